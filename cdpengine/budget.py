@@ -1,0 +1,93 @@
+"""Budget: one deadline, made once from a `timeout`, carried everywhere, turned into trio cancel scopes.
+
+Rule: `timeout` exists only in public page-level methods; they call `within()` first thing. Below that line
+there are only cancel scopes and the Budget that says how much time is left, so one number means the same
+everywhere. A budget that is spent before it starts fails at once, and nothing is sent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import attrs
+import trio
+
+from cdpengine.errors import DeadlineExceeded, InvalidArgument
+
+
+def check_timeout(timeout: float) -> float:
+    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgument when it is none."""
+    if (
+        isinstance(timeout, bool)
+        or not isinstance(timeout, (int, float))
+        or math.isnan(timeout)
+        or timeout < 0
+    ):
+        raise InvalidArgument(
+            what="timeout", given=repr(timeout), expected="seconds, 0 or more (math.inf for no limit)"
+        )
+    return float(timeout)
+
+
+@attrs.define(eq=False)
+class Budget:
+    """The time that one action may take, and a record of what it was spent on.
+
+    `deadline` is absolute, in trio's clock; `timeout` is the number the caller gave, in seconds.
+    """
+
+    action: str
+    timeout: float
+    deadline: float
+    steps: list[str] = attrs.field(factory=list)
+
+    @classmethod
+    def start(cls, action: str, timeout: float) -> Budget:
+        """Start the clock now. Raises InvalidArgument for a negative or non-numeric timeout."""
+        timeout = check_timeout(timeout)
+        return cls(action=action, timeout=timeout, deadline=trio.current_time() + timeout)
+
+    def remaining(self) -> float:
+        """Seconds left, never below 0, an enclosing cancel scope's deadline included."""
+        deadline = min(self.deadline, trio.current_effective_deadline())
+        return max(0.0, deadline - trio.current_time())
+
+    def child(self, action: str, *, at_most: float = math.inf, margin: float = 0.0) -> Budget:
+        """Return a budget for a sub-step: at most `at_most` seconds, ending `margin` seconds before this one."""
+        left = max(0.0, min(at_most, self.remaining() - margin))
+        return Budget(action=action, timeout=left, deadline=trio.current_time() + left, steps=self.steps)
+
+    def scope(self) -> trio.CancelScope:
+        """Return a cancel scope that ends at the deadline."""
+        return trio.CancelScope(deadline=self.deadline)
+
+    def step(self, text: str) -> None:
+        """Note what is being tried now; DeadlineExceeded lists the notes. A repeated last note is kept once."""
+        if not self.steps or self.steps[-1] != text:
+            self.steps.append(text)
+            if len(self.steps) > _MOST_STEPS:
+                del self.steps[1]
+
+    def exceeded(self) -> DeadlineExceeded:
+        """Return the error that says this budget ran out."""
+        return DeadlineExceeded(action=self.action, timeout=self.timeout, steps=tuple(self.steps))
+
+
+_MOST_STEPS = 20
+
+
+@contextmanager
+def within(action: str, timeout: float) -> Iterator[Budget]:
+    """Run the body under a budget; raise DeadlineExceeded when it is spent.
+
+    Cancellation from outside passes through as it is. With `timeout=0`, the body is not entered.
+    """
+    budget = Budget.start(action, timeout)
+    if budget.timeout == 0:
+        raise budget.exceeded()
+    with budget.scope() as scope:
+        yield budget
+    if scope.cancelled_caught:
+        raise budget.exceeded()

@@ -1,0 +1,316 @@
+"""Every public exception. The tree says whose fault it is.
+
+    EngineError
+      InvalidArgument                     the caller's: what was passed can never work
+      BrowserNotFound, LaunchFailed, ConnectFailed
+      ConnectionLost                      the connection ended under the call
+      SessionGone > TargetCrashed         the tab, frame or worker ended under the call
+      RemoteError                         Chrome answered, and the answer is an error
+      ProtocolError > UndecodableReply    Chrome answered something that nobody could read
+      EventsLost                          a consumer was too slow for its buffer
+      DeadlineExceeded > EvaluationTimeout
+      NavigationFailed
+      NodeError > StaleRef, NodeNotFound, NotInteractable > Covered, Invisible, Disabled, Unstable
+      EvaluationFailed, EvaluationTerminated
+
+Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
+payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+
+class EngineError(Exception):
+    """The root of everything that cdpengine raises on purpose."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class InvalidArgument(EngineError, ValueError):
+    """An argument that cannot work whatever the browser does; nothing was sent.
+
+    `what` names the argument, `given` is its representation, `expected` says what would be right.
+    """
+
+    what: str
+    given: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.given} will not do; expected {self.expected}"
+
+
+# --- browser: finding, starting, connecting ---------------------------------------------------------------
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class BrowserNotFound(EngineError):
+    """No browser is installed where one was looked for. `looked_for` lists those places."""
+
+    wanted: str
+    looked_for: Sequence[str]
+    advice: str
+
+    def __str__(self) -> str:
+        places = "".join(f"\n  {place}" for place in self.looked_for)
+        return f"no {self.wanted} was found. {self.advice}\nLooked for:{places}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class LaunchFailed(EngineError):
+    """The browser did not come up. `exit_code` is None when it was still running, `output` its last lines."""
+
+    executable: str
+    reason: str
+    exit_code: int | None = None
+    output: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
+        lines = "".join(f"\n  {line}" for line in self.output)
+        said = f"\nIts last output:{lines}" if lines else ""
+        return f"{self.executable} did not start: {self.reason}{ended}{said}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ConnectFailed(EngineError):
+    """A running browser could not be reached at `endpoint`."""
+
+    endpoint: str
+    reason: str
+    advice: str = "Is Chrome running there with --remote-debugging-port?"
+
+    def __str__(self) -> str:
+        return f"could not connect to {self.endpoint}: {self.reason}. {self.advice}"
+
+
+# --- connection and session: what ended under a call ------------------------------------------------------
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ConnectionLost(EngineError):
+    """The connection to the browser ended. `method` is the call that it ended under, if any."""
+
+    endpoint: str
+    reason: str
+    method: str | None = None
+
+    def __str__(self) -> str:
+        during = f" during {self.method}" if self.method else ""
+        return f"connection to {self.endpoint} lost{during}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class SessionGone(EngineError):
+    """The session's target went away: closed, detached, or replaced. Other sessions are not touched."""
+
+    target: str
+    reason: str
+    method: str | None = None
+
+    def __str__(self) -> str:
+        during = f" during {self.method}" if self.method else ""
+        return f"session of {self.target} is gone{during}: {self.reason}"
+
+
+class TargetCrashed(SessionGone):
+    """The target's renderer crashed. Chrome never answers what was pending; a reload brings the page back."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class RemoteError(EngineError):
+    """Chrome refused a command: `code` and `message` are its own words, `data` what it added to them."""
+
+    code: int
+    message: str
+    method: str
+    data: str | None = None
+
+    def __str__(self) -> str:
+        more = f" ({self.data})" if self.data else ""
+        return f"{self.method}: {self.message}{more} [{self.code}]"
+
+
+class ProtocolError(EngineError):
+    """The peer sent something that is not what the protocol promises."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class UndecodableReply(ProtocolError):
+    """A reply came, but not in the shape that was asked for.
+
+    `raw` is the reply's own JSON (the result object, undecoded), so that the caller can go on with it. It may
+    hold page content, so it is not part of the message.
+    """
+
+    method: str
+    reason: str
+    raw: bytes
+
+    def __str__(self) -> str:
+        return (
+            f"the reply to {self.method} could not be decoded: {self.reason} "
+            f"({len(self.raw)} bytes; the raw JSON is in .raw)"
+        )
+
+    def result(self) -> Any:
+        """Return the reply as plain dicts and lists. Raises ValueError when it is not JSON at all."""
+        import json
+
+        return json.loads(self.raw)
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EventsLost(EngineError):
+    """A stream's buffer was full and `count` events were dropped at this point of the sequence.
+
+    The stream goes on after this error: receive again for the events that follow the gap.
+    """
+
+    pattern: str
+    count: int
+    buffer: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} events of {self.pattern!r} were dropped: the consumer did not keep up with "
+            f"a buffer of {self.buffer}. Receive faster, subscribe to less, or pass a larger buffer="
+        )
+
+
+# --- deadlines --------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class DeadlineExceeded(EngineError):
+    """The method's own `timeout` (seconds) ran out. `steps` tells what was tried, in order."""
+
+    action: str
+    timeout: float
+    steps: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return f"{self.action} did not finish within {self.timeout:g} s{_tried(self.steps)}"
+
+
+# --- pages ------------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NavigationFailed(EngineError):
+    """The document did not load. `reason` is Chrome's own word, such as net::ERR_CONNECTION_REFUSED."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"navigation to {self.url} failed: {self.reason}"
+
+
+class NodeError(EngineError):
+    """Something about one node of the page."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class StaleRef(NodeError):
+    """The ref named a node that is no longer what it was. It never hits another element instead."""
+
+    ref: str
+    description: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.ref} ({self.description}) is stale: {self.reason}. Take a new snapshot"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NodeNotFound(NodeError):
+    """Nothing on the page answers to `target`."""
+
+    target: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.target}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NotInteractable(NodeError):
+    """The node is there, but `action` cannot be done to it now. `steps` tells what was tried, in order."""
+
+    action: str
+    target: str
+    reason: str
+    steps: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return f"cannot {self.action} {self.target}: {self.reason}{_tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class Covered(NotInteractable):
+    """Another element would receive the event; `covered_by` describes it."""
+
+    covered_by: str = ""
+
+
+class Invisible(NotInteractable):
+    """The node has no visible area: hidden, of no size, detached, or clipped away."""
+
+
+class Disabled(NotInteractable):
+    """The node is disabled, or read-only where text was to be typed."""
+
+
+class Unstable(NotInteractable):
+    """The node kept moving until the deadline."""
+
+
+# --- evaluation -------------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationFailed(EngineError):
+    """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames."""
+
+    text: str
+    stack: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return f"JavaScript threw: {self.text}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationTimeout(DeadlineExceeded):
+    """The script did not finish in time and was told to stop.
+
+    `report` says what was done and what is known: keys "terminated" (Chrome confirmed the termination) and
+    "responsive" (the page answered a probe after it).
+    """
+
+    report: Mapping[str, bool] = attrs.field(factory=dict)
+
+    def __str__(self) -> str:
+        terminated = "terminated" if self.report.get("terminated") else "asked to stop, not confirmed"
+        page = "the page answers again" if self.report.get("responsive") else "the page does not answer yet"
+        return f"{self.action} did not finish within {self.timeout:g} s; its script was {terminated}, {page}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationTerminated(EngineError):
+    """Somebody else ended this script: a termination is isolate-wide and hits every script running there."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the evaluation was ended from outside: {self.reason}"
+
+
+def _tried(steps: Sequence[str]) -> str:
+    return "".join(f"\n  - {step}" for step in steps)

@@ -1,0 +1,1 @@
+"""Floor 2: the trio shell around the mux. Connections, sessions, event streams, the tree of targets."""

@@ -1,0 +1,111 @@
+"""PendingCall: one command that is on its way, and its outcome.
+
+Rule: a call has exactly one waiter, and ends exactly once: with the reply, with the browser's error, with the
+named reason why its session or connection ended, or because its waiter was cancelled. A cancelled waiter takes
+its entry out of the table at once; a command that was not yet written is then never sent.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+import outcome
+import trio
+
+from cdpengine.errors import RemoteError, UndecodableReply
+from cdpengine.wire.messages import decode_error, decode_payload
+from cdpengine.wire.mux import Call, Reply
+
+if TYPE_CHECKING:
+    from cdpengine.session.connection import Connection
+
+T = TypeVar("T")
+
+_Raw = msgspec.Raw | bytes
+
+
+class PendingCall:
+    """A command given to the writer. Await `result()` or `decoded()`; or `abandon()` it."""
+
+    __slots__ = ("_connection", "_outcome", "_task", "call")
+
+    def __init__(self, connection: Connection, call: Call) -> None:
+        self._connection = connection
+        self.call = call
+        self._outcome: outcome.Outcome[_Raw] | None = None
+        self._task: trio.lowlevel.Task | None = None
+        call.waiter = self
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is known, or nobody wants it any more."""
+        return self._outcome is not None
+
+    async def raw(self) -> _Raw:
+        """Wait for the reply and return its result as raw JSON.
+
+        Raises RemoteError when Chrome refused, SessionGone (TargetCrashed) or ConnectionLost when what would
+        have answered ended, UndecodableReply when the reply was damaged on its way.
+        """
+        if self._outcome is None:
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._cancelled)
+        else:
+            await trio.lowlevel.checkpoint()
+        assert self._outcome is not None
+        return self._outcome.unwrap()
+
+    async def result(self) -> dict[str, Any]:
+        """Wait for the reply and return its result as a dict. Raises as `raw` does."""
+        return await self.decoded(dict[str, Any])
+
+    async def decoded(self, kind: type[T]) -> T:
+        """Wait for the reply and decode its result straight into `kind`.
+
+        Raises as `raw` does, and UndecodableReply (which carries the raw JSON) when it has another shape.
+        """
+        raw = await self.raw()
+        try:
+            return decode_payload(raw, kind)
+        except msgspec.DecodeError as error:
+            raise UndecodableReply(method=self.call.method, reason=str(error), raw=bytes(raw)) from None
+
+    def abandon(self) -> None:
+        """Drop interest. A command not yet written is never sent; a reply is counted as late."""
+        if self._outcome is None:
+            self._connection.forget(self.call)
+            self._outcome = outcome.Error(trio.ClosedResourceError("the call was abandoned"))
+
+    def settle(self, reply: Reply) -> None:
+        """Take the reply (called by the reader)."""
+        self._finish(_outcome_of(reply))
+
+    def fail(self, error: BaseException) -> None:
+        """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
+        self._finish(outcome.Error(error))
+
+    def _finish(self, result: outcome.Outcome[_Raw]) -> None:
+        if self._outcome is not None:
+            return
+        self._outcome = result
+        if self._task is not None:
+            task, self._task = self._task, None
+            trio.lowlevel.reschedule(task)
+
+    def _cancelled(self, _raise_cancel: object) -> trio.lowlevel.Abort:
+        self._task = None
+        self.abandon()
+        return trio.lowlevel.Abort.SUCCEEDED
+
+
+def _outcome_of(reply: Reply) -> outcome.Outcome[_Raw]:
+    if bytes(reply.error):
+        body = decode_error(reply.error)
+        data = body.data if body.data is None or isinstance(body.data, str) else "with structured data"
+        return outcome.Error(
+            RemoteError(method=reply.call.method, code=body.code, message=body.message, data=data)
+        )
+    if reply.damage:
+        return outcome.Error(UndecodableReply(method=reply.call.method, reason=reply.damage, raw=b""))
+    return outcome.Value(reply.result or b"{}")

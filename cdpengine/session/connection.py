@@ -1,0 +1,218 @@
+"""Connection: one transport, one reader task, one writer task, and the sessions between them.
+
+Rule: the reader never waits for a consumer; the writer is the only one who writes, so a caller can be
+cancelled at any point without half a message going out. When the connection ends, for whatever reason, every
+call and every stream ends with ConnectionLost, at once, and so does every later call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument
+from cdpengine.nursery import open_body_nursery
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+from cdpengine.session.targets import Targets
+from cdpengine.wire.mux import Call, Mux, Notice, Reply, Stray
+from cdpengine.wire.tap import Tap, Traffic
+from cdpengine.wire.transport import Transport, TransportBroken
+
+logger = logging.getLogger("cdpengine.session")
+
+
+@attrs.frozen
+class ConnectionStatistics:
+    """Counts of one connection since it was opened; sizes in bytes (characters for text messages received)."""
+
+    sent: int
+    received: int
+    bytes_sent: int
+    bytes_received: int
+    in_flight: int
+    queued: int
+    events: int
+    late_replies: int
+    unknown_replies: int
+    malformed: int
+    shapeless: int
+    events_of_unknown_sessions: int
+    sessions: int
+
+
+class Connection:
+    """The shell around the mux. Make one with `open_connection`."""
+
+    def __init__(self, transport: Transport, tap: Tap) -> None:
+        self.name = transport.name
+        self.tap = tap
+        self.root = Session(self, None)
+        self.targets = Targets(self)
+        self._transport = transport
+        self._mux = Mux()
+        self._outbox: deque[Call] = deque()
+        self._outbox_filled = trio.lowlevel.ParkingLot()
+        self._lost: str | None = None
+        self._counts = {
+            "sent": 0,
+            "received": 0,
+            "bytes_sent": 0,
+            "bytes_received": 0,
+            "events": 0,
+            "orphans": 0,
+        }
+
+    @property
+    def lost(self) -> str | None:
+        """Why the connection ended, None while it lives."""
+        return self._lost
+
+    def statistics(self) -> ConnectionStatistics:
+        """Return the counts so far."""
+        strays = self._mux.strays
+        return ConnectionStatistics(
+            sent=self._counts["sent"],
+            received=self._counts["received"],
+            bytes_sent=self._counts["bytes_sent"],
+            bytes_received=self._counts["bytes_received"],
+            in_flight=len(self._mux.pending),
+            queued=len(self._outbox),
+            events=self._counts["events"],
+            late_replies=strays["late"],
+            unknown_replies=strays["unknown"],
+            malformed=strays["malformed"],
+            shapeless=strays["shapeless"],
+            events_of_unknown_sessions=self._counts["orphans"],
+            sessions=len(self.targets.sessions),
+        )
+
+    # --- for sessions and calls ----------------------------------------------------------------------------
+
+    def post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
+        """Open a call and hand it to the writer. Raises ConnectionLost and InvalidArgument."""
+        if self._lost is not None:
+            raise self._error(method)
+        call = self._mux.open_call(method, params, session_id)
+        if len(call.message) > self._transport.largest_outgoing:
+            self._mux.close_call(call)
+            raise InvalidArgument(
+                what=f"parameters of {method}",
+                given=f"{len(call.message)} bytes of JSON",
+                expected=f"at most {self._transport.largest_outgoing}: Chrome cuts the connection above that",
+            )
+        pending = PendingCall(self, call)
+        self._outbox.append(call)
+        self._outbox_filled.unpark()
+        return pending
+
+    def forget(self, call: Call) -> None:
+        """Take a call whose waiter is gone out of the table; if it was not written yet, it never will be."""
+        self._mux.close_call(call)
+
+    def fail_calls(self, session_id: str | None, reason: Callable[[str | None], EngineError]) -> None:
+        """End all pending calls of one session with the named reason."""
+        calls = self._mux.end() if session_id is None else self._mux.end_session(session_id)
+        for call in calls:
+            call.waiter.fail(reason(call.method))
+
+    # --- the two tasks -------------------------------------------------------------------------------------
+
+    async def run_writer(self) -> None:
+        """Write what callers gave, in order, until the transport breaks."""
+        counts, pending, tap = self._counts, self._mux.pending, self.tap
+        while self._lost is None:
+            if not self._outbox:
+                await self._outbox_filled.park()
+                continue
+            call = self._outbox.popleft()
+            if call.id not in pending:
+                continue  # cancelled, or its session ended, before it was written
+            counts["sent"] += 1
+            counts["bytes_sent"] += len(call.message)
+            if tap.watchers:
+                tap.pass_on(Traffic(trio.current_time(), "sent", self.name, call.message))
+            message, call.message = call.message, b""
+            try:
+                await self._transport.send(message)
+            except TransportBroken as broken:
+                self.lose(str(broken))
+
+    async def run_reader(self) -> None:
+        """Route what comes in, until the transport breaks."""
+        while self._lost is None:
+            try:
+                message = await self._transport.receive()
+            except TransportBroken as broken:
+                self.lose(str(broken))
+                return
+            self._route(message)
+
+    def _route(self, message: bytes | str) -> None:
+        counts = self._counts
+        counts["received"] += 1
+        counts["bytes_received"] += len(message)
+        if self.tap.watchers:
+            self.tap.pass_on(Traffic(trio.current_time(), "received", self.name, message))
+        match self._mux.feed(message):
+            case Reply() as reply:
+                reply.call.waiter.settle(reply)
+            case Notice() as notice:
+                self._deliver(notice)
+            case Stray(kind="malformed" | "shapeless" as kind, detail=detail):
+                logger.warning("%s: a %s message came in and was passed over: %s", self.name, kind, detail)
+            case Stray(kind=kind, detail=detail):
+                logger.debug("%s: a %s reply came in and was passed over: %s", self.name, kind, detail)
+
+    def _deliver(self, notice: Notice) -> None:
+        self._counts["events"] += 1
+        session_id, method = notice.session_id, notice.method
+        session = self.root if session_id is None else self.targets.sessions.get(session_id)
+        if session is None:
+            self._counts["orphans"] += 1
+            return
+        event = Event(method, session_id, notice.params)
+        if method.startswith(("Target.", "Inspector.")):
+            self.targets.observe(session, event)
+        session.deliver(event)
+
+    def lose(self, reason: str) -> None:
+        """Note that the connection is over: end every call, stream and session with ConnectionLost."""
+        if self._lost is not None:
+            return
+        self._lost = reason
+        for call in self._mux.end():
+            call.waiter.fail(self._error(call.method))
+        self._outbox.clear()
+        self._outbox_filled.unpark_all()
+        for session in [*self.targets.sessions.values(), self.root]:
+            session.end(self._error)
+        self.targets.sessions.clear()
+        self.targets.end()
+
+    def _error(self, method: str | None) -> ConnectionLost:
+        assert self._lost is not None
+        return ConnectionLost(endpoint=self.name, reason=self._lost, method=method)
+
+
+@asynccontextmanager
+async def open_connection(transport: Transport, *, tap: Tap | None = None) -> AsyncIterator[Connection]:
+    """Run a connection over `transport` while the body runs. `connection.root` is the browser's own session.
+
+    The caller owns the transport and closes it afterwards. An exception raised in the body leaves as itself.
+    """
+    connection = Connection(transport, tap or Tap())
+    async with open_body_nursery() as nursery:
+        nursery.start_soon(connection.run_reader, name=f"reader of {connection.name}")
+        nursery.start_soon(connection.run_writer, name=f"writer of {connection.name}")
+        try:
+            yield connection
+        finally:
+            connection.lose("this program closed the connection")

@@ -1,0 +1,324 @@
+"""Session: commands and events of one target (or, with `id` None, of the browser itself).
+
+Rule: a session talks to one target over a shared connection and outlives nothing: when its target goes away,
+every pending call fails with the named reason, every stream ends with it, and further calls fail at once.
+Other sessions of the connection do not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import trio
+
+from cdpengine.errors import (
+    ConnectionLost,
+    EngineError,
+    InvalidArgument,
+    RemoteError,
+    SessionGone,
+    TargetCrashed,
+    UndecodableReply,
+)
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.domains import NEEDS, REPORTING_DOMAINS
+from cdpengine.session.events import Event, compile_pattern, domain_of
+from cdpengine.session.streams import EventStream
+
+if TYPE_CHECKING:
+    from cdpengine.session.connection import Connection
+
+T = TypeVar("T")
+
+_ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
+"""Commands that the browser process itself answers for a target whose renderer is dead."""
+
+_DISABLE_GRACE = 0.5
+"""Seconds that switching a domain off may take when a subscription ends."""
+
+
+class Session:
+    """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        session_id: str | None,
+        *,
+        target_id: str | None = None,
+        target_type: str = "browser",
+        parent: Session | None = None,
+    ) -> None:
+        self.connection = connection
+        self.id = session_id
+        self.target_id = target_id
+        self.target_type = target_type
+        self.parent = parent
+        self._ended: Callable[[str | None], EngineError] | None = None
+        self._crashed = False
+        self._sinks: dict[str, list[Callable[[Event], None]]] = {}
+        self._streams: list[EventStream] = []
+        self._routes: dict[str, tuple[EventStream, ...]] = {}
+        self._end_sinks: list[Callable[[], None]] = []
+        self._domains: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        state = " ended" if self._ended else " crashed" if self._crashed else ""
+        return f"<Session {self.describe()}{state}>"
+
+    def describe(self) -> str:
+        """Return a short name for errors and logs: the target's type and the beginning of its id."""
+        return self.target_type if self.target_id is None else f"{self.target_type} {self.target_id[:8]}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is over: its target was closed or detached, or the connection was lost."""
+        return self._ended is not None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the target's renderer is dead. A reload or a navigation brings it back."""
+        return self._crashed
+
+    # --- commands -----------------------------------------------------------------------------------------
+
+    def post(self, method: str, /, **params: Any) -> PendingCall:
+        """Give one command to the writer now, in order, and return the pending call without waiting.
+
+        For sending several commands together. Await each one's result or abandon it. Raises InvalidArgument
+        when a parameter has no JSON form, SessionGone or ConnectionLost when there is nobody to send it to.
+        """
+        return self._post(method, params)
+
+    async def call(self, method: str, /, **params: Any) -> dict[str, Any]:
+        """Send one command and return its result as a dict.
+
+        Raises RemoteError when Chrome refuses; SessionGone (or TargetCrashed) when the target goes away,
+        ConnectionLost when the connection does, both within moments of it; InvalidArgument when a parameter
+        has no JSON form. Waits as long as Chrome does: put a cancel scope around it. A cancelled call leaves
+        nothing behind.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._post(method, params).result()
+
+    async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
+        """Send one command and decode its result straight into `kind` (msgspec Struct, attrs class, dict, ...).
+
+        Raises as `call` does, and UndecodableReply, with the raw JSON, when the result has another shape.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._post(method, params).decoded(kind)
+
+    async def execute(self, command: Generator[dict[str, Any], dict[str, Any], T]) -> T:
+        """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, whichever library made it.
+
+        The generator yields `{"method": ..., "params": ...}`, is sent the result, and returns a typed value.
+        Raises as `call` does, and UndecodableReply, with the raw JSON, when the generator cannot decode what a
+        newer Chrome answers.
+        """
+        try:
+            request = next(command)
+            method: str = request["method"]
+            params: Mapping[str, Any] = request.get("params", {})
+        except (StopIteration, KeyError, TypeError, AttributeError):
+            raise InvalidArgument(
+                what="command",
+                given=repr(type(command).__name__),
+                expected='a fresh generator that yields {"method": ..., "params": ...}, as PyCDP makes them',
+            ) from None
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = self._post(method, params)
+        try:
+            result = await pending.result()
+        except BaseException:
+            command.close()
+            raise
+        try:
+            command.send(result)
+        except StopIteration as done:
+            value: T = done.value
+            return value
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            import json
+
+            raise UndecodableReply(
+                method=method,
+                reason=f"the command's own decoder failed ({type(error).__name__}: {error})",
+                raw=json.dumps(result).encode(),
+            ) from error
+        command.close()
+        raise InvalidArgument(
+            what="command", given=method, expected="a generator that yields once, then returns its value"
+        )
+
+    def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
+        if self._ended is not None:
+            raise self._ended(method)
+        if self._crashed and method not in _ALLOWED_AFTER_CRASH:
+            raise self._crash_error(method)
+        return self.connection.post(method, params, self.id)
+
+    # --- events -------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def subscribe(
+        self, *patterns: str, buffer: int = 1000, enable: bool = True
+    ) -> AsyncIterator[EventStream]:
+        """Receive the session's events whose names match, from the moment the block is entered.
+
+        `patterns` are "Domain.event", "Domain.*" or "*". Domains that only report (see domains.py) are enabled
+        on entering and disabled on leaving, counted over all subscriptions; `enable=False` leaves that to you.
+        At most `buffer` events wait; where more came, the stream raises EventsLost and goes on.
+
+        Raises InvalidArgument for a pattern that is none.
+        """
+        if not patterns:
+            raise InvalidArgument(what="patterns", given="none", expected='at least one, such as "Network.*"')
+        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
+            raise InvalidArgument(what="buffer", given=repr(buffer), expected="a number of events, 1 or more")
+        stream = EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer)
+        if self._ended is not None:
+            raise self._ended(None)
+        domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}
+        wanted = sorted(domains & REPORTING_DOMAINS) if enable else []
+        self._streams.append(stream)
+        self._routes.clear()
+        try:
+            async with self.enabled(*wanted):
+                yield stream
+        finally:
+            self._streams.remove(stream)
+            self._routes.clear()
+
+    async def wait_for(
+        self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
+    ) -> Event:
+        """Wait for the next event that matches and for which `where` holds, and return it.
+
+        It sees only what comes after the call: to act and then wait, subscribe first, act inside. Raises
+        EventsLost, SessionGone, TargetCrashed and ConnectionLost as a stream does.
+        """
+        async with self.subscribe(*patterns, buffer=buffer) as events:
+            while True:
+                event = await events.receive()
+                if where is None or where(event):
+                    return event
+
+    @asynccontextmanager
+    async def enabled(self, *domains: str) -> AsyncIterator[None]:
+        """Keep domains enabled while the body runs: the first user enables, the last one disables."""
+        held: list[str] = []
+        try:
+            pending = []
+            for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
+                if self.hold_domain(domain):
+                    pending.append(self.post(f"{domain}.enable"))
+                held.append(domain)
+            try:
+                for call in pending:
+                    await call.raw()
+            finally:
+                for call in pending:
+                    call.abandon()
+            yield
+        finally:
+            await self._release(held)
+
+    def hold_domain(self, domain: str) -> bool:
+        """Count one more user of the domain. True for the first one, who has to send its `enable`."""
+        count = self._domains.get(domain, 0)
+        self._domains[domain] = count + 1
+        return count == 0
+
+    async def _release(self, held: list[str]) -> None:
+        unused = []
+        for domain in reversed(held):
+            self._domains[domain] -= 1
+            if not self._domains[domain]:
+                unused.append(domain)
+        with trio.move_on_after(_DISABLE_GRACE, shield=True):
+            try:
+                calls = [self.post(f"{domain}.disable") for domain in unused]
+                for call in calls:
+                    await call.raw()
+            except (SessionGone, ConnectionLost):
+                pass  # the domain went with its session
+            except RemoteError:
+                pass  # refused: it was not enabled, which is what was wanted
+
+    # --- for the floors above and for the reader ----------------------------------------------------------
+
+    def on_event(self, method: str, sink: Callable[[Event], None]) -> None:
+        """Have the reader call `sink` with each such event, before any later message is looked at.
+
+        For models that must be up to date when a later reply arrives (frames, targets). A sink is quick and
+        never waits; everything else uses `subscribe`.
+        """
+        self._sinks.setdefault(method, []).append(sink)
+
+    def on_end(self, sink: Callable[[], None]) -> None:
+        """Have `sink` called once when the session ends; at once when it has."""
+        if self._ended is not None:
+            sink()
+        else:
+            self._end_sinks.append(sink)
+
+    def error(self, method: str | None = None) -> EngineError | None:
+        """Return the reason why the session cannot be used now, or None when it can."""
+        if self._ended is not None:
+            return self._ended(method)
+        return self._crash_error(method) if self._crashed else None
+
+    def deliver(self, event: Event) -> None:
+        """Pass one event on (called by the reader)."""
+        if sinks := self._sinks.get(event.method):
+            for sink in sinks:
+                sink(event)
+        if self._streams:
+            streams = self._routes.get(event.method)
+            if streams is None:
+                streams = tuple(stream for stream in self._streams if stream.wants(event.method))
+                if len(self._routes) < _MOST_ROUTES:
+                    self._routes[event.method] = streams
+            for stream in streams:
+                stream.deliver(event)
+
+    def crash(self) -> None:
+        """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending."""
+        self._crashed = True
+        self.connection.fail_calls(self.id, self._crash_error)
+        for stream in self._streams:
+            stream.end(self._crash_error_plain)
+        for sink in self._sinks.get(CRASHED, ()):
+            sink(Event(CRASHED, self.id, b"{}"))
+
+    def revive(self) -> None:
+        """Note that the target was reloaded after a crash (called by the reader)."""
+        self._crashed = False
+
+    def end(self, reason: Callable[[str | None], EngineError]) -> None:
+        """Note that the session is over (called by the reader). `reason` makes the error for a method name."""
+        if self._ended is not None:
+            return
+        self._ended = reason
+        self.connection.fail_calls(self.id, reason)
+        for stream in self._streams:
+            stream.end(lambda: reason(None))
+        sinks, self._end_sinks = self._end_sinks, []
+        for sink in sinks:
+            sink()
+
+    def _crash_error(self, method: str | None) -> TargetCrashed:
+        return TargetCrashed(target=self.describe(), reason="its renderer crashed", method=method)
+
+    def _crash_error_plain(self) -> TargetCrashed:
+        return self._crash_error(None)
+
+
+CRASHED = "cdpengine.crashed"
+"""The name under which `on_event` sinks are told of a crash."""
+
+_MOST_ROUTES = 1000
+"""Method names whose streams are remembered: more than Chrome has events, so that no peer can fill memory."""

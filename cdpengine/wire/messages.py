@@ -1,0 +1,95 @@
+"""The envelope of a protocol message, and the JSON of its payload.
+
+Rule: decoding a message reads the envelope only. Parameters, results and errors stay raw JSON until the one
+who asked for them decodes them, once, into the type that was asked for. Whatever Chrome adds to an envelope
+is ignored; whatever it leaves out has a default.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from cdpengine.errors import InvalidArgument
+
+T = TypeVar("T")
+
+
+class Envelope(msgspec.Struct, gc=False):
+    """Any message from the browser: a reply has an `id`, an event has a `method`. Payloads are raw JSON."""
+
+    id: int | None = None
+    method: str | None = None
+    params: msgspec.Raw = msgspec.Raw(b"")
+    result: msgspec.Raw = msgspec.Raw(b"")
+    error: msgspec.Raw = msgspec.Raw(b"")
+    session_id: str | None = msgspec.field(default=None, name="sessionId")
+
+
+class ErrorBody(msgspec.Struct):
+    """The error of a reply, in Chrome's own words (JSON-RPC 2.0: code, message, data)."""
+
+    code: int = 0
+    message: str = "no message"
+    data: Any = None
+
+
+_decode_envelope = msgspec.json.Decoder(Envelope).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def decode_envelope(message: bytes | str) -> Envelope:
+    """Read the envelope of one message. Raises msgspec.DecodeError when it is not one."""
+    try:
+        return _decode_envelope(message)
+    except UnicodeEncodeError as error:
+        raise msgspec.DecodeError("the message holds half of a surrogate pair") from error
+
+
+def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id: str | None) -> bytes:
+    """Return the JSON of one command.
+
+    Raises InvalidArgument when a parameter has no JSON form. Strings with half a surrogate pair, which
+    JavaScript allows and UTF-8 does not, are escaped and so arrive whole.
+    """
+    message: dict[str, Any] = {"id": call_id, "method": method, "params": params}
+    if session_id is not None:
+        message["sessionId"] = session_id
+    try:
+        return _encode(message)
+    except UnicodeEncodeError:
+        return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument(
+            what=f"parameters of {method}", given=str(error), expected="values that JSON can hold"
+        ) from None
+
+
+def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
+    """Decode raw JSON straight into `kind` (a Struct, an attrs class, dict, ...).
+
+    Raises msgspec.ValidationError when the JSON is of another shape, msgspec.DecodeError when it is not JSON.
+    msgspec refuses strings with half a surrogate pair, which pages do produce; those take the slower way
+    through the standard library and keep the lone surrogate.
+    """
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as refused:
+        try:
+            loaded = json.loads(bytes(raw))
+        except ValueError:
+            raise refused from None
+        return msgspec.convert(loaded, type=kind)
+
+
+def decode_error(raw: bytes | msgspec.Raw) -> ErrorBody:
+    """Decode the error of a reply; one of an unknown shape becomes an ErrorBody that says so."""
+    try:
+        return decode_payload(raw, ErrorBody)
+    except msgspec.DecodeError:
+        return ErrorBody(code=0, message="an error of an unknown shape")
