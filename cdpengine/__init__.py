@@ -1,1 +1,114 @@
-"""cdpengine."""
+"""cdpengine: a Chrome DevTools Protocol engine in which nothing can hang and nothing is lost in silence.
+
+cli        the command line: parse, call the library, print
+engine     Browser, Page, launch, connect: the face
+evaluate   JavaScript that can be given up on      } three floors side by side,
+snapshot   a page as text with refs                } none knows of the others
+action     click, hover, type, press               }
+browser    find Chrome, start it, tabs, frames, navigation
+session    connections, sessions, event streams, targets
+wire       messages, the sans-I/O mux, transports, the tap
+budget, errors, nursery: what everything stands on; testing: a scripted peer; js: the page's helpers
+"""
+
+from cdpengine._version import __version__
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.browser.dialogs import Dialog
+from cdpengine.browser.find import BrowserInstallation, find_browser, find_browsers
+from cdpengine.browser.frames import Frame
+from cdpengine.browser.navigation import Navigation
+from cdpengine.budget import Budget
+from cdpengine.engine.browser import Browser, BrowserContext, BrowserStatistics, BrowserVersion
+from cdpengine.engine.opening import connect, launch
+from cdpengine.engine.page import Page
+from cdpengine.engine.targets import BackendNode, Target
+from cdpengine.errors import (
+    BrowserNotFound,
+    ConnectFailed,
+    ConnectionLost,
+    Covered,
+    DeadlineExceeded,
+    Disabled,
+    EngineError,
+    EvaluationFailed,
+    EvaluationTerminated,
+    EvaluationTimeout,
+    EventsLost,
+    InvalidArgument,
+    Invisible,
+    LaunchFailed,
+    NavigationFailed,
+    NodeError,
+    NodeNotFound,
+    NotInteractable,
+    ProtocolError,
+    RemoteError,
+    SessionGone,
+    StaleRef,
+    TargetCrashed,
+    UndecodableReply,
+    Unstable,
+)
+from cdpengine.session.connection import Connection, ConnectionStatistics
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+from cdpengine.session.streams import EventStream, StreamStatistics
+from cdpengine.session.targets import TargetInfo
+from cdpengine.snapshot.refs import Ref
+from cdpengine.snapshot.snapshot import Snapshot, SnapshotStats
+
+__all__ = [
+    "ActionOutcome",
+    "BackendNode",
+    "Browser",
+    "BrowserContext",
+    "BrowserInstallation",
+    "BrowserNotFound",
+    "BrowserStatistics",
+    "BrowserVersion",
+    "Budget",
+    "ConnectFailed",
+    "Connection",
+    "ConnectionLost",
+    "ConnectionStatistics",
+    "Covered",
+    "DeadlineExceeded",
+    "Dialog",
+    "Disabled",
+    "EngineError",
+    "EvaluationFailed",
+    "EvaluationTerminated",
+    "EvaluationTimeout",
+    "Event",
+    "EventStream",
+    "EventsLost",
+    "Frame",
+    "InvalidArgument",
+    "Invisible",
+    "LaunchFailed",
+    "Navigation",
+    "NavigationFailed",
+    "NodeError",
+    "NodeNotFound",
+    "NotInteractable",
+    "Page",
+    "ProtocolError",
+    "Ref",
+    "RemoteError",
+    "Session",
+    "SessionGone",
+    "Snapshot",
+    "SnapshotStats",
+    "StaleRef",
+    "StreamStatistics",
+    "Target",
+    "TargetCrashed",
+    "TargetInfo",
+    "UndecodableReply",
+    "Unstable",
+    "__version__",
+    "connect",
+    "find_browser",
+    "find_browsers",
+    "launch",
+]

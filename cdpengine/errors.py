@@ -120,6 +120,10 @@ class SessionGone(EngineError):
 class TargetCrashed(SessionGone):
     """The target's renderer crashed. Chrome never answers what was pending; a reload brings the page back."""
 
+    def __str__(self) -> str:
+        during = f" during {self.method}" if self.method else ""
+        return f"{self.target} crashed{during}: {self.reason}. Reload it to go on"
+
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class RemoteError(EngineError):
@@ -290,16 +294,22 @@ class EvaluationFailed(EngineError):
 class EvaluationTimeout(DeadlineExceeded):
     """The script did not finish in time and was told to stop.
 
-    `report` says what was done and what is known: keys "terminated" (Chrome confirmed the termination) and
-    "responsive" (the page answered a probe after it).
+    `report` says what was done and what is known: "sent" (the script was given to the page at all),
+    "terminated" (Chrome confirmed its termination), "responsive" (the page answered a probe after it).
     """
 
     report: Mapping[str, bool] = attrs.field(factory=dict)
 
     def __str__(self) -> str:
-        terminated = "terminated" if self.report.get("terminated") else "asked to stop, not confirmed"
-        page = "the page answers again" if self.report.get("responsive") else "the page does not answer yet"
-        return f"{self.action} did not finish within {self.timeout:g} s; its script was {terminated}, {page}"
+        return f"{self.action} did not finish within {self.timeout:g} s: {self._state()}{_tried(self.steps)}"
+
+    def _state(self) -> str:
+        if not self.report.get("sent"):
+            return "the script was never sent"
+        if not self.report.get("terminated"):
+            return "the script was told to stop, and Chrome has not confirmed it"
+        page = "answers again" if self.report.get("responsive") else "does not answer yet"
+        return f"the script was terminated, and the page {page}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

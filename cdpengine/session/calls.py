@@ -1,12 +1,13 @@
-"""PendingCall: one command that is on its way, and its outcome.
+"""PendingCall: one command that is on its way, and its outcome. SharedCall: the same for many waiters.
 
-Rule: a call has exactly one waiter, and ends exactly once: with the reply, with the browser's error, with the
-named reason why its session or connection ended, or because its waiter was cancelled. A cancelled waiter takes
-its entry out of the table at once; a command that was not yet written is then never sent.
+Rule: a call ends exactly once: with the reply, with the browser's error, with the named reason why its session
+or connection ended, or because nobody wants it any more. A PendingCall has exactly one waiter; when that one is
+cancelled, the entry is out of the table at once, and a command that was not yet written is never sent.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _Raw = msgspec.Raw | bytes
+
+_NO_ERROR = (b"", b"null")
 
 
 class PendingCall:
@@ -65,7 +68,10 @@ class PendingCall:
 
         Raises as `raw` does, and UndecodableReply (which carries the raw JSON) when it has another shape.
         """
-        raw = await self.raw()
+        return self.decode(await self.raw(), kind)
+
+    def decode(self, raw: _Raw, kind: type[T]) -> T:
+        """Decode the result that `raw` gave. Raises UndecodableReply when it has another shape."""
         try:
             return decode_payload(raw, kind)
         except msgspec.DecodeError as error:
@@ -99,8 +105,47 @@ class PendingCall:
         return trio.lowlevel.Abort.SUCCEEDED
 
 
-def _outcome_of(reply: Reply) -> outcome.Outcome[_Raw]:
-    if bytes(reply.error):
+class SharedCall:
+    """A command whose end several tasks wait for. A cancelled waiter does not take it back; `abandon()` does."""
+
+    __slots__ = ("_connection", "_outcome", "_settled", "call")
+
+    def __init__(self, connection: Connection, call: Call) -> None:
+        self._connection = connection
+        self.call = call
+        self._outcome: outcome.Value[_Raw] | outcome.Error | None = None
+        self._settled = trio.Event()
+        call.waiter = self
+
+    async def wait(self) -> None:
+        """Wait until Chrome has obeyed. Raises as `PendingCall.raw` does, in every task that waits."""
+        await self._settled.wait()
+        if isinstance(self._outcome, outcome.Error):
+            # A copy: an error that several tasks raise would gather all their tracebacks and contexts.
+            raise copy.copy(self._outcome.error)
+
+    def abandon(self) -> None:
+        """Drop it. A command not yet written is never sent; a reply is counted as late."""
+        if self._outcome is None:
+            self._connection.forget(self.call)
+            self._finish(outcome.Error(trio.ClosedResourceError("the call was abandoned")))
+
+    def settle(self, reply: Reply) -> None:
+        """Take the reply (called by the reader)."""
+        self._finish(_outcome_of(reply))
+
+    def fail(self, error: BaseException) -> None:
+        """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
+        self._finish(outcome.Error(error))
+
+    def _finish(self, result: outcome.Value[_Raw] | outcome.Error) -> None:
+        if self._outcome is None:
+            self._outcome = result
+            self._settled.set()
+
+
+def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:
+    if bytes(reply.error) not in _NO_ERROR:
         body = decode_error(reply.error)
         data = body.data if body.data is None or isinstance(body.data, str) else "with structured data"
         return outcome.Error(

@@ -18,7 +18,7 @@ import trio
 
 from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument
 from cdpengine.nursery import open_body_nursery
-from cdpengine.session.calls import PendingCall
+from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Targets
@@ -98,6 +98,13 @@ class Connection:
 
     def post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
         """Open a call and hand it to the writer. Raises ConnectionLost and InvalidArgument."""
+        return PendingCall(self, self._open(method, params, session_id))
+
+    def post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
+        """Do as `post`, for a call whose end several tasks wait for."""
+        return SharedCall(self, self._open(method, params, session_id))
+
+    def _open(self, method: str, params: Mapping[str, Any], session_id: str | None) -> Call:
         if self._lost is not None:
             raise self._error(method)
         call = self._mux.open_call(method, params, session_id)
@@ -108,19 +115,19 @@ class Connection:
                 given=f"{len(call.message)} bytes of JSON",
                 expected=f"at most {self._transport.largest_outgoing}: Chrome cuts the connection above that",
             )
-        pending = PendingCall(self, call)
         self._outbox.append(call)
         self._outbox_filled.unpark()
-        return pending
+        return call
 
     def forget(self, call: Call) -> None:
         """Take a call whose waiter is gone out of the table; if it was not written yet, it never will be."""
         self._mux.close_call(call)
+        call.message = b""  # it may stay in the outbox until the writer gets to it
 
     def fail_calls(self, session_id: str | None, reason: Callable[[str | None], EngineError]) -> None:
-        """End all pending calls of one session with the named reason."""
-        calls = self._mux.end() if session_id is None else self._mux.end_session(session_id)
-        for call in calls:
+        """End all pending calls of one session (None: only the connection's own) with the named reason."""
+        for call in self._mux.end_session(session_id):
+            call.message = b""
             call.waiter.fail(reason(call.method))
 
     # --- the two tasks -------------------------------------------------------------------------------------

@@ -71,6 +71,8 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
 
     Raises InvalidArgument for anything else.
     """
+    if not isinstance(pattern, str):
+        raise InvalidArgument(what="event pattern", given=repr(pattern), expected="a string")
     if pattern == "*":
         return lambda _method: True
     if domain := _DOMAIN.match(pattern):

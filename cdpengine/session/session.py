@@ -7,8 +7,9 @@ Other sessions of the connection do not notice.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
@@ -17,12 +18,13 @@ from cdpengine.errors import (
     ConnectionLost,
     EngineError,
     InvalidArgument,
+    ProtocolError,
     RemoteError,
     SessionGone,
     TargetCrashed,
     UndecodableReply,
 )
-from cdpengine.session.calls import PendingCall
+from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.domains import NEEDS, REPORTING_DOMAINS
 from cdpengine.session.events import Event, compile_pattern, domain_of
 from cdpengine.session.streams import EventStream
@@ -63,6 +65,7 @@ class Session:
         self._routes: dict[str, tuple[EventStream, ...]] = {}
         self._end_sinks: list[Callable[[], None]] = []
         self._domains: dict[str, int] = {}
+        self._enabling: dict[str, SharedCall] = {}
 
     def __repr__(self) -> str:
         state = " ended" if self._ended else " crashed" if self._crashed else ""
@@ -118,47 +121,50 @@ class Session:
         Raises as `call` does, and UndecodableReply, with the raw JSON, when the generator cannot decode what a
         newer Chrome answers.
         """
-        try:
-            request = next(command)
-            method: str = request["method"]
-            params: Mapping[str, Any] = request.get("params", {})
-        except (StopIteration, KeyError, TypeError, AttributeError):
-            raise InvalidArgument(
-                what="command",
-                given=repr(type(command).__name__),
-                expected='a fresh generator that yields {"method": ..., "params": ...}, as PyCDP makes them',
-            ) from None
-        await trio.lowlevel.checkpoint_if_cancelled()
-        pending = self._post(method, params)
-        try:
-            result = await pending.result()
-        except BaseException:
-            command.close()
-            raise
-        try:
-            command.send(result)
-        except StopIteration as done:
-            value: T = done.value
-            return value
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            import json
-
-            raise UndecodableReply(
-                method=method,
-                reason=f"the command's own decoder failed ({type(error).__name__}: {error})",
-                raw=json.dumps(result).encode(),
-            ) from error
-        command.close()
+        if not isinstance(command, Generator) or _was_used(command):
+            raise InvalidArgument(what="command", given=_kind(command), expected=_A_COMMAND)
+        with closing(command):
+            try:
+                request = next(command)
+            except StopIteration:
+                raise InvalidArgument(
+                    what="command", given="a generator that yields nothing", expected=_A_COMMAND
+                ) from None
+            except _DECODER_ERRORS as error:
+                raise InvalidArgument(
+                    what="arguments of the command",
+                    given=f"what makes it raise {type(error).__name__}: {error}",
+                    expected="what the command declares",
+                ) from error
+            method, params = _method_and_params(request)
+            await trio.lowlevel.checkpoint_if_cancelled()
+            pending = self._post(method, params)
+            raw = await pending.raw()
+            result = pending.decode(raw, dict[str, Any])
+            try:
+                command.send(result)
+            except StopIteration as done:
+                value: T = done.value
+                return value
+            except _DECODER_ERRORS as error:
+                raise UndecodableReply(
+                    method=method,
+                    reason=f"the command's own decoder failed ({type(error).__name__})",
+                    raw=bytes(raw),
+                ) from error
         raise InvalidArgument(
             what="command", given=method, expected="a generator that yields once, then returns its value"
         )
 
     def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
+        self._usable(method)
+        return self.connection.post(method, params, self.id)
+
+    def _usable(self, method: str) -> None:
         if self._ended is not None:
             raise self._ended(method)
         if self._crashed and method not in _ALLOWED_AFTER_CRASH:
             raise self._crash_error(method)
-        return self.connection.post(method, params, self.id)
 
     # --- events -------------------------------------------------------------------------------------------
 
@@ -191,6 +197,7 @@ class Session:
         finally:
             self._streams.remove(stream)
             self._routes.clear()
+            stream.end(_subscription_left)
 
     async def wait_for(
         self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
@@ -208,23 +215,24 @@ class Session:
 
     @asynccontextmanager
     async def enabled(self, *domains: str) -> AsyncIterator[None]:
-        """Keep domains enabled while the body runs: the first user enables, the last one disables."""
+        """Keep domains enabled while the body runs: the first user enables, the last one disables.
+
+        Those who come while an `enable` is on its way wait for it too; one of them can be cancelled, and the
+        others still get their domain. Raises RemoteError when Chrome refuses one.
+        """
         held: list[str] = []
         try:
-            pending = []
             for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
-                if self.hold_domain(domain):
-                    pending.append(self.post(f"{domain}.enable"))
                 held.append(domain)
-            try:
-                for call in pending:
-                    await call.raw()
-            finally:
-                for call in pending:
-                    call.abandon()
+                if self.hold_domain(domain):
+                    self._usable(f"{domain}.enable")
+                    self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
+            for domain in held:
+                if (enabling := self._enabling.get(domain)) is not None:
+                    await enabling.wait()
             yield
         finally:
-            await self._release(held)
+            await self.release_domains(*held)
 
     def hold_domain(self, domain: str) -> bool:
         """Count one more user of the domain. True for the first one, who has to send its `enable`."""
@@ -232,21 +240,25 @@ class Session:
         self._domains[domain] = count + 1
         return count == 0
 
-    async def _release(self, held: list[str]) -> None:
-        unused = []
+    async def release_domains(self, *held: str) -> None:
+        """Count one user less of each domain, and disable those that have none left. Waits a short while."""
+        calls = []
         for domain in reversed(held):
             self._domains[domain] -= 1
-            if not self._domains[domain]:
-                unused.append(domain)
-        with trio.move_on_after(_DISABLE_GRACE, shield=True):
-            try:
-                calls = [self.post(f"{domain}.disable") for domain in unused]
+            if self._domains[domain]:
+                continue
+            del self._domains[domain]
+            if (enabling := self._enabling.pop(domain, None)) is not None:
+                enabling.abandon()
+            if self.error() is None:
+                calls.append(self.post(f"{domain}.disable"))
+        try:
+            with trio.move_on_after(_DISABLE_GRACE, shield=bool(calls)):
                 for call in calls:
-                    await call.raw()
-            except (SessionGone, ConnectionLost):
-                pass  # the domain went with its session
-            except RemoteError:
-                pass  # refused: it was not enabled, which is what was wanted
+                    await _whatever_the_answer(call)
+        finally:
+            for call in calls:
+                call.abandon()
 
     # --- for the floors above and for the reader ----------------------------------------------------------
 
@@ -257,6 +269,10 @@ class Session:
         never waits; everything else uses `subscribe`.
         """
         self._sinks.setdefault(method, []).append(sink)
+
+    def off_event(self, method: str, sink: Callable[[Event], None]) -> None:
+        """Take a sink of `on_event` out again."""
+        self._sinks[method].remove(sink)
 
     def on_end(self, sink: Callable[[], None]) -> None:
         """Have `sink` called once when the session ends; at once when it has."""
@@ -274,7 +290,7 @@ class Session:
     def deliver(self, event: Event) -> None:
         """Pass one event on (called by the reader)."""
         if sinks := self._sinks.get(event.method):
-            for sink in sinks:
+            for sink in tuple(sinks):
                 sink(event)
         if self._streams:
             streams = self._routes.get(event.method)
@@ -286,11 +302,14 @@ class Session:
                 stream.deliver(event)
 
     def crash(self) -> None:
-        """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending."""
+        """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending.
+
+        Streams tell their consumers and go on: what follows a reload comes on the same session.
+        """
         self._crashed = True
         self.connection.fail_calls(self.id, self._crash_error)
         for stream in self._streams:
-            stream.end(self._crash_error_plain)
+            stream.crash(self._crash_error(None))
         for sink in self._sinks.get(CRASHED, ()):
             sink(Event(CRASHED, self.id, b"{}"))
 
@@ -313,12 +332,55 @@ class Session:
     def _crash_error(self, method: str | None) -> TargetCrashed:
         return TargetCrashed(target=self.describe(), reason="its renderer crashed", method=method)
 
-    def _crash_error_plain(self) -> TargetCrashed:
-        return self._crash_error(None)
-
 
 CRASHED = "cdpengine.crashed"
 """The name under which `on_event` sinks are told of a crash."""
+
+_DECODER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What code that takes a value of an unexpected shape apart raises."""
+
+_A_COMMAND = 'a fresh generator that yields {"method": ..., "params": ...}, as PyCDP makes them'
+
+
+def _was_used(command: object) -> bool:
+    return inspect.isgenerator(command) and inspect.getgeneratorstate(command) != inspect.GEN_CREATED
+
+
+def _kind(command: object) -> str:
+    return f"a {type(command).__name__}{' that was used before' if _was_used(command) else ''}"
+
+
+def _method_and_params(request: object) -> tuple[str, Mapping[str, Any]]:
+    match request:
+        case {"method": str(method), "params": Mapping() as params}:
+            return method, params
+        case {"method": str(method)}:
+            return method, {}
+    raise InvalidArgument(
+        what="command", given=f"a generator that yields a {type(request).__name__}", expected=_A_COMMAND
+    )
+
+
+async def _whatever_the_answer(call: PendingCall) -> None:
+    try:
+        await call.raw()
+    except (SessionGone, ConnectionLost):
+        pass  # the domain went with its session
+    except (RemoteError, ProtocolError):
+        pass  # refused: it was not enabled, which is what was wanted
+
+
+def _subscription_left() -> trio.ClosedResourceError:
+    return trio.ClosedResourceError("the subscription was left")
+
 
 _MOST_ROUTES = 1000
 """Method names whose streams are remembered: more than Chrome has events, so that no peer can fill memory."""

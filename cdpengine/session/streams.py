@@ -2,8 +2,9 @@
 
 Rule: the reader never waits for a consumer. When the buffer is full, new events are dropped and counted, and
 the consumer is told, at the very point of the sequence where they are missing, by an EventsLost with their
-number; after that it goes on. Nothing is lost in silence. When the session ends, what is buffered can still be
-read; then the reason is raised.
+number; after that it goes on. Nothing is lost in silence. A crash of the target is told in the same way, at its
+place and once, because a reload brings the same session back. When the session ends, what is buffered can still
+be read; then the reason is raised, each time.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 import attrs
 import trio
 
-from cdpengine.errors import EngineError, EventsLost
+from cdpengine.errors import EventsLost, TargetCrashed
 from cdpengine.session.events import Event
 
 
@@ -38,11 +39,13 @@ class EventStream:
         self.patterns = tuple(patterns)
         self.buffer = buffer
         self._tests = tuple(tests)
-        self._queue: deque[Event | EventsLost] = deque()
+        self._queue: deque[Event | EventsLost | TargetCrashed] = deque()
+        self._waiting = 0
         self._gap: EventsLost | None = None
+        self._crash_noted = False  # after the last event that was kept, and not yet told
         self._received = 0
         self._dropped = 0
-        self._end: Callable[[], EngineError] | None = None
+        self._end: Callable[[], Exception] | None = None
         self._arrived = trio.lowlevel.ParkingLot()
 
     @property
@@ -52,7 +55,7 @@ class EventStream:
 
     def statistics(self) -> StreamStatistics:
         """Return the counts so far."""
-        return StreamStatistics(self._received, self._dropped, len(self._queue), self.buffer)
+        return StreamStatistics(self._received, self._dropped, self._waiting, self.buffer)
 
     def wants(self, method: str) -> bool:
         """Whether an event of this name belongs into the stream."""
@@ -61,8 +64,9 @@ class EventStream:
     async def receive(self) -> Event:
         """Return the next event, waiting for it.
 
-        Raises EventsLost where events are missing (receive again to go on), and the reason (SessionGone,
-        TargetCrashed, ConnectionLost) when the session has ended and all that came before it was read.
+        Raises EventsLost where events are missing and TargetCrashed where the target crashed: receive again
+        to go on with what followed. Raises the reason (SessionGone, ConnectionLost) when the session has ended
+        and all that came before it was read, and trio.ClosedResourceError when the subscription was left.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._queue:
@@ -80,11 +84,14 @@ class EventStream:
                 raise self._end()
             raise trio.WouldBlock
         entry = self._queue.popleft()
-        if isinstance(entry, EventsLost):
-            if entry is self._gap:
-                self._gap = None
-            raise entry
-        return entry
+        if isinstance(entry, Event):
+            self._waiting -= 1
+            return entry
+        if entry is self._gap:
+            self._gap = None
+        elif not self._waiting:
+            self._crash_noted = False
+        raise entry
 
     def __aiter__(self) -> EventStream:
         return self
@@ -94,7 +101,7 @@ class EventStream:
 
     def deliver(self, event: Event) -> None:
         """Take one event from the reader. Never waits."""
-        if len(self._queue) >= self.buffer:
+        if self._waiting >= self.buffer:
             self._dropped += 1
             if self._gap is None:
                 self._gap = EventsLost(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
@@ -103,11 +110,21 @@ class EventStream:
         else:
             # A gap stays open only while nothing was delivered after it.
             self._gap = None
+            self._crash_noted = False
             self._queue.append(event)
+            self._waiting += 1
             self._received += 1
         self._arrived.unpark()
 
-    def end(self, reason: Callable[[], EngineError]) -> None:
+    def crash(self, error: TargetCrashed) -> None:
+        """Note that the target crashed here (called by the reader): told once, in its place."""
+        if not self._crash_noted:
+            self._gap = None
+            self._crash_noted = True
+            self._queue.append(error)
+            self._arrived.unpark()
+
+    def end(self, reason: Callable[[], Exception]) -> None:
         """Say that no event will come any more (called by the reader). `reason` makes the error to raise."""
         if self._end is None:
             self._end = reason

@@ -68,6 +68,7 @@ class Targets:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self.infos: dict[str, TargetInfo] = {}
+        self._announced: set[str] = set()
         self.sessions: dict[str, Session] = {}
         self._observers = {
             "Target.attachedToTarget": self._attached,
@@ -124,6 +125,11 @@ class Targets:
             self._end_session(child, f"{session.describe()}, through which it was attached, is gone")
         if session.id is not None:
             self.sessions.pop(session.id, None)
+        # Without target discovery, the detachment is the last that is heard of a target.
+        target_id = session.target_id
+        others = (other for other in self.sessions.values() if other.target_id == target_id)
+        if target_id is not None and target_id not in self._announced and next(others, None) is None:
+            self.infos.pop(target_id, None)
 
         def gone(method: str | None) -> EngineError:
             return SessionGone(target=session.describe(), reason=reason, method=method)
@@ -133,16 +139,18 @@ class Targets:
     def _created(self, _source: Session, event: Event) -> None:
         info = event.decode(_TargetNotice).target_info
         self.infos[info.target_id] = info
+        self._announced.add(info.target_id)
 
     def _destroyed(self, _source: Session, event: Event) -> None:
         target_id = event.decode(_GoneNotice).target_id
         self.infos.pop(target_id, None)
+        self._announced.discard(target_id)
         for session in [other for other in self.sessions.values() if other.target_id == target_id]:
             self._end_session(session, "its target was closed")
 
     def _crashed(self, _source: Session, event: Event) -> None:
         target_id = event.decode(_GoneNotice).target_id
-        for session in self.sessions.values():
+        for session in list(self.sessions.values()):
             if session.target_id == target_id and not session.crashed:
                 session.crash()
 

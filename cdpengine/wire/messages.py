@@ -40,13 +40,19 @@ class ErrorBody(msgspec.Struct):
 _decode_envelope = msgspec.json.Decoder(Envelope).decode
 _encode = msgspec.json.Encoder().encode
 
+_TOO_DEEP = "the JSON is nested too deeply"
+
 
 def decode_envelope(message: bytes | str) -> Envelope:
     """Read the envelope of one message. Raises msgspec.DecodeError when it is not one."""
     try:
         return _decode_envelope(message)
-    except UnicodeEncodeError as error:
-        raise msgspec.DecodeError("the message holds half of a surrogate pair") from error
+    except UnicodeEncodeError:
+        raise msgspec.DecodeError("the message holds half of a surrogate pair") from None
+    except UnicodeDecodeError:
+        raise msgspec.DecodeError("the message is not UTF-8") from None
+    except RecursionError:
+        raise msgspec.DecodeError(_TOO_DEEP) from None
 
 
 def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id: str | None) -> bytes:
@@ -61,17 +67,27 @@ def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id
     try:
         return _encode(message)
     except UnicodeEncodeError:
-        return json.dumps(message, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+        pass
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidArgument(
-            what=f"parameters of {method}", given=str(error), expected="values that JSON can hold"
-        ) from None
+        raise _no_json(method, error) from None
+    try:
+        plain = msgspec.to_builtins(message, str_keys=True)
+        return json.dumps(plain, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _no_json(method, error) from None
+
+
+def _no_json(method: str, error: Exception) -> InvalidArgument:
+    return InvalidArgument(
+        what=f"parameters of {method}", given=str(error), expected="values that JSON can hold"
+    )
 
 
 def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
     """Decode raw JSON straight into `kind` (a Struct, an attrs class, dict, ...).
 
-    Raises msgspec.ValidationError when the JSON is of another shape, msgspec.DecodeError when it is not JSON.
+    Raises msgspec.ValidationError when the JSON is of another shape, msgspec.DecodeError when it is not JSON
+    or is nested deeper than Python's stack allows.
     msgspec refuses strings with half a surrogate pair, which pages do produce; those take the slower way
     through the standard library and keep the lone surrogate.
     """
@@ -79,12 +95,19 @@ def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError:
         raise
+    except UnicodeDecodeError:
+        raise msgspec.DecodeError("the JSON is not UTF-8") from None
+    except RecursionError:
+        raise msgspec.DecodeError(_TOO_DEEP) from None
     except msgspec.DecodeError as refused:
         try:
-            loaded = json.loads(bytes(raw))
+            return msgspec.convert(json.loads(bytes(raw)), type=kind)
+        except msgspec.ValidationError:
+            raise
         except ValueError:
             raise refused from None
-        return msgspec.convert(loaded, type=kind)
+        except RecursionError:
+            raise msgspec.DecodeError(_TOO_DEEP) from None
 
 
 def decode_error(raw: bytes | msgspec.Raw) -> ErrorBody:

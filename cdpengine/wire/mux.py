@@ -95,8 +95,11 @@ class Mux:
         """Take the call out of the table; its reply will be counted as late. False when it was out already."""
         return self._pending.pop(call.id, None) is not None
 
-    def end_session(self, session_id: str) -> list[Call]:
-        """Take out and return all pending calls of one session: they will get no reply."""
+    def end_session(self, session_id: str | None) -> list[Call]:
+        """Take out and return all pending calls of one session: they will get no reply.
+
+        None is the connection's own session, and means only that one's calls, not those of all sessions.
+        """
         ended = [call for call in self._pending.values() if call.session_id == session_id]
         for call in ended:
             del self._pending[call.id]
@@ -112,7 +115,7 @@ class Mux:
         """Route one message. Never raises."""
         try:
             envelope = decode_envelope(message)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except msgspec.DecodeError as error:
             return self._damaged(message, str(error))
         if envelope.id is not None:
             return self._reply(envelope)

@@ -42,7 +42,10 @@ class Tap:
 
     @contextmanager
     def watch(self, watcher: Watcher) -> Iterator[None]:
-        """Pass all traffic to `watcher` while the body runs, in the order in which it went over the wire."""
+        """Pass all traffic to `watcher` while the body runs, in the order in which it went over the wire.
+
+        A watcher that is given twice sees each message twice, until one of the two blocks is left.
+        """
         self.watchers = (*self.watchers, watcher)
         try:
             yield
@@ -59,4 +62,9 @@ class Tap:
                 self._remove(watcher)
 
     def _remove(self, watcher: Watcher) -> None:
-        self.watchers = tuple(other for other in self.watchers if other is not watcher)
+        watchers = list(self.watchers)
+        for index, other in enumerate(watchers):
+            if other is watcher:
+                del watchers[index]
+                break
+        self.watchers = tuple(watchers)

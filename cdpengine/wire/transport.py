@@ -7,15 +7,18 @@ vanish becomes one error, TransportBroken, whose text says which way it was. `se
 
 from __future__ import annotations
 
+import re
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Protocol
-from urllib.parse import urlsplit
+from typing import Protocol, cast
+from urllib.parse import SplitResult, urlsplit
 
 import trio
 import trio_websocket
+from h11 import ProtocolError as HttpProtocolError
 from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError, WebSocketConnection
+from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine.errors import ConnectFailed, InvalidArgument
 from cdpengine.nursery import open_body_nursery
@@ -50,13 +53,16 @@ class Transport(Protocol):
     largest_outgoing: int
 
     async def send(self, message: bytes) -> None:
-        """Send one message whole. Raises TransportBroken."""
+        """Send one message whole. Raises TransportBroken.
+
+        Cancelled half-way, it may have written half a message: after that, only `aclose` makes sense.
+        """
 
     async def receive(self) -> bytes | str:
-        """Return the next message. Raises TransportBroken."""
+        """Return the next message. Raises TransportBroken. Cancelled, it loses nothing."""
 
     async def aclose(self) -> None:
-        """Close both directions. Waits for nobody longer than CLOSE_GRACE seconds."""
+        """Close both directions, also when cancelled. Waits for nobody longer than CLOSE_GRACE seconds."""
 
 
 class WebSocketTransport:
@@ -103,38 +109,35 @@ async def open_websocket(
     """Connect to a `ws://` or `wss://` URL. Raises ConnectFailed when nobody answers as a websocket there.
 
     `host_header` replaces the URL's host in the Host header (Chrome refuses DNS names other than localhost).
+    Raises InvalidArgument for a URL or a header that can never work. Waits as long as the server lets it
+    wait: put a cancel scope around it.
     """
-    parts = urlsplit(url)
-    if not parts.hostname or parts.scheme not in _DEFAULT_PORTS:
-        raise InvalidArgument(
-            what="websocket URL", given=repr(url), expected="ws://host:port/path or wss://…"
-        )
-    default_port = _DEFAULT_PORTS[parts.scheme]
-    port = parts.port or default_port
+    parts, port = _parse(url)
+    host_name = parts.hostname or ""
     shown = name or f"{parts.scheme}://{parts.hostname}:{port}"
     resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    stream = await _open_stream(parts.hostname, port, tls=parts.scheme == "wss", shown=shown)
+    bracketed = f"[{host_name}]" if ":" in host_name else host_name
+    host = host_header or (bracketed if port == _DEFAULT_PORTS[parts.scheme] else f"{bracketed}:{port}")
+    extra_headers = [_header(key, value) for key, value in (headers or {}).items()]
+    stream = await _open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
     async with stream, open_body_nursery() as nursery:
-        bracketed = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        host = host_header or (bracketed if port == default_port else f"{bracketed}:{port}")
-        try:
+        websocket: WebSocketConnection | None = None
+        with trio.CancelScope() as handshake:
+            background = _Background(nursery, handshake)
             websocket = await trio_websocket.wrap_client_stream(
-                nursery,
+                cast("trio.Nursery", background),
                 stream,
                 host,
                 resource,
-                extra_headers=[(key.encode(), value.encode()) for key, value in (headers or {}).items()],
+                extra_headers=extra_headers,
                 message_queue_size=MESSAGE_QUEUE,
                 max_message_size=LARGEST_INCOMING,
                 receive_buffer_size=RECEIVE_BUFFER,
             )
-            refused = None if websocket.closed is None else _describe_reason(websocket)
-        except ConnectionRejected as rejected:
-            refused = f"the server refused the websocket with HTTP status {rejected.status_code}"
-        except (HandshakeError, ConnectionClosed) as error:
-            refused = f"the websocket handshake failed ({type(error).__name__})"
-        if refused:
-            raise ConnectFailed(endpoint=shown, reason=refused)
+        if websocket is None:
+            raise ConnectFailed(endpoint=shown, reason=background.ending)
+        if websocket.closed is not None:
+            raise ConnectFailed(endpoint=shown, reason=f"{_CLOSED_EARLY} ({websocket.closed})")
         transport = WebSocketTransport(websocket, shown)
         try:
             yield transport
@@ -143,17 +146,85 @@ async def open_websocket(
                 await transport.aclose()
 
 
+_CLOSED_EARLY = "the server closed the connection during the websocket handshake"
+
+
+class _Background:
+    """Runs the library's own reader task, in place of a nursery, and ends the handshake when that task ends.
+
+    The library waits for the handshake for ever when the server closes before it, and lets the task's errors
+    (a refusal with an HTTP status, bytes that are no HTTP, a ping while closing) fail the nursery it runs in.
+    """
+
+    def __init__(self, nursery: trio.Nursery, handshake: trio.CancelScope) -> None:
+        self._nursery = nursery
+        self._handshake = handshake
+        self.ending = _CLOSED_EARLY
+
+    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
+        self._nursery.start_soon(self._run, reader, name="websocket reader")
+
+    async def _run(self, reader: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await reader()
+        except ConnectionRejected as rejected:
+            self.ending = f"the server refused the websocket with HTTP status {rejected.status_code}"
+        except (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError) as error:
+            self.ending = f"what answers there does not speak the websocket protocol ({type(error).__name__})"
+        self._handshake.cancel()
+
+
+def _parse(url: str) -> tuple[SplitResult, int]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        if not (parts.hostname and parts.scheme in _DEFAULT_PORTS and _PRINTABLE.fullmatch(url)):
+            raise ValueError
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidArgument(
+            what="websocket URL", given=repr(url), expected="ws://host:port/path or wss://…"
+        ) from None
+    return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port
+
+
+def _header(name: str, value: str) -> tuple[bytes, bytes]:
+    # The value is not repeated in the error: headers carry tokens.
+    if not _HEADER_NAME.fullmatch(name):
+        raise InvalidArgument(what="header", given=repr(name), expected="a name as HTTP allows it")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise InvalidArgument(
+            what=f"header {name}",
+            given="a value with control characters, or with space around it",
+            expected="one line of text",
+        )
+    return name.encode(), value.encode()
+
+
+_PRINTABLE = re.compile(r"[!-~]+")
+_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE = re.compile(r"(?:[^\x00-\x20\x7f](?:[^\x00-\x08\x0a-\x1f\x7f]*[^\x00-\x20\x7f])?)?")
+
+
 async def _open_stream(
     host: str, port: int, *, tls: bool, shown: str
 ) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
     try:
-        if tls:
-            return await trio.open_ssl_over_tcp_stream(
-                host, port, https_compatible=True, ssl_context=ssl.create_default_context()
-            )
-        return await trio.open_tcp_stream(host, port)
+        stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
         raise ConnectFailed(endpoint=shown, reason=_os_reason(error)) from None
+    if not tls:
+        return stream
+    secure = trio.SSLStream(stream, ssl.create_default_context(), server_hostname=host, https_compatible=True)
+    try:
+        await secure.do_handshake()
+    except trio.BrokenResourceError as error:
+        await trio.aclose_forcefully(stream)
+        why = str(error.__cause__ or "the server closed the connection")
+        raise ConnectFailed(endpoint=shown, reason=f"TLS failed: {why}") from None
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return secure
 
 
 def _os_reason(error: OSError) -> str:
@@ -194,12 +265,14 @@ class PipeTransport:
         while True:
             end = self._buffer.find(0, self._searched)
             if end >= 0:
-                message = bytes(memoryview(self._buffer)[:end])
+                # A full checkpoint a message: one read can hold a thousand events, and their consumers must
+                # get their turns in between. It comes first, so that a cancelled receive loses nothing.
+                self._searched = end
+                await trio.lowlevel.checkpoint()
+                with memoryview(self._buffer) as view:
+                    message = bytes(view[:end])
                 del self._buffer[: end + 1]
                 self._searched = 0
-                # A full checkpoint a message: one read can hold a thousand events, and their consumers must
-                # get their turns in between.
-                await trio.lowlevel.checkpoint()
                 return message
             self._searched = len(self._buffer)
             try:
@@ -215,8 +288,9 @@ class PipeTransport:
 
     async def aclose(self) -> None:
         """Close both pipes. Chrome exits when its end of the pipe closes."""
-        with trio.move_on_after(CLOSE_GRACE):
+        try:
             await self._to_browser.aclose()
+        finally:
             await self._from_browser.aclose()
 
 
@@ -232,7 +306,3 @@ def _describe(closed: ConnectionClosed) -> str:
         return "the browser's end of the websocket vanished without a close frame"
     words = f": {reason.reason}" if reason.reason else ""
     return f"the websocket was closed with code {reason.code} {reason.name}{words}"
-
-
-def _describe_reason(websocket: WebSocketConnection) -> str:
-    return f"the server closed the connection during the websocket handshake ({websocket.closed})"

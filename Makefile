@@ -1,0 +1,47 @@
+# The two commands are `make demo` and `make test`; each does all its own set-up (scripts/setup.sh).
+# PYTHON=... names the Python for a new virtual environment, CDPENGINE_BROWSER=... the browser.
+
+BIN := .venv/bin
+UV = $(shell command -v uv || echo $(BIN)/uv)
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types imports unit format bench lock setup clean
+
+help: ## This list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
+
+demo: setup ## The engine on a page of its own: see, click, type, hover, evaluate, survive a hung script
+	@$(BIN)/cdpengine demo $(ARGS)
+
+test: setup ## Every check: lint, types, direction of imports, all tests against a real browser
+	@scripts/check.sh lint types imports tests
+
+lint: setup ## ruff: rules and formatting
+	@scripts/check.sh lint
+
+types: setup ## mypy --strict
+	@scripts/check.sh types
+
+imports: setup ## The floors: imports only go down
+	@scripts/check.sh imports
+
+unit: setup ## The tests that need no browser
+	@scripts/check.sh unit
+
+format: setup ## Let ruff format and fix what it can
+	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+bench: setup ## The benchmarks, one after the other
+	@set -e; for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python "$$script"; done
+
+lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
+	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
+	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock $(ARGS)
+
+setup: ## What the others need; done once
+	@scripts/setup.sh
+
+clean: ## Remove the virtual environment and everything that was built
+	rm -rf .venv .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

@@ -1,0 +1,8 @@
+"""`python -m cdpengine` is `cdpengine`."""
+
+from __future__ import annotations
+
+from cdpengine.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Delivery of input that was posted together: the replies, or the dialog that holds them back.
+
+Rule: a gesture that was posted happens as a whole. Its messages go out in order even when the one who waits is
+cancelled; that one is given a moment to see the replies, so that no button or key is left half-way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import trio
+
+from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
+from cdpengine.nursery import open_body_nursery
+from cdpengine.session.calls import PendingCall
+
+_GRACE = 0.5
+"""Seconds that a cancelled gesture gets to finish. Chrome answers input within one frame unless it is stuck."""
+
+
+class Interruptions(Protocol):
+    """What the state of a page tells about things that stop input from being answered."""
+
+    async def dialog_opened(self) -> None:
+        """Return as soon as a JavaScript dialog is open on the page; at once when one is open already."""
+
+
+class _Undisturbed:
+    async def dialog_opened(self) -> None:
+        await trio.sleep_forever()
+
+
+UNDISTURBED: Interruptions = _Undisturbed()
+"""For a page whose dialogs nobody watches: input waits for its replies alone."""
+
+
+async def delivered(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
+    """Wait until Chrome has answered all of `pendings`; True when a dialog opened first and holds the answers.
+
+    Chrome answers the event that opened a dialog only after the dialog was handled; what was posted behind it
+    is delivered then. Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call
+    raises, after all of them have ended.
+    """
+    failures: list[RemoteError | SessionGone | ConnectionLost] = []
+    replies = trio.CancelScope(shield=True)
+    dialog = False
+
+    async with open_body_nursery() as nursery:
+        finished = trio.Event()
+
+        async def collect() -> None:
+            with replies:
+                for pending in pendings:
+                    try:
+                        await pending.raw()
+                    except (RemoteError, SessionGone, ConnectionLost) as error:
+                        failures.append(error)
+            finished.set()
+
+        async def watch() -> None:
+            nonlocal dialog
+            await interruptions.dialog_opened()
+            dialog = not finished.is_set()
+            replies.cancel()
+
+        nursery.start_soon(collect)
+        nursery.start_soon(watch)
+        try:
+            await finished.wait()
+        except trio.Cancelled:
+            replies.deadline = trio.current_time() + _GRACE
+            raise
+    if failures:
+        raise failures[0]
+    return dialog
+
+
+async def let_go(pendings: Sequence[PendingCall]) -> None:
+    """Wait for releases on the way out of a cancelled action: shielded, at most 0.5 s, without complaint."""
+    with trio.move_on_after(_GRACE, shield=True):
+        for pending in pendings:
+            try:
+                await pending.raw()
+            except (RemoteError, SessionGone, ConnectionLost):
+                return  # the page went away, and what was held down with it

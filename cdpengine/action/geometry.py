@@ -1,0 +1,208 @@
+"""Where to point: quads, clipping, and points inside what is left.
+
+Rule: pure arithmetic in CSS pixels of the viewport. No session, no clock, no knowledge of the protocol beyond
+the fact that a quad arrives as eight floats, clockwise from the top left corner of the untransformed box.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import attrs
+
+# Chrome rounds layout to 1/64 px. A piece thinner than that in both directions is an artefact of clipping.
+_LEAST_AREA = 1 / 64**2
+
+
+class Point(NamedTuple):
+    """A point in CSS pixels of the viewport."""
+
+    x: float
+    y: float
+
+
+Polygon = tuple[Point, ...]
+
+
+@attrs.frozen
+class Quad:
+    """The four corners of a box after its transforms: top left, top right, bottom right, bottom left."""
+
+    top_left: Point
+    top_right: Point
+    bottom_right: Point
+    bottom_left: Point
+
+    @classmethod
+    def from_floats(cls, floats: Sequence[float]) -> Quad:
+        """Read the protocol's form: eight floats, x and y of each corner. Raises ValueError for another count."""
+        if len(floats) != 8:
+            raise ValueError(f"a quad has 8 floats, not {len(floats)}")
+        x1, y1, x2, y2, x3, y3, x4, y4 = floats
+        return cls(Point(x1, y1), Point(x2, y2), Point(x3, y3), Point(x4, y4))
+
+    @classmethod
+    def from_rect(cls, x: float, y: float, width: float, height: float) -> Quad:
+        """Return the quad of an upright rectangle."""
+        return cls(Point(x, y), Point(x + width, y), Point(x + width, y + height), Point(x, y + height))
+
+    @property
+    def polygon(self) -> Polygon:
+        """The corners in order."""
+        return (self.top_left, self.top_right, self.bottom_right, self.bottom_left)
+
+    @property
+    def area(self) -> float:
+        """Square pixels, whichever way round the corners run."""
+        return area(self.polygon)
+
+    def at(self, across: float, down: float) -> Point:
+        """Map fractions of the box (0..1 across, 0..1 down) to the viewport.
+
+        Exact for every affine transform; a perspective is treated as if it were one.
+        """
+        origin, right, below = self.top_left, self.top_right, self.bottom_left
+        return Point(
+            origin.x + across * (right.x - origin.x) + down * (below.x - origin.x),
+            origin.y + across * (right.y - origin.y) + down * (below.y - origin.y),
+        )
+
+    def fractions(self, point: Point) -> Point | None:
+        """Undo `at`: the fractions of the box at which `point` lies. None when the quad has no area."""
+        ax, ay = self.top_right.x - self.top_left.x, self.top_right.y - self.top_left.y
+        bx, by = self.bottom_left.x - self.top_left.x, self.bottom_left.y - self.top_left.y
+        determinant = ax * by - ay * bx
+        if abs(determinant) < _LEAST_AREA:
+            return None
+        px, py = point.x - self.top_left.x, point.y - self.top_left.y
+        return Point((px * by - py * bx) / determinant, (ax * py - ay * px) / determinant)
+
+
+def signed_area(polygon: Sequence[Point]) -> float:
+    """Square pixels by the shoelace formula; positive when the corners run clockwise on the screen (y down)."""
+    total = 0.0
+    for index, (x, y) in enumerate(polygon):
+        before_x, before_y = polygon[index - 1]
+        total += before_x * y - x * before_y
+    return total / 2
+
+
+def area(polygon: Sequence[Point]) -> float:
+    """Square pixels of a simple polygon."""
+    return abs(signed_area(polygon))
+
+
+def clip(polygon: Sequence[Point], window: Sequence[Point]) -> Polygon:
+    """Return the part of a convex `polygon` inside the convex `window`; empty when they do not overlap.
+
+    Sutherland and Hodgman's way: cut along each edge of the window in turn.
+    """
+    if signed_area(window) < 0:
+        window = tuple(reversed(window))
+    part = tuple(polygon)
+    for index, end in enumerate(window):
+        if not part:
+            break
+        part = _cut(part, window[index - 1], end)
+    return part if len(part) >= 3 else ()
+
+
+def _cut(polygon: Polygon, start: Point, end: Point) -> Polygon:
+    """Keep what lies on the right-hand side (on screen) of the line from `start` to `end`."""
+    kept: list[Point] = []
+    for index, corner in enumerate(polygon):
+        before = polygon[index - 1]
+        depth, depth_before = _depth(corner, start, end), _depth(before, start, end)
+        if (depth > 0 > depth_before) or (depth < 0 < depth_before):
+            share = depth_before / (depth_before - depth)
+            kept.append(
+                Point(before.x + share * (corner.x - before.x), before.y + share * (corner.y - before.y))
+            )
+        if depth >= 0:
+            kept.append(corner)
+    return tuple(kept)
+
+
+def _depth(point: Point, start: Point, end: Point) -> float:
+    return (end.x - start.x) * (point.y - start.y) - (end.y - start.y) * (point.x - start.x)
+
+
+def contains(polygon: Sequence[Point], point: Point, slack: float = 0.0) -> bool:
+    """Tell whether a convex polygon holds `point`; `slack` is how many pixels outside of an edge still count."""
+    corners = tuple(reversed(polygon)) if signed_area(polygon) < 0 else tuple(polygon)
+    for index, end in enumerate(corners):
+        start = corners[index - 1]
+        length = math.hypot(end.x - start.x, end.y - start.y)
+        if length and _depth(point, start, end) / length < -slack:
+            return False
+    return len(corners) >= 3
+
+
+def centroid(polygon: Sequence[Point]) -> Point:
+    """Return the centre of mass of a polygon with an area; for one without, the mean of its corners."""
+    doubled, cx, cy = 0.0, 0.0, 0.0
+    # Relative to a corner: far from the origin the products would swallow the digits that matter.
+    origin = polygon[0]
+    for index, corner in enumerate(polygon):
+        before = polygon[index - 1]
+        bx, by = before.x - origin.x, before.y - origin.y
+        x, y = corner.x - origin.x, corner.y - origin.y
+        cross = bx * y - x * by
+        doubled += cross
+        cx += (bx + x) * cross
+        cy += (by + y) * cross
+    if abs(doubled) < _LEAST_AREA:
+        count = len(polygon)
+        return Point(sum(p.x for p in polygon) / count, sum(p.y for p in polygon) / count)
+    return Point(origin.x + cx / (3 * doubled), origin.y + cy / (3 * doubled))
+
+
+def visible_parts(quads: Iterable[Quad], windows: Sequence[Quad]) -> tuple[Polygon, ...]:
+    """Clip every quad by every window (viewport, frames); return what is left of them, the largest first."""
+    parts: list[Polygon] = []
+    for quad in quads:
+        part = quad.polygon
+        for window in windows:
+            part = clip(part, window.polygon)
+        if part and area(part) >= _LEAST_AREA:
+            parts.append(part)
+    return tuple(sorted(parts, key=area, reverse=True))
+
+
+def candidates(parts: Sequence[Polygon], most: int = 16) -> tuple[Point, ...]:
+    """Return the points to try, in order: where a person would point first, then where something may stick out.
+
+    First the centre of each part, the largest first; then half-way from the centre to the corners and the edges
+    of the largest, then close to its corners and edges.
+    """
+    if not parts:
+        return ()
+    points = [centroid(part) for part in parts[: most // 2]]
+    largest = parts[0]
+    centre = points[0]
+    rim = [*largest, *(_between(largest[i - 1], corner, 0.5) for i, corner in enumerate(largest))]
+    for share in (0.5, 0.9):
+        points.extend(_between(centre, corner, share) for corner in rim)
+    chosen: list[Point] = []
+    for point in points:
+        part = next((part for part in parts if contains(part, point, slack=0.01)), largest)
+        snapped = on_pixel(point, part)
+        if snapped not in chosen:
+            chosen.append(snapped)
+    return tuple(chosen[:most])
+
+
+def on_pixel(point: Point, part: Sequence[Point]) -> Point:
+    """Return the whole pixel that holds `point` if it lies in `part`, else the point itself.
+
+    Chrome floors the coordinates of a mouse event before it looks for the target; a hit test does not. On whole
+    pixels both look at the same place.
+    """
+    floored = Point(float(math.floor(point.x)), float(math.floor(point.y)))
+    return floored if contains(part, floored) else point
+
+
+def _between(start: Point, end: Point, share: float) -> Point:
+    return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))

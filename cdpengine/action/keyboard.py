@@ -1,0 +1,225 @@
+"""Keyboard: keys go down and up on one session's focused element.
+
+Rule: what is asked for without a delay is sent together, in order, and then awaited; so nothing can come in
+between, and a cancelled press leaves no key down. Text that the layout has no key for goes in by
+Input.insertText, whole grapheme clusters at a time.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import trio
+
+from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
+from cdpengine.action.graphemes import clusters
+from cdpengine.action.keys import (
+    SHIFT,
+    Chord,
+    Key,
+    chord_named,
+    editing_commands,
+    key_named,
+    typed_by,
+)
+from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.session import Session
+
+_BATCH = 64
+"""Key presses in flight at once: enough to hide the round trip, few enough to stop soon when cancelled."""
+
+
+class Keyboard:
+    """The keyboard of one page (or out-of-process frame), with the US layout.
+
+    `interruptions` says when a dialog holds replies back. `mac` says whether the browser runs on macOS, where
+    ControlOrMeta is Meta and editing chords are sent as commands too.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        interruptions: Interruptions = UNDISTURBED,
+        *,
+        mac: bool = sys.platform == "darwin",
+    ) -> None:
+        self.session = session
+        self.mac = mac
+        self._interruptions = interruptions
+        self._down: dict[str, Key] = {}
+
+    @property
+    def modifiers(self) -> int:
+        """The bitmask of the modifier keys that are down: Alt 1, Control 2, Meta 4, Shift 8."""
+        return sum({key.modifier for key in self._down.values()})
+
+    async def down(self, key: str) -> bool:
+        """Press a key and hold it; again for a key that is down: auto-repeat.
+
+        True when a dialog opened. Cancelled while waiting for the reply, it lets go of the key. Raises
+        InvalidArgument for an unknown key.
+        """
+        known = key_named(key, mac=self.mac)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = self._post_down(known)
+        try:
+            return await delivered([pending], self._interruptions)
+        except BaseException:
+            await self._let_go([known])
+            raise
+
+    async def up(self, key: str) -> bool:
+        """Let go of a key. True when a dialog opened. Raises InvalidArgument for an unknown key."""
+        known = key_named(key, mac=self.mac)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await delivered([self._post_up(known)], self._interruptions)
+
+    async def press(self, chord: str, delay: float = 0) -> bool:
+        """Press and let go of a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
+
+        `delay` is how long the key stays down, in seconds. True when a dialog opened. Raises InvalidArgument
+        for an unknown key, before anything is sent.
+        """
+        known = chord_named(chord, mac=self.mac)
+        check_delay(delay)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if not delay:
+            return await delivered(self._post_chord(known), self._interruptions)
+        keys = [*known.held, known.key]
+        try:
+            if await delivered([self._post_down(key) for key in keys], self._interruptions):
+                self._post_ups(keys)
+                return True
+            await trio.sleep(delay)
+        except BaseException:
+            await self._let_go(keys)
+            raise
+        return await delivered(self._post_ups(keys), self._interruptions)
+
+    async def type(self, text: str, delay: float = 0) -> bool:
+        """Type `text` into whatever has the focus: one press for each character that the layout has.
+
+        A line break presses Enter, a tab Tab. Other characters are inserted, neighbours together. `delay` is
+        the pause after each character, in seconds. True when a dialog opened: the rest of the text was then
+        not sent. Cancelled, up to 64 characters may still come out.
+        """
+        check_text(text)
+        check_delay(delay)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        batch: list[PendingCall] = []
+        for piece in pieces(text, joined=not delay):
+            key = typed_by(piece)
+            if key is None:
+                batch.append(self.session.post("Input.insertText", text=piece))
+            else:
+                batch += self._post_press(key)
+            # What Enter and Tab do (submit, move the focus) comes before the text after them.
+            if delay or len(batch) >= 2 * _BATCH or (key is not None and len(key.key) > 1):
+                if await delivered(batch, self._interruptions):
+                    return True
+                batch = []
+                if delay:
+                    await trio.sleep(delay)
+        return await delivered(batch, self._interruptions) if batch else False
+
+    async def insert_text(self, text: str) -> bool:
+        """Insert `text` as an input method does: beforeinput and input events, no key events.
+
+        True when a dialog opened.
+        """
+        check_text(text)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await delivered([self.session.post("Input.insertText", text=text)], self._interruptions)
+
+    # --- posting: at once, in order, without waiting -------------------------------------------------------
+
+    def _post_chord(self, chord: Chord) -> list[PendingCall]:
+        downs = [self._post_down(key) for key in chord.held]
+        pressed = self._post_press(chord.key)
+        return [*downs, *pressed, *self._post_ups(chord.held)]
+
+    def _post_press(self, key: Key) -> list[PendingCall]:
+        return [self._post_down(key), self._post_up(key)]
+
+    def _post_ups(self, keys: list[Key] | tuple[Key, ...]) -> list[PendingCall]:
+        return [self._post_up(key) for key in reversed(keys)]
+
+    def _post_down(self, key: Key) -> PendingCall:
+        repeated = key.code in self._down
+        self._down[key.code] = key
+        modifiers = self._modifiers_with(key)
+        text = key.text_with(modifiers)
+        commands = editing_commands(key, modifiers) if self.mac else ()
+        return self.session.post(
+            "Input.dispatchKeyEvent",
+            # "keyDown" types its text by itself; "rawKeyDown" is for keys that type nothing.
+            type="keyDown" if text else "rawKeyDown",
+            modifiers=modifiers,
+            key=key.key,
+            code=key.code,
+            windowsVirtualKeyCode=key.key_code,
+            location=key.location,
+            isKeypad=key.location == 3,
+            autoRepeat=repeated,
+            **({"text": text, "unmodifiedText": text} if text else {}),
+            **({"commands": list(commands)} if commands else {}),
+        )
+
+    def _post_up(self, key: Key) -> PendingCall:
+        self._down.pop(key.code, None)
+        return self.session.post(
+            "Input.dispatchKeyEvent",
+            type="keyUp",
+            modifiers=self._modifiers_with(key),
+            key=key.key,
+            code=key.code,
+            windowsVirtualKeyCode=key.key_code,
+            location=key.location,
+            isKeypad=key.location == 3,
+        )
+
+    def _modifiers_with(self, key: Key) -> int:
+        # A capital letter or a "?" comes from Shift, and pages look at shiftKey, so the bit goes with it.
+        return self.modifiers | (SHIFT if key.shifted else 0)
+
+    async def _let_go(self, keys: list[Key]) -> None:
+        held = [key for key in keys if key.code in self._down]
+        try:
+            await let_go(self._post_ups(held))
+        except (SessionGone, ConnectionLost):
+            self._down.clear()  # there is no page left that a key could be down on
+
+
+def pieces(text: str, *, joined: bool = True) -> Iterator[str]:
+    """Split text into what one key types, and what is inserted between; `joined`: neighbours in one piece."""
+    inserted = ""
+    for cluster in clusters(text):
+        cluster = "\n" if cluster == "\r\n" else cluster
+        if typed_by(cluster) is None:
+            if joined:
+                inserted += cluster
+                continue
+        elif inserted:
+            yield inserted
+            inserted = ""
+        yield cluster
+    if inserted:
+        yield inserted
+
+
+def check_text(text: str) -> None:
+    """Raise InvalidArgument unless `text` is a string that can be sent; the text itself is not shown."""
+    if not isinstance(text, str):
+        raise InvalidArgument(what="text", given=f"a {type(text).__name__}", expected="a string")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidArgument(
+            what="text", given="a string with half a surrogate pair", expected="whole characters"
+        )
+
+
+def check_delay(delay: float) -> None:
+    """Raise InvalidArgument unless `delay` is a number of seconds, 0 or more."""
+    if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
+        raise InvalidArgument(what="delay", given=repr(delay), expected="seconds, 0 or more")

@@ -1,0 +1,239 @@
+"""Mouse: where the pointer is, and which of its buttons are down, on one session.
+
+Rule: a click without a delay is move, press and release sent together, in this order, and then awaited. A
+button that went down comes up again, also when the one who waits is cancelled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import trio
+
+from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
+from cdpengine.action.geometry import Point
+from cdpengine.action.keyboard import Keyboard, check_delay
+from cdpengine.action.keys import modifier_mask
+from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.session import Session
+
+# The bits of `buttons` in Input.dispatchMouseEvent and in the page's MouseEvent.
+BUTTONS = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
+
+
+class Mouse:
+    """The mouse of one page (or out-of-process frame). Coordinates are CSS pixels of the session's viewport.
+
+    `interruptions` says when a dialog holds replies back. The modifier keys that `keyboard` holds down go with
+    every event. Methods return True when a dialog opened before Chrome had answered.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        interruptions: Interruptions = UNDISTURBED,
+        *,
+        keyboard: Keyboard | None = None,
+    ) -> None:
+        self.session = session
+        self.position = Point(0.0, 0.0)
+        self._interruptions = interruptions
+        self._keyboard = keyboard
+        self._pressed: list[str] = []
+
+    @property
+    def buttons(self) -> int:
+        """The bitmask of the buttons that are down: left 1, right 2, middle 4, back 8, forward 16."""
+        return sum(BUTTONS[button] for button in self._pressed)
+
+    def on(self, session: Session) -> Mouse:
+        """Return the mouse for input that is dispatched on another session; itself when it is the same one."""
+        if session.id == self.session.id:
+            return self
+        return Mouse(session, self._interruptions, keyboard=self._keyboard)
+
+    async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
+        """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
+        target = _point(x, y)
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+            raise InvalidArgument(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
+        start = self.position
+        for step in range(1, steps + 1):
+            share = step / steps
+            await trio.lowlevel.checkpoint_if_cancelled()
+            at = target if step == steps else _between(start, target, share)
+            if await delivered([self._post_move(at, self._modifiers(()))], self._interruptions):
+                return True
+        return False
+
+    async def down(self, button: str = "left", *, count: int = 1) -> bool:
+        """Press a button where the mouse is, and hold it. `count` is the event's `detail`: 2 for a double click.
+
+        Cancelled while waiting for the reply, it lets go of the button.
+        """
+        _check_button(button)
+        _check_count(count)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = self._post_down(button, count, self._modifiers(()))
+        try:
+            return await delivered([pending], self._interruptions)
+        except BaseException:
+            await self._let_go(button, count, ())
+            raise
+
+    async def up(self, button: str = "left", *, count: int = 1) -> bool:
+        """Let go of a button where the mouse is."""
+        _check_button(button)
+        _check_count(count)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await delivered([self._post_up(button, count, self._modifiers(()))], self._interruptions)
+
+    async def click(
+        self,
+        x: float,
+        y: float,
+        *,
+        button: str = "left",
+        count: int = 1,
+        modifiers: Iterable[str] = (),
+        delay: float = 0,
+        interruptions: Interruptions | None = None,
+    ) -> bool:
+        """Move to a point, and press and release a button there `count` times (2: a double click).
+
+        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button
+        stays down each time, in seconds. Raises InvalidArgument, before anything is sent, for what cannot be.
+        """
+        self.check_click(button=button, count=count, modifiers=modifiers)
+        check_delay(delay)
+        point = _point(x, y)
+        held = tuple([modifiers] if isinstance(modifiers, str) else modifiers)
+        watch = interruptions or self._interruptions
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if not delay:
+            return await delivered(self._post_click(point, button, count, held), watch)
+        mask = self._modifiers(held)
+        gesture = [self._post_move(point, mask)]
+        for number in range(1, count + 1):
+            gesture.append(self._post_down(button, number, mask))
+            try:
+                if await delivered(gesture, watch):
+                    self._post_up(button, number, mask)
+                    return True
+                await trio.sleep(delay)
+            except BaseException:
+                await self._let_go(button, number, held)
+                raise
+            gesture = [self._post_up(button, number, mask)]
+        return await delivered(gesture, watch)
+
+    async def hover(
+        self,
+        x: float,
+        y: float,
+        *,
+        modifiers: Iterable[str] = (),
+        interruptions: Interruptions | None = None,
+    ) -> bool:
+        """Move to a point in one go, with modifier names such as "Shift" in the page's events."""
+        point, mask = _point(x, y), self._modifiers(modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await delivered([self._post_move(point, mask)], interruptions or self._interruptions)
+
+    async def wheel(self, dx: float, dy: float) -> bool:
+        """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
+        delta = _point(dx, dy, what="wheel")
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = self.session.post(
+            "Input.dispatchMouseEvent",
+            type="mouseWheel",
+            x=self.position.x,
+            y=self.position.y,
+            deltaX=delta.x,
+            deltaY=delta.y,
+            modifiers=self._modifiers(()),
+            buttons=self.buttons,
+        )
+        return await delivered([pending], self._interruptions)
+
+    def check_click(self, *, button: str, count: int, modifiers: Iterable[str]) -> None:
+        """Raise InvalidArgument for a button, count or modifier that there is not. Sends nothing."""
+        _check_button(button)
+        _check_count(count)
+        self._modifiers(modifiers)
+
+    # --- posting: at once, in order, without waiting -------------------------------------------------------
+
+    def _post_click(
+        self, point: Point, button: str, count: int, modifiers: Iterable[str]
+    ) -> list[PendingCall]:
+        mask = self._modifiers(modifiers)
+        gesture = [self._post_move(point, mask)]
+        for number in range(1, count + 1):
+            gesture.append(self._post_down(button, number, mask))
+            gesture.append(self._post_up(button, number, mask))
+        return gesture
+
+    def _post_move(self, point: Point, modifiers: int) -> PendingCall:
+        self.position = point
+        # The button that a drag holds goes with its moves; Chrome drops a drag whose moves carry none.
+        held = self._pressed[0] if self._pressed else "none"
+        return self._post("mouseMoved", held, 0, modifiers)
+
+    def _post_down(self, button: str, count: int, modifiers: int) -> PendingCall:
+        if button not in self._pressed:
+            self._pressed.append(button)
+        return self._post("mousePressed", button, count, modifiers)
+
+    def _post_up(self, button: str, count: int, modifiers: int) -> PendingCall:
+        if button in self._pressed:
+            self._pressed.remove(button)
+        return self._post("mouseReleased", button, count, modifiers)
+
+    def _post(self, kind: str, button: str, count: int, modifiers: int) -> PendingCall:
+        return self.session.post(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=self.position.x,
+            y=self.position.y,
+            button=button,
+            buttons=self.buttons,
+            clickCount=count,
+            modifiers=modifiers,
+        )
+
+    def _modifiers(self, names: Iterable[str]) -> int:
+        keyboard = self._keyboard
+        mask = modifier_mask(names, mac=keyboard.mac) if keyboard else modifier_mask(names)
+        return mask | (keyboard.modifiers if keyboard else 0)
+
+    async def _let_go(self, button: str, count: int, modifiers: Iterable[str]) -> None:
+        if button not in self._pressed:
+            return
+        try:
+            await let_go([self._post_up(button, count, self._modifiers(modifiers))])
+        except (SessionGone, ConnectionLost):
+            self._pressed.clear()  # there is no page left that a button could be down on
+
+
+def _check_button(button: str) -> None:
+    if button not in BUTTONS:
+        raise InvalidArgument(what="button", given=repr(button), expected=f"one of {', '.join(BUTTONS)}")
+
+
+def _check_count(count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 3:
+        raise InvalidArgument(what="count", given=repr(count), expected="1, 2 or 3 clicks")
+
+
+def _point(x: float, y: float, what: str = "point") -> Point:
+    for value in (x, y):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise InvalidArgument(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")
+    return Point(float(x), float(y))
+
+
+def _between(start: Point, end: Point, share: float) -> Point:
+    return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))

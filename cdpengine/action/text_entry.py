@@ -1,0 +1,85 @@
+"""Text entry on nodes: type and press.
+
+Rule: a field gets the focus as by the Tab key, without a pointer: nothing that reacts to a click is set off,
+and what lies over the field does not matter. The caret then goes behind the text that is there, so typing adds
+to it. Keys and text are checked before anything is sent.
+"""
+
+from __future__ import annotations
+
+from cdpengine.action.actionability import inspect
+from cdpengine.action.delivery import Interruptions
+from cdpengine.action.keyboard import Keyboard, check_delay, check_text
+from cdpengine.action.keys import chord_named
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.browser.node import Node
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.budget import Budget
+
+
+async def type_text(
+    node: Node,
+    text: str,
+    *,
+    keyboard: Keyboard,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    submit: bool = False,
+    delay: float = 0,
+) -> ActionOutcome:
+    """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
+
+    Works in inputs that take text, in textareas, in everything contenteditable, and on a label of a field.
+    `delay` is the pause after each character in seconds. When a dialog opens, the rest is not typed.
+
+    Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once when it can never
+    take text or does not take the focus; Invisible or Disabled (read-only too) when the budget ends first.
+    """
+    check_text(text)
+    check_delay(delay)
+    await _focus(node, "type into", True, worlds, budget, interruptions)
+    dialog = await keyboard.type(text, delay)
+    if submit and not dialog:
+        dialog = await keyboard.press("Enter")
+    return ActionOutcome("type into", node.description, dialog_opened=dialog)
+
+
+async def press(
+    key: str,
+    *,
+    keyboard: Keyboard,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    node: Node | None = None,
+) -> ActionOutcome:
+    """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
+
+    Raises InvalidArgument for a key that there is not, before anything is sent; else as `type_text` does.
+    """
+    chord_named(key, mac=keyboard.mac)
+    if node is not None:
+        await _focus(node, f"press {key} on", False, worlds, budget, interruptions)
+    dialog = await keyboard.press(key)
+    return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
+
+
+async def focus(
+    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
+) -> ActionOutcome:
+    """Give the node the focus. Raises as `press` does."""
+    await _focus(node, "focus", False, worlds, budget, interruptions)
+    return ActionOutcome("focus", node.description)
+
+
+async def _focus(
+    node: Node,
+    action: str,
+    editable: bool,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+) -> None:
+    async with inspect(node, action, worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+        await inspection.wait_for_focus(editable=editable, at_end=editable)

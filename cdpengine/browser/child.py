@@ -1,0 +1,197 @@
+"""Starting, watching and killing one child process with its whole process group, on each platform.
+
+Rule: knows processes, not browsers. On POSIX the child is started with posix_spawn, because the debugging
+pipe needs the descriptors 3 and 4 exactly, which subprocess cannot give without running Python code
+between fork and exec. It leads a session of its own, so that a Ctrl-C in the terminal is not sent to it and
+its helpers can be signalled together. On Windows there are no such descriptors: the child has output only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import attrs
+import trio
+
+
+class Child(Protocol):
+    """A started process. `output` is its stdout and stderr in one stream."""
+
+    pid: int
+    output: trio.abc.ReceiveStream
+
+    async def exited(self) -> None:
+        """Wait until the process has ended. It is not reaped yet: its number stays its own."""
+
+    def reap(self) -> int:
+        """Kill what is left of the group of an ended process and return its exit code, negative for a signal."""
+
+    def terminate(self) -> None:
+        """Ask the whole group to end; nothing happens when it already has."""
+
+    def kill(self) -> None:
+        """Kill the whole group; nothing happens when it already ended."""
+
+
+@attrs.frozen
+class PipeEnds:
+    """Our two ends of the debugging pipe: what is written to `to_browser` Chrome reads on its descriptor 3."""
+
+    to_browser: trio.abc.SendStream
+    from_browser: trio.abc.ReceiveStream
+
+
+if sys.platform != "win32":
+    # Python ignores these two; an ignored signal stays ignored over exec, and Chrome expects the default.
+    _RESTORED_SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ]
+    # Above every descriptor that the child is given, so that none is overwritten before it is copied.
+    _LOWEST_COPY = 10
+
+    @attrs.define(eq=False)
+    class PosixChild:
+        """A child that leads its own session and process group."""
+
+        pid: int
+        output: trio.abc.ReceiveStream
+        _reaped: bool = False
+
+        async def exited(self) -> None:
+            """Wait until the process has ended, and leave it to be reaped."""
+            await _wait_until_exited(self.pid)
+
+        def reap(self) -> int:
+            """Kill the rest of the group and collect the exit code."""
+            # Before reaping: until then, the number cannot have gone to a stranger's group.
+            self.kill()
+            self._reaped = True
+            try:
+                _, status = os.waitpid(self.pid, 0)
+            except ChildProcessError:  # somebody in this program waits for any child, and was faster
+                return 0
+            return os.waitstatus_to_exitcode(status)
+
+        def terminate(self) -> None:
+            """Send SIGTERM to the group."""
+            self._signal_group(signal.SIGTERM)
+
+        def kill(self) -> None:
+            """Send SIGKILL to the group."""
+            self._signal_group(signal.SIGKILL)
+
+        def _signal_group(self, number: signal.Signals) -> None:
+            if not self._reaped:
+                # macOS answers EPERM for a group in which only zombies are left.
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.pid, number)
+
+    def spawn(command: Sequence[str], environment: Mapping[str, str]) -> tuple[PosixChild, PipeEnds]:
+        """Start `command` with a debugging pipe on its descriptors 3 and 4.
+
+        Synchronous, and takes about a millisecond: a cancellation cannot come between the start and the
+        answer. Raises OSError when the program cannot be executed.
+        """
+        with contextlib.ExitStack() as childs_ends, contextlib.ExitStack() as on_failure:
+
+            def pipe() -> tuple[int, int]:
+                ends = os.pipe()  # both are close-on-exec: no other child of this program inherits them
+                on_failure.callback(os.close, ends[0])
+                on_failure.callback(os.close, ends[1])
+                return ends
+
+            def high_copy(end: int) -> int:
+                import fcntl
+
+                copy = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LOWEST_COPY)
+                childs_ends.callback(os.close, copy)
+                return copy
+
+            command_read, command_write = pipe()
+            reply_read, reply_write = pipe()
+            output_read, output_write = pipe()
+            commands, replies, output = map(high_copy, (command_read, reply_write, output_write))
+            pid = os.posix_spawn(
+                command[0],
+                list(command),
+                dict(environment),
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, output, 1),
+                    (os.POSIX_SPAWN_DUP2, output, 2),
+                    (os.POSIX_SPAWN_DUP2, commands, 3),
+                    (os.POSIX_SPAWN_DUP2, replies, 4),
+                ],
+                setsid=True,
+                setsigmask=[],
+                setsigdef=_RESTORED_SIGNALS,
+            )
+            on_failure.pop_all()
+        for end in (command_read, reply_write, output_write):
+            os.close(end)
+        ends = PipeEnds(
+            to_browser=trio.lowlevel.FdStream(command_write), from_browser=trio.lowlevel.FdStream(reply_read)
+        )
+        return PosixChild(pid=pid, output=trio.lowlevel.FdStream(output_read)), ends
+
+    async def _wait_until_exited(pid: int) -> None:
+        """Wait until the child has ended, and leave it to be reaped."""
+        if sys.platform == "linux":
+            try:
+                descriptor = os.pidfd_open(pid)
+            except OSError:
+                pass  # a kernel before 5.3, or a sandbox that forbids it
+            else:
+                try:
+                    await trio.lowlevel.wait_readable(descriptor)
+                finally:
+                    os.close(descriptor)
+                return
+        await trio.to_thread.run_sync(_block_until_exited, pid, abandon_on_cancel=True)
+
+    def _block_until_exited(pid: int) -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+else:
+
+    @attrs.define(eq=False)
+    class WindowsChild:
+        """A child without a group: `kill` ends it alone, and Chrome's helpers follow when it is gone."""
+
+        pid: int
+        output: trio.abc.ReceiveStream
+        _process: trio.Process
+
+        async def exited(self) -> None:
+            """Wait until the process has ended."""
+            await self._process.wait()
+
+        def reap(self) -> int:
+            """Return the exit code."""
+            return self._process.returncode or 0
+
+        def terminate(self) -> None:
+            """End the process; Windows knows no gentler way."""
+            self._process.terminate()
+
+        def kill(self) -> None:
+            """End the process."""
+            self._process.kill()
+
+    async def spawn_on_windows(command: Sequence[str], environment: Mapping[str, str]) -> WindowsChild:
+        """Start `command` in a process group of its own, so that a Ctrl-C is not sent to it."""
+        process = await trio.lowlevel.open_process(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            creationflags=subprocess.CREATE_NEW_PROCESS_GROUP,
+        )
+        assert process.stdout is not None
+        return WindowsChild(pid=process.pid, output=process.stdout, process=process)

@@ -1,0 +1,249 @@
+"""resolve_endpoint: from what a user writes to the browser-level websocket URL that can be connected to.
+
+Rule: what is known to be wrong is refused before anything is sent; what cannot be reached says why. Error
+texts hold endpoints only redacted: a query is often a token.
+
+Chrome answers 500 to a Host header with a DNS name other than localhost, on HTTP and on the websocket upgrade,
+so on plain connections a name is replaced by the address that answers. TLS endpoints keep their name, which
+the certificate is checked against. /json/version echoes the host it was asked with, or the host that Chrome
+itself sees behind a forwarded port; so the host and port of the endpoint are put back.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import ssl
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+
+import attrs
+import trio
+
+from cdpengine.errors import ConnectFailed, InvalidArgument
+
+if TYPE_CHECKING:
+    import httpx
+
+_EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devtools/browser/<id>"'
+_DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+_VERSION_PATH = "/json/version"
+_LONGEST_ANSWER = 65_536  # bytes; Chrome's is under 1 KB, and another server's may have no end
+_NO_JSON_ADVICE = (
+    "Is it Chrome's debugging port? A Chrome that was allowed remote debugging in its settings has no "
+    f"{_VERSION_PATH}: pass the ws:// URL instead (port and path are in DevToolsActivePort in its profile)"
+)
+
+
+@attrs.frozen
+class ResolvedEndpoint:
+    """Where to connect: the browser-level websocket URL, and the headers to send with the upgrade."""
+
+    ws_url: str
+    headers: Mapping[str, str] = attrs.field(repr=lambda headers: f"<{len(headers)} headers>")
+
+    def __str__(self) -> str:
+        return redact_endpoint(self.ws_url)
+
+
+async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = None) -> ResolvedEndpoint:
+    """Return the browser-level websocket URL behind `endpoint`.
+
+    `http(s)://host:port` is asked for it at /json/version; `ws(s)://...` is taken as it is, except that a DNS
+    name becomes an address on a plain connection. `headers` go along with the request. Proxies from the
+    environment are used, except to loopback addresses. Has no timeout: put it in a cancel scope.
+
+    Raises InvalidArgument for what is no such URL, ConnectFailed when nobody answers, or not as Chrome would.
+    """
+    url = check_endpoint(endpoint)
+    sent = MappingProxyType(dict(headers or {}))
+    if url.scheme in ("http", "ws") and not _needs_no_lookup(url.hostname or ""):
+        url = _with_authority(url, await _address_that_answers(url))
+    if url.scheme in ("ws", "wss"):
+        return ResolvedEndpoint(ws_url=url.geturl(), headers=sent)
+    return ResolvedEndpoint(ws_url=await _ask(url, sent, endpoint), headers=sent)
+
+
+def check_endpoint(endpoint: str) -> SplitResult:
+    """Return the parts of an endpoint that is well-formed; raise InvalidArgument, redacted, when it is not."""
+    shown = repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
+
+    def wrong(expected: str) -> InvalidArgument:
+        return InvalidArgument(what="endpoint", given=shown, expected=expected)
+
+    if not isinstance(endpoint, str) or not endpoint or re.search(r"[\s\x00-\x1f\x7f]", endpoint):
+        raise wrong(_EXPECTED)
+    if re.fullmatch(r"[^/@?#]+:\d+", endpoint):
+        raise wrong(f'the scheme in front: "http://{endpoint}"')
+    try:
+        url = urlsplit(endpoint)
+        port = url.port
+    except ValueError:
+        raise wrong(f"{_EXPECTED}, with a port from 1 to 65535") from None
+    if url.scheme not in _DEFAULT_PORTS:
+        raise wrong(_EXPECTED)
+    if not url.hostname:
+        raise wrong(f"{_EXPECTED}; the host is missing")
+    if port == 0:
+        raise wrong(f"{_EXPECTED}, with a port from 1 to 65535")
+    if url.username is not None or url.password is not None:
+        raise wrong('no user and password in the URL; pass headers={"Authorization": ...} instead')
+    return url._replace(fragment="")
+
+
+def redact_endpoint(endpoint: str) -> str:
+    """Return the endpoint without user, password and query values, fit for errors and logs. Never raises."""
+    head, mark, query = endpoint.partition("?")
+    # Up to the last @ of the authority: a password may hold one itself.
+    head = re.sub(r"^([a-zA-Z][\w+.-]*://|//)?[^/]*@", r"\1***@", head)
+    if not mark:
+        return head
+    names = [part.partition("=")[0] for part in re.split(r"[&;#]", query) if "=" in part]
+    return f"{head}?{'&'.join(f'{name}=***' for name in names) or '***'}"
+
+
+def websocket_url(answer: bytes, url: SplitResult) -> str:
+    """Take the websocket URL out of an answer of /json/version, with the host and port of `url` put back.
+
+    A query of `url` (a gateway's token) is added where Chrome's has none. Raises ValueError saying what is
+    wrong with the answer.
+    """
+    try:
+        document = json.loads(answer)
+    except ValueError:
+        kind = "HTML" if answer.lstrip()[:1] == b"<" else "no JSON"
+        raise ValueError(f"it answered {kind}") from None
+    given = document.get("webSocketDebuggerUrl") if isinstance(document, dict) else None
+    if not isinstance(given, str):
+        raise ValueError("its JSON has no webSocketDebuggerUrl")
+    try:
+        inner = urlsplit(given)
+    except ValueError:
+        inner = urlsplit("")
+    if inner.scheme not in ("ws", "wss"):
+        raise ValueError("its webSocketDebuggerUrl is no websocket URL")
+    return SplitResult(
+        scheme="wss" if url.scheme == "https" else "ws",
+        netloc=url.netloc,
+        path=_prefix(url.path) + inner.path,
+        query=inner.query or urlencode(parse_qsl(url.query, keep_blank_values=True)),
+        fragment="",
+    ).geturl()
+
+
+def _prefix(path: str) -> str:
+    """Return the path below which a gateway serves Chrome's own paths; empty for Chrome itself."""
+    return path.removesuffix("/").removesuffix(_VERSION_PATH).removesuffix("/")
+
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _is_localhost(host: str) -> bool:
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _needs_no_lookup(host: str) -> bool:
+    return _is_localhost(host) or _ip(host) is not None
+
+
+def _is_loopback(host: str) -> bool:
+    address = _ip(host)
+    return _is_localhost(host) or (address is not None and address.is_loopback)
+
+
+def _with_authority(url: SplitResult, host: str) -> SplitResult:
+    bracketed = f"[{host}]" if ":" in host else host
+    return url._replace(netloc=bracketed if url.port is None else f"{bracketed}:{url.port}")
+
+
+async def _address_that_answers(url: SplitResult) -> str:
+    """Return the address of a DNS name that accepts a connection: one of several may be the wrong family."""
+    host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
+    try:
+        stream = await trio.open_tcp_stream(host, port)
+    except OSError as error:
+        raise ConnectFailed(endpoint=redact_endpoint(url.geturl()), reason=_why_unreachable(error)) from error
+    async with stream:
+        return str(stream.socket.getpeername()[0])
+
+
+def _why_unreachable(error: BaseException) -> str:
+    """Name the cause below the wrappers that libraries put around it."""
+    seen: BaseException = error
+    while (inner := seen.__cause__ or seen.__context__) is not None:
+        seen = inner
+    if isinstance(seen, BaseExceptionGroup):
+        seen = seen.exceptions[0]
+    if isinstance(seen, ssl.SSLCertVerificationError):
+        return f"its TLS certificate is not accepted: {seen.verify_message}"
+    if isinstance(seen, ssl.SSLError):
+        return "it does not speak TLS as expected"
+    if isinstance(seen, ConnectionRefusedError):
+        return "nothing listens there (connection refused)"
+    if isinstance(seen, OSError) and seen.strerror:
+        return seen.strerror
+    return str(seen) or type(seen).__name__
+
+
+async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> str:
+    import httpx
+
+    shown = redact_endpoint(endpoint)
+    asked = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
+    # Reading the certificate store takes longer than the whole request; a plain one needs none.
+    tls = ssl.create_default_context() if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client = httpx.AsyncClient(
+        trust_env=not _is_loopback(url.hostname or ""),
+        timeout=None,  # noqa: S113 - the caller's cancel scope is the one deadline
+        headers=dict(headers),
+        verify=tls,
+    )
+    try:
+        async with client, client.stream("GET", asked) as response:
+            if response.status_code != httpx.codes.OK:
+                raise ConnectFailed(
+                    endpoint=shown,
+                    reason=f"{_VERSION_PATH} was answered with HTTP status {response.status_code}",
+                    advice=_advice(response.status_code),
+                )
+            answer = await _read(response)
+    except httpx.InvalidURL as error:
+        raise InvalidArgument(what="endpoint", given=repr(shown), expected=_EXPECTED) from error
+    except httpx.ConnectError as error:
+        raise ConnectFailed(endpoint=shown, reason=_why_unreachable(error)) from None
+    except httpx.RequestError as error:
+        raise ConnectFailed(
+            endpoint=shown,
+            reason=f"it does not speak HTTP as expected ({type(error).__name__})",
+            advice=_NO_JSON_ADVICE,
+        ) from None
+    try:
+        return websocket_url(answer, url)
+    except ValueError as error:
+        raise ConnectFailed(endpoint=shown, reason=str(error), advice=_NO_JSON_ADVICE) from None
+
+
+async def _read(response: httpx.Response) -> bytes:
+    answer = b""
+    async for chunk in response.aiter_bytes():
+        # Read to the end, because httpx cannot be left half-way without leaving its generators open; what
+        # is too long is not kept, and an answer without end is the caller's deadline's business.
+        if len(answer) <= _LONGEST_ANSWER:
+            answer += chunk
+    return answer
+
+
+def _advice(status: int) -> str:
+    if status in (401, 403, 407):
+        return "Pass what it asks for with headers="
+    if 300 <= status < 400:
+        return "Pass the address that it redirects to"
+    return _NO_JSON_ADVICE

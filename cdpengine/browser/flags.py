@@ -1,0 +1,136 @@
+"""The command line that Chrome is started with: every flag of ours as data, with its reason.
+
+Rule: pure. What depends on the machine comes in as `Surroundings`; user arguments come last, so that Chrome,
+which takes the last value of a switch, prefers theirs. Feature lists are the exception: Chrome takes only the
+last list, so ours and theirs are joined into one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import attrs
+
+from cdpengine.errors import InvalidArgument
+
+Transport = Literal["websocket", "pipe"]
+
+ALWAYS: dict[str, str] = {
+    "--no-first-run": "no welcome page in a fresh profile",
+    "--no-default-browser-check": "no question about the default browser",
+    "--disable-background-networking": "no traffic that no page asked for",
+    "--disable-component-update": "no downloads of components into the profile",
+    "--disable-sync": "no account traffic",
+    "--disable-quic": "requests go over TCP, where proxies and recorders can see them",
+    "--disable-background-timer-throttling": "timers of a tab that is not in front keep their pace",
+    "--disable-backgrounding-occluded-windows": "a covered window goes on painting",
+    "--disable-renderer-backgrounding": "the process of a hidden tab keeps its priority",
+    "--disable-hang-monitor": "no dialog about a page that does not answer: that is the protocol's business",
+    "--disable-popup-blocking": "window.open works without a user gesture",
+    "--disable-prompt-on-repost": "reloading a posted form asks nothing",
+    "--no-service-autorun": "nothing stays behind when the last window closes",
+    "--password-store=basic": "no keyring dialog on Linux",
+    "--use-mock-keychain": "no keychain dialog on macOS",
+}
+
+DISABLED_FEATURES: dict[str, str] = {
+    "Translate": "no offer to translate a page",
+    "AcceptCHFrame": "no extra round trip that shows up in recorded traffic",
+    "MediaRouter": "no search for cast devices in the local network",
+    "OptimizationHints": "no model and hint downloads",
+    "DialMediaRouteProvider": "no search for cast devices in the local network",
+    "DestroyProfileOnBrowserClose": "the profile's files are written out before the process ends",
+}
+
+# Switches that have a launch option of their own: given twice, the two would contradict each other.
+_OPTION_OF: dict[str, str] = {
+    "--user-data-dir": "user_data_dir=",
+    "--remote-debugging-port": 'transport="websocket"',
+    "--remote-debugging-pipe": 'transport="pipe"',
+}
+
+# Chrome keeps bitmaps that it shares between processes here; containers often give it 64 MB, and tabs crash.
+_SMALL_SHARED_MEMORY = 512 * 1024 * 1024
+
+
+@attrs.frozen
+class Surroundings:
+    """What the flags depend on: `sys.platform`, whether we are root, and the size of /dev/shm in bytes."""
+
+    platform: str
+    root: bool
+    shared_memory: int | None
+
+    @classmethod
+    def here(cls) -> Surroundings:
+        """Look at this machine."""
+        if sys.platform == "win32":
+            return cls(platform="win32", root=False, shared_memory=None)
+        try:
+            volume = os.statvfs("/dev/shm")  # noqa: S108 - only its size is looked at
+        except OSError:
+            shared_memory = None
+        else:
+            shared_memory = volume.f_frsize * volume.f_blocks
+        return cls(platform=sys.platform, root=os.geteuid() == 0, shared_memory=shared_memory)
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise InvalidArgument for a user argument that an option of the launch stands for, or that is no text."""
+    if isinstance(arguments, str):
+        raise InvalidArgument(what="args", given="one string", expected='a sequence such as ["--lang=de"]')
+    for argument in arguments:
+        if not isinstance(argument, str) or "\0" in argument:
+            raise InvalidArgument(what="args", given=repr(argument), expected="strings without NUL")
+        switch = argument.partition("=")[0]
+        if switch in _OPTION_OF:
+            raise InvalidArgument(
+                what="args", given=switch, expected=f"the option {_OPTION_OF[switch]} instead"
+            )
+
+
+def command_line(
+    arguments: Sequence[str],
+    *,
+    profile: Path,
+    headless: bool,
+    transport: Transport,
+    lifeline: bool,
+    surroundings: Surroundings,
+) -> list[str]:
+    """Return Chrome's arguments, without the program itself.
+
+    `lifeline` adds the debugging pipe beside the port: Chrome ends by itself when the pipe is closed.
+    Raises InvalidArgument as `check_arguments` does.
+    """
+    check_arguments(arguments)
+    ours = [*ALWAYS, f"--user-data-dir={profile}"]
+    if headless:
+        ours.append("--headless=new")
+    if surroundings.platform.startswith("linux"):
+        if surroundings.root:
+            ours.append("--no-sandbox")  # Chrome refuses to start as root with its sandbox on
+        if surroundings.shared_memory is not None and surroundings.shared_memory < _SMALL_SHARED_MEMORY:
+            ours.append("--disable-dev-shm-usage")
+    if transport == "websocket":
+        ours.append("--remote-debugging-port=0")
+    if transport == "pipe" or lifeline:
+        ours.append("--remote-debugging-pipe")
+    enabled = set(_features(arguments, "--enable-features"))
+    disabled = [feature for feature in DISABLED_FEATURES if feature not in enabled]
+    disabled += [feature for feature in _features(arguments, "--disable-features") if feature not in disabled]
+    ours.append(f"--disable-features={','.join(disabled)}")
+    theirs = [argument for argument in arguments if not argument.startswith("--disable-features=")]
+    start_page = [] if any(not argument.startswith("-") for argument in theirs) else ["about:blank"]
+    return [*ours, *theirs, *start_page]
+
+
+def _features(arguments: Sequence[str], switch: str) -> Iterator[str]:
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if name == switch:
+            yield from (feature for feature in value.split(",") if feature)

@@ -1,0 +1,286 @@
+"""Navigation: take a page to a document, and say truthfully what came of it.
+
+Rule: what is waited for is one document, named by its loader; where the page replaces it (a script or a
+refresh moves on), the document that replaced it is waited for. A navigation that fails raises, with Chrome's
+own reason; one that is given up on is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.frames import LOAD_STATES, LoadState
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.budget import Budget
+from cdpengine.errors import ConnectionLost, InvalidArgument, NavigationFailed, RemoteError, SessionGone
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+
+_STOP_GRACE = 0.5
+"""Seconds that stopping a navigation may take, after it was given up on."""
+
+
+@attrs.frozen
+class Navigation:
+    """What came of a navigation.
+
+    `url` is where the page is now. `status` is the HTTP status of its document; None where none is known:
+    about:, data:, file:, a page out of the back/forward cache, or one brought back from a crash. `redirects`
+    are the URLs that redirected to it, in order; `same_document` says that only the fragment or the history
+    changed.
+    """
+
+    url: str
+    status: int | None
+    redirects: tuple[str, ...] = ()
+    same_document: bool = False
+    mime_type: str = ""
+
+
+class _NavigateReply(msgspec.Struct, rename="camel"):
+    loader_id: str | None = None
+    error_text: str | None = None
+    is_download: bool = False
+
+
+class _Response(msgspec.Struct, rename="camel"):
+    status: int = 0
+    mime_type: str = ""
+
+
+class _Request(msgspec.Struct, rename="camel"):
+    url: str = ""
+
+
+class _RequestSent(msgspec.Struct, rename="camel"):
+    request_id: str
+    loader_id: str = ""
+    frame_id: str = ""
+    request: _Request = msgspec.field(default_factory=_Request)
+    redirect_response: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _ResponseReceived(msgspec.Struct, rename="camel"):
+    request_id: str
+    response: _Response = msgspec.field(default_factory=_Response)
+
+
+class _LoadingFailed(msgspec.Struct, rename="camel"):
+    request_id: str
+    error_text: str = ""
+
+
+@attrs.define(eq=False)
+class _Document:
+    """What the network said of one document. A document's request id is its loader id."""
+
+    urls: list[str] = attrs.field(factory=list)
+    response: _Response | None = None
+    failure: str = ""
+
+
+class _DocumentWatch:
+    """Follows the requests for documents of the main frame while a navigation is on."""
+
+    def __init__(self, main_frame_id: str) -> None:
+        self.documents: dict[str, _Document] = {}
+        self._main_frame_id = main_frame_id
+
+    def request_sent(self, event: Event) -> None:
+        sent = event.decode(_RequestSent)
+        if sent.request_id != sent.loader_id or sent.frame_id != self._main_frame_id:
+            return
+        self.documents.setdefault(sent.request_id, _Document()).urls.append(sent.request.url)
+
+    def response_received(self, event: Event) -> None:
+        received = event.decode(_ResponseReceived)
+        if document := self.documents.get(received.request_id):
+            document.response = received.response
+
+    def loading_failed(self, event: Event) -> None:
+        failed = event.decode(_LoadingFailed)
+        if document := self.documents.get(failed.request_id):
+            document.failure = failed.error_text
+
+    @contextmanager
+    def on(self, session: Session) -> Iterator[None]:
+        """Watch the session's Network events while the body runs."""
+        sinks: list[tuple[str, Callable[[Event], None]]] = [
+            ("Network.requestWillBeSent", self.request_sent),
+            ("Network.responseReceived", self.response_received),
+            ("Network.loadingFailed", self.loading_failed),
+        ]
+        for method, sink in sinks:
+            session.on_event(method, sink)
+        try:
+            yield
+        finally:
+            for method, sink in sinks:
+                session.off_event(method, sink)
+
+
+def check_wait_until(wait_until: str) -> LoadState:
+    """Return the load state. Raises InvalidArgument for a name that is none."""
+    if wait_until in LOAD_STATES:
+        return wait_until
+    raise InvalidArgument(
+        what="wait_until", given=repr(wait_until), expected=", ".join(repr(name) for name in LOAD_STATES)
+    )
+
+
+def check_url(url: str) -> str:
+    """Return `url` as given. Raises InvalidArgument when it has no scheme: Chrome would refuse it."""
+    scheme, colon, _rest = url.partition(":")
+    if not colon or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
+        raise InvalidArgument(
+            what="url", given=repr(url[:200]), expected='an absolute URL, such as "https://example.com/"'
+        )
+    return url
+
+
+async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Navigation:
+    """Navigate and wait. Raises NavigationFailed with Chrome's reason, and what ended the session."""
+
+    moves_before = page.frames.main.moves_within
+
+    async def send() -> str | None:
+        budget.step(f"asking Chrome to navigate to {url[:200]}")
+        reply = await page.session.request("Page.navigate", {"url": url}, _NavigateReply)
+        if reply.is_download:
+            raise NavigationFailed(url=url, reason="the URL is a download, not a document")
+        if reply.error_text:
+            raise NavigationFailed(url=url, reason=_explain(reply.error_text))
+        if reply.loader_id is None:
+            budget.step("waiting for the move within the document")
+            await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
+        return reply.loader_id
+
+    return await _navigate(page, send, wait_until, budget)
+
+
+async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Navigation:
+    """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
+    before = page.frames.main.loader_id
+
+    async def send() -> str:
+        budget.step("asking Chrome to reload")
+        await page.session.call("Page.reload", ignoreCache=ignore_cache)
+        return await _next_document(page, before)
+
+    return await _navigate(page, send, wait_until, budget)
+
+
+async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Navigation:
+    """Go `by` entries forward (negative: back). Raises NavigationFailed when there is no such entry."""
+    history = await page.session.request("Page.getNavigationHistory", {}, _History)
+    index = history.current_index + by
+    if not 0 <= index < len(history.entries):
+        where = "earlier" if by < 0 else "later"
+        raise NavigationFailed(url=page.frames.main.url, reason=f"its history has no {where} entry")
+    entry = history.entries[index]
+    before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
+
+    async def send() -> str | None:
+        budget.step(f"asking Chrome to go to {entry.url[:200]} in the history")
+        await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
+
+        def moved() -> bool:
+            main = page.frames.main
+            return main.loader_id != before or main.moves_within > moves_before
+
+        await page.wait_for(moved)
+        loader_id = page.frames.main.loader_id
+        return None if loader_id == before else loader_id
+
+    return await _navigate(page, send, wait_until, budget)
+
+
+class _HistoryEntry(msgspec.Struct, rename="camel"):
+    id: int
+    url: str = ""
+
+
+class _History(msgspec.Struct, rename="camel"):
+    current_index: int
+    entries: list[_HistoryEntry]
+
+
+async def _next_document(page: PageTarget, before: str) -> str:
+    def replaced() -> str | None:
+        loader_id = page.frames.main.loader_id
+        return loader_id if loader_id != before else None
+
+    return await page.wait_for(replaced, also_crashed=True)
+
+
+async def _navigate(page: PageTarget, send: Any, wait_until: LoadState, budget: Budget) -> Navigation:
+    session = page.session
+    watch = _DocumentWatch(page.frames.main.id)
+    domains = () if session.crashed else ("Network",)
+    pending = [session.post("Network.enable") for domain in domains if session.hold_domain(domain)]
+    try:
+        # Network.enable is not waited for: on a page that is stuck it is not answered, and the navigation
+        # itself is what frees such a page.
+        with watch.on(session):
+            try:
+                loader_id = await send()
+                if loader_id is None:
+                    return Navigation(url=page.frames.main.url, status=None, same_document=True)
+                return await _arrive(page, loader_id, wait_until, watch, budget)
+            except trio.Cancelled:
+                await _stop(session)
+                raise
+    finally:
+        for call in pending:
+            call.abandon()
+        await session.release_domains(*domains)
+
+
+async def _arrive(
+    page: PageTarget, loader_id: str, wait_until: LoadState, watch: _DocumentWatch, budget: Budget
+) -> Navigation:
+    budget.step(f"waiting for {wait_until} of the new document")
+    main = page.frames.main
+
+    def arrived() -> str | None:
+        if main.reached(loader_id, wait_until):
+            return loader_id
+        # The page moved on by itself before that state came: follow it.
+        current = main.loader_id
+        replaced = current != loader_id and main.reached(loader_id, "commit")
+        return current if replaced and main.reached(current, wait_until) else None
+
+    arrived_id = await page.wait_for(arrived, also_crashed=True)
+    document = watch.documents.get(arrived_id, _Document())
+    if main.loader_id == arrived_id and main.unreachable_url:
+        reason = document.failure or "Chrome shows an error page in its place"
+        raise NavigationFailed(url=main.unreachable_url, reason=reason)
+    response = document.response
+    return Navigation(
+        url=main.url,
+        status=response.status or None if response else None,
+        redirects=tuple(document.urls[:-1]),
+        mime_type=response.mime_type if response else "",
+    )
+
+
+async def _stop(session: Session) -> None:
+    """Stop a navigation that was given up on, so that it does not arrive in the middle of what comes next."""
+    with trio.move_on_after(_STOP_GRACE, shield=True):
+        # Refused or gone: there is nothing left to stop.
+        with suppress(RemoteError, SessionGone, ConnectionLost):
+            await session.call("Page.stopLoading")
+
+
+def _explain(error_text: str) -> str:
+    if error_text == "net::ERR_ABORTED":
+        return (
+            f"{error_text} (the server answered without a document, as with status 204, or it was replaced)"
+        )
+    return error_text

@@ -1,0 +1,221 @@
+"""Tabs: attaches every page, sets it up, and lets it run.
+
+Rule: a new target stands still until its session is set up and the lane's session (the one on which everything
+is evaluated) is attached and has answered: a page that hangs can only be freed by a session that was there
+before. The set-up goes out in one go; a target that does not answer holds up nobody else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import msgspec
+import trio
+
+from cdpengine.browser.changes import Changes
+from cdpengine.browser.frames import FrameTreeReply
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, TargetCrashed
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.session.targets import Attachment, Targets
+
+logger = logging.getLogger("cdpengine.browser")
+
+LANE_GRACE = 2.0
+"""Seconds a new page is held back for its lane; after that it runs without, and evaluating in it says so."""
+
+_PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
+_NO_SERVICE_WORKERS = [
+    {"type": "service_worker", "exclude": True},  # attached, it would never terminate
+    {"type": "shared_worker", "exclude": True},
+    {"type": "tab", "exclude": True},
+    {},
+]
+
+
+class _Attached(msgspec.Struct, rename="camel"):
+    session_id: str
+
+
+class Tabs:
+    """All pages of one browser. `lane_connection` is the connection that evaluation has to itself."""
+
+    def __init__(self, connection: Connection, lane_connection: Connection, nursery: trio.Nursery) -> None:
+        self.connection = connection
+        self.lane_connection = lane_connection
+        self.pages: dict[str, PageTarget] = {}
+        self.changes = Changes()
+        self._nursery = nursery
+
+    async def start(self) -> None:
+        """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer."""
+        root = self.connection.root
+        root.on_end(self.changes.notify)
+        self._nursery.start_soon(self._follow, self.connection.targets, name="tabs")
+        if self.lane_connection is not self.connection:
+            self._nursery.start_soon(_discard, self.lane_connection.targets, name="lane attachments")
+        calls = [
+            root.post("Target.setDiscoverTargets", discover=True),
+            root.post(
+                "Target.setAutoAttach",
+                autoAttach=True,
+                waitForDebuggerOnStart=True,
+                flatten=True,
+                filter=_PAGES_ONLY,
+            ),
+        ]
+        for call in calls:
+            await call.raw()
+
+    async def wait_for(self, target_id: str) -> PageTarget:
+        """Return the page of that target, waiting until Chrome has attached it. Raises ConnectionLost."""
+
+        def attached() -> PageTarget | None:
+            if error := self.connection.root.error():
+                raise error
+            return self.pages.get(target_id)
+
+        return await self.changes.wait_for(attached)
+
+    async def _follow(self, targets: Targets) -> None:
+        async for attachment in targets.attachments:
+            if attachment.session.ended:
+                continue
+            parent = attachment.session.parent
+            if attachment.info.type == "page" and attachment.info.target_id not in self.pages:
+                self._add_page(attachment)
+            elif attachment.info.type == "iframe" and (page := self._page_of(attachment.session)) is not None:
+                self._start(self._set_up_frame, page, attachment)
+            elif parent is not None and parent.id is not None:
+                self._start(self._release, attachment)
+            # What is left was attached by hand on the browser's own session: the business of who did it.
+
+    def _start(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
+
+    def _add_page(self, attachment: Attachment) -> None:
+        page = PageTarget(attachment.session, attachment.info, self._nursery)
+        self.pages[page.target_id] = page
+
+        def ended() -> None:
+            self.pages.pop(page.target_id, None)
+            self.changes.notify()
+
+        page.session.on_end(ended)
+        self._start(self._set_up_page, page, attachment)
+        self.changes.notify()
+
+    def _page_of(self, session: Session) -> PageTarget | None:
+        parent = session.parent
+        while parent is not None and parent.id is not None:
+            for page in self.pages.values():
+                if page.session is parent:
+                    return page
+            parent = parent.parent
+        return None
+
+    # --- set-up ---------------------------------------------------------------------------------------------
+
+    async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
+        session = page.session
+        take = page.take_frame_tree
+        calls = _post_set_up(session)
+        try:
+            if attachment.waiting:
+                with trio.move_on_after(LANE_GRACE) as grace:
+                    await self._attach_lane(page)
+                if grace.cancelled_caught:
+                    logger.warning("%s runs without a lane: it was not ready in time", session.describe())
+                calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
+            else:
+                self._start(self._attach_lane, page)
+            await _answered(calls, take)
+        except TargetCrashed:
+            page.set_ready()  # the session lives on, and says so itself until a reload brings the page back
+        except (SessionGone, ConnectionLost) as error:
+            page.set_ready(error)
+        else:
+            page.set_ready()
+
+    async def _attach_lane(self, page: PageTarget) -> None:
+        root = self.lane_connection.root
+        try:
+            attached = await root.request(
+                "Target.attachToTarget", {"targetId": page.target_id, "flatten": True}, _Attached
+            )
+            lane = self.lane_connection.targets.sessions.get(attached.session_id)
+            if lane is None:
+                return  # attached and gone again
+            # Page.enable so that the lane can answer a dialog; the evaluation proves that the page's process
+            # knows this session: from now on it can be told to stop.
+            calls = [lane.post("Page.enable"), lane.post("Runtime.evaluate", expression="0")]
+            for call in calls:
+                await call.raw()
+        except RemoteError as error:
+            logger.warning("no lane for %s: %s", page.session.describe(), error)
+            return
+        page.lane = lane
+        page.changes.notify()
+
+    async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
+        take = page.attach_frame_session(attachment.session)
+        calls = _post_set_up(attachment.session)
+        calls.append(("run", attachment.session.post("Runtime.runIfWaitingForDebugger")))
+        await _answered(calls, take)
+
+    async def _release(self, attachment: Attachment) -> None:
+        try:
+            await attachment.session.call("Runtime.runIfWaitingForDebugger")
+        except RemoteError as error:
+            logger.info("%s was not waiting: %s", attachment.session.describe(), error)
+
+
+def _post_set_up(session: Session) -> list[tuple[str, PendingCall]]:
+    session.hold_domain("Page")
+    return [
+        ("enable", session.post("Page.enable")),
+        ("lifecycle", session.post("Page.setLifecycleEventsEnabled", enabled=True)),
+        ("frames", session.post("Page.getFrameTree")),
+        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
+        ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
+        (
+            "attach",
+            session.post(
+                "Target.setAutoAttach",
+                autoAttach=True,
+                waitForDebuggerOnStart=True,
+                flatten=True,
+                filter=_NO_SERVICE_WORKERS,
+            ),
+        ),
+    ]
+
+
+async def _answered(calls: list[tuple[str, PendingCall]], take: Callable[[FrameTreeReply], None]) -> None:
+    for name, call in calls:
+        try:
+            if name == "frames":
+                take(await call.decoded(FrameTreeReply))
+            else:
+                await call.raw()
+        except RemoteError as error:
+            # An older Chrome, or a kind of target that lacks this: the page still works, with less.
+            logger.warning("part of a page's set-up was refused: %s", error)
+
+
+async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -> None:
+    """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
+    try:
+        await function(*args)
+    except (SessionGone, ConnectionLost) as gone:
+        logger.debug("%s ended: %s", function.__name__, gone)
+
+
+async def _discard(targets: Targets) -> None:
+    """Take the lane's own attachments: they were asked for by hand and are picked up by their session id."""
+    async for _attachment in targets.attachments:
+        pass

@@ -1,0 +1,104 @@
+"""Isolated worlds: where the engine's own JavaScript runs, out of reach of the page's.
+
+Rule: one world for each session and frame. What is remembered is checked in the same round trip that uses it,
+because Chrome numbers execution contexts anew in each renderer process: after a navigation that swaps
+processes, an old number may name another context.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from cdpengine.browser.node import Node
+from cdpengine.errors import RemoteError
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.session import Session
+
+WORLD_NAME = "cdpengine"
+
+# What Chrome says when an execution context, or an object in it, is gone. Its own words, as of Chromium 156.
+_GONE = (
+    "Cannot find context with specified id",
+    "Node with given id does not belong to the document",
+    "Execution context was destroyed",
+    "Inspected target navigated or closed",
+    "Could not find object with given id",
+    "Cannot find object with given id",
+)
+
+
+def context_gone(error: RemoteError) -> bool:
+    """Tell whether Chrome refused because the document that a context or object belonged to is gone."""
+    return error.message.startswith(_GONE)
+
+
+@attrs.define(eq=False)
+class IsolatedWorlds:
+    """The execution contexts of the engine's worlds, made when first needed."""
+
+    _contexts: dict[tuple[str | None, str], int] = attrs.field(factory=dict, init=False)
+
+    async def context(self, session: Session, frame_id: str) -> int:
+        """Return the execution context id of the frame's isolated world now.
+
+        Chrome gives the same world each time it is asked, so this is always true and never leaks; it costs a
+        round trip. Raises RemoteError when there is no such frame in this session.
+        """
+        return await self._created(session, frame_id, self._post_create(session, frame_id))
+
+    async def resolve(self, node: Node, group: str) -> str:
+        """Return the remote object id of `node` in its frame's isolated world, to be released with `group`.
+
+        One round trip when the frame's world is known. Raises RemoteError when Chrome knows no such node.
+        """
+        session, frame_id = node.session, node.frame_id
+        known = self._contexts.get((session.id, frame_id))
+        creation = self._post_create(session, frame_id)
+        resolution = None if known is None else self._post_resolve(node, known, group)
+        try:
+            current = await self._created(session, frame_id, creation)
+            if resolution is not None and current == known:
+                return _object_id(await resolution.result())
+            return _object_id(await self._post_resolve(node, current, group).result())
+        finally:
+            creation.abandon()
+            if resolution is not None:
+                resolution.abandon()
+
+    def forget(self, session_id: str | None, frame_id: str | None = None) -> None:
+        """Drop what is remembered of a frame, or of a whole session that ended."""
+        for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
+            del self._contexts[key]
+
+    async def _created(self, session: Session, frame_id: str, creation: PendingCall) -> int:
+        try:
+            result = await creation.result()
+        except RemoteError:
+            self.forget(session.id, frame_id)
+            raise
+        context: int = result["executionContextId"]
+        self._contexts[session.id, frame_id] = context
+        return context
+
+    @staticmethod
+    def _post_create(session: Session, frame_id: str) -> PendingCall:
+        # "grantUniveralAccess": Chrome's spelling.
+        return session.post(
+            "Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD_NAME, grantUniveralAccess=False
+        )
+
+    @staticmethod
+    def _post_resolve(node: Node, context: int, group: str) -> PendingCall:
+        return node.session.post(
+            "DOM.resolveNode",
+            backendNodeId=node.backend_node_id,
+            executionContextId=context,
+            objectGroup=group,
+        )
+
+
+def _object_id(result: dict[str, Any]) -> str:
+    object_id: str = result["object"]["objectId"]
+    return object_id

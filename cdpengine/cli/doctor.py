@@ -1,0 +1,53 @@
+"""`cdpengine doctor`: what is here, what works, and what to do about the rest.
+
+Rule: this file only prints; each check is in checkup.py.
+"""
+
+from __future__ import annotations
+
+import click
+import trio
+
+from cdpengine.cli.options import Failed, Source, browser_options
+
+COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@click.command(short_help="Check that everything works here, and say what to do.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@browser_options
+def doctor(as_json: bool, executable: str | None, endpoint: str | None) -> None:
+    """Check Python, the packages, the browser, its sandbox, and one round trip by each transport.
+
+    Each line is ok, warn or fail, and says what to do when it is not ok. The exit status is 1 when any fails.
+
+    \b
+    Examples:
+      cdpengine doctor
+      cdpengine doctor --browser /opt/chrome/chrome --json
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    from cdpengine.cli.checkup import Finding, check_all
+    from cdpengine.cli.output import print_json
+
+    source = Source(executable, endpoint)
+    findings: list[Finding] = []
+
+    def report(finding: Finding) -> None:
+        findings.append(finding)
+        if not as_json:
+            _print(finding.status, finding.subject, finding.detail, finding.advice)
+
+    trio.run(check_all, source, report)
+    failed = sum(finding.status == "fail" for finding in findings)
+    if as_json:
+        print_json({"ok": not failed, "findings": findings})
+    elif failed:
+        click.echo(f"{failed} of {len(findings)} checks failed.", err=True)
+    if failed:
+        raise Failed
+
+
+def _print(status: str, subject: str, detail: str, advice: str) -> None:
+    click.echo(f"{click.style(f'{status:<5}', COLOURS[status])} {subject:<20} {detail}")
+    if advice:
+        click.echo(f"{'':<26} -> {advice}")

@@ -1,0 +1,73 @@
+"""The command group, and how every command ends: its exit status and its last message.
+
+Rule: only here are errors turned into messages and exit statuses; the commands let them pass.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from cdpengine._version import __version__
+from cdpengine.cli.demo import demo
+from cdpengine.cli.doctor import doctor
+from cdpengine.cli.evaluate import evaluate
+from cdpengine.cli.options import Failed
+from cdpengine.cli.snapshot import snapshot
+from cdpengine.errors import EngineError, InvalidArgument
+
+DONE = 0
+FAILED = 1
+USED_WRONGLY = 2
+INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="cdpengine")
+def commands() -> None:
+    """See and drive Chrome from the shell: one page, one command, one answer.
+
+    The browser is the one named by --browser or the environment variable CDPENGINE_BROWSER, or else the first
+    one that is installed; it is started headless with a temporary profile and ends with the command.
+
+    Exit status: 0 done, 1 failed, 2 used wrongly.
+    """
+
+
+for command in (demo, doctor, snapshot, evaluate):
+    commands.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit with its status. `arguments` are those after the program's name."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        status = commands.main(arguments, prog_name="cdpengine", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return USED_WRONGLY
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except Failed:
+        return FAILED
+    except InvalidArgument as error:
+        click.echo(f"Error: {error}", err=True)
+        return USED_WRONGLY
+    except EngineError as error:
+        click.echo(f"Error: {error}", err=True)
+        return FAILED
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output left, as `| head` does. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return status if isinstance(status, int) else DONE

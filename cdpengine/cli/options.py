@@ -1,0 +1,124 @@
+"""What several commands share: the choice of a browser, URLs, and one page to work on.
+
+Rule: a value that cannot work is refused while the command line is parsed, before any browser starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import attrs
+import click
+import trio
+
+from cdpengine.errors import EngineError
+
+if TYPE_CHECKING:
+    from cdpengine import Browser, Page
+
+CLOSE_GRACE = 2.0
+"""Seconds that closing our page in somebody else's browser may take when the command ends."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Failed(Exception):
+    """The command did its work and the answer is no; what there is to say has been said."""
+
+
+@attrs.frozen
+class Source:
+    """Which browser to use: a running one at `endpoint`, or one to start (`executable`, None for any)."""
+
+    executable: str | None
+    endpoint: str | None
+
+    def __attrs_post_init__(self) -> None:
+        if self.executable is not None and self.endpoint is not None:
+            raise click.UsageError(
+                "--browser starts a browser and --endpoint uses a running one; give only one"
+            )
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Browser]:
+        """Start the browser, or connect to it. A browser that was started ends with the block."""
+        import cdpengine
+
+        if self.endpoint is not None:
+            async with cdpengine.connect(self.endpoint) as browser:
+                yield browser
+        else:
+            async with cdpengine.launch(executable=self.executable) as browser:
+                yield browser
+
+    @asynccontextmanager
+    async def open_page(self, url: str, *, timeout: float) -> AsyncIterator[Page]:
+        """Open one new tab and load `url` in it within `timeout` seconds. The tab is closed with the block."""
+        async with self.open() as browser:
+            page = await browser.new_page()
+            try:
+                await page.goto(url, timeout=timeout)
+                yield page
+            finally:
+                # A browser that was started by us ends anyway; a running one must not be left with our tab.
+                if self.endpoint is not None:
+                    with trio.move_on_after(CLOSE_GRACE, shield=True), contextlib.suppress(EngineError):
+                        await page.close()
+
+
+def browser_options(command: F) -> F:
+    """Add --browser and --endpoint."""
+    command = click.option(
+        "--endpoint",
+        metavar="URL",
+        help="Use a running browser: http://host:port or ws://... It is left running.",
+    )(command)
+    return click.option(
+        "--browser",
+        "executable",
+        metavar="PATH|CHANNEL",
+        help="The browser to start: a path, or chrome, chromium, edge, brave.",
+    )(command)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, errors included.")
+
+
+def timeout_option(what: str, default_ms: int) -> Callable[[F], F]:
+    """Add --timeout-ms, a whole number of milliseconds; the command gets `timeout_ms`."""
+    return click.option(
+        "--timeout-ms",
+        type=click.IntRange(min=1),
+        default=default_ms,
+        show_default=True,
+        metavar="N",
+        help=f"Milliseconds that {what} may take.",
+    )
+
+
+def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Pass a URL on; refuse a host without a scheme, or a path, with what was probably meant."""
+    try:
+        parts = urlsplit(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a URL: {error}", ctx, param) from None
+    # "localhost:8000/x" splits into the scheme "localhost" and the path "8000/x".
+    has_scheme = bool(parts.scheme) and (bool(parts.netloc) or not parts.path[:1].isdigit())
+    if not has_scheme and Path(value).exists():
+        problem = f"is a file; did you mean {Path(value).resolve().as_uri()}?"
+    elif not has_scheme:
+        scheme = "http" if value.startswith(("localhost", "127.")) else "https"
+        problem = f"has no scheme; did you mean {scheme}://{value}?"
+    elif parts.scheme in ("http", "https") and not parts.netloc:
+        problem = "names no host"
+    else:
+        return value
+    raise click.BadParameter(f"{value!r} {problem}", ctx, param)
+
+
+url_argument = click.argument("url", callback=absolute_url)

@@ -1,0 +1,192 @@
+"""The demo's tour: what is done on the shop page, step by step, each checked against the page's own state.
+
+Rule: a step says what it did only after the page itself has confirmed it; a step that did not do what it says
+ends the tour. Nothing is printed here: every step is reported to whoever listens.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import attrs
+
+from cdpengine.errors import EngineError, EvaluationTimeout
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from cdpengine import Browser, Page, Snapshot
+
+PRICES = {"Espresso cup": 1800, "Tea bowl": 3250}
+"""Cents, in the order of the page's first two "Add to cart" buttons."""
+
+COUPON, PERCENT_OFF = "SLOW10", 10
+HUNG_TIMEOUT = 0.5
+HUNG_SLACK = 0.5
+"""Seconds: a hung script is given up on after the first, and the tour fails when it took the second longer."""
+
+
+@attrs.define
+class Step:
+    """One step: what was tried, what was seen, how long it took in seconds, and whether it held."""
+
+    title: str
+    seen: str = ""
+    seconds: float = 0.0
+    held: bool = False
+
+
+class StepFailed(Exception):
+    """A step did not do what it says; the step has been reported with the reason."""
+
+
+@attrs.define
+class Tour:
+    """Runs the steps and reports each one when it has ended, in `on_step`."""
+
+    on_step: Callable[[Step], None]
+    on_snapshot: Callable[[str], None]
+    before_close: Callable[[Page], Awaitable[None]]
+    steps: list[Step] = attrs.field(factory=list)
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Step]:
+        """Time the body; what it raises on purpose becomes the step's own failure."""
+        step = Step(title)
+        start = time.perf_counter()
+        try:
+            yield step
+            step.held = True
+        except (EngineError, _NotSo) as error:
+            step.seen = f"{type(error).__name__}: {error}" if isinstance(error, EngineError) else str(error)
+            raise StepFailed(title) from error
+        finally:
+            step.seconds = time.perf_counter() - start
+            self.steps.append(step)
+            self.on_step(step)
+
+    async def run(self, browser_block: AbstractAsyncContextManager[Browser], url: str) -> None:
+        """Take the whole tour. Raises StepFailed at the first step that did not hold."""
+        async with AsyncExitStack() as stack:
+            with self.step("start the browser") as step:
+                browser = await stack.enter_async_context(browser_block)
+                process_id = await _browser_process(browser)
+                step.seen = f"process {process_id}"
+            page = await self._open(browser, url)
+            snapshot = await self._see(page)
+            await self._click(page, snapshot)
+            await self._type(page, snapshot)
+            await self._hover(page, snapshot)
+            await self._evaluate(page)
+            await self._survive(page)
+            await self._click_again(page, snapshot)
+            await self.before_close(page)
+            with self.step("close the browser") as step:
+                await stack.aclose()
+                if os.name == "posix":
+                    _check(not _is_alive(process_id), f"process {process_id} is still there")
+                step.seen = f"process {process_id} is gone"
+
+    async def _open(self, browser: Browser, url: str) -> Page:
+        with self.step("open the shop") as step:
+            page = await browser.new_page(url)
+            title = await page.title()
+            _check("Kettle & Crane" in title, f"the page's title is {title!r}")
+            step.seen = title
+        return page
+
+    async def _see(self, page: Page) -> Snapshot:
+        with self.step("take a snapshot") as step:
+            snapshot = await page.snapshot()
+            buttons = snapshot.find_all(role="button", name="Add to cart")
+            _check(len(buttons) == 3, f"{len(buttons)} buttons 'Add to cart' instead of 3")
+            step.seen = f"{len(snapshot.refs)} refs, {len(snapshot.text.splitlines())} lines"
+        self.on_snapshot(snapshot.text)
+        return snapshot
+
+    async def _click(self, page: Page, snapshot: Snapshot) -> None:
+        with self.step('click "Add to cart" by its ref') as step:
+            button = snapshot.find(role="button", name="Add to cart")
+            step.title += f" {button.id}"
+            await page.click(button.id)
+            await _expect(page, "document.querySelector('#count').value", "1")
+            step.seen = "1 item in the cart"
+
+    async def _type(self, page: Page, snapshot: Snapshot) -> None:
+        with self.step("type a coupon code and Enter into") as step:
+            field = snapshot.find(role="textbox", name="Coupon code")
+            step.title += f" {field.id}"
+            await page.type(field, COUPON, submit=True)
+            note = f"{PERCENT_OFF} % off, enjoy"
+            await _expect(page, "document.querySelector('#coupon-note').textContent", note)
+            step.seen = f"the page says: {note}"
+
+    async def _hover(self, page: Page, snapshot: Snapshot) -> None:
+        hidden = "Shipping and returns"
+        with self.step('hover "Help" and see its menu open') as step:
+            _check(not snapshot.find_all(role="link", name=hidden), "the menu was open before")
+            await page.hover(snapshot.find(role="button", name="Help"))
+            links = (await page.snapshot()).find_all(role="link", name=hidden)
+            _check(len(links) == 1, f"{len(links)} links {hidden!r} in the new snapshot instead of 1")
+            step.seen = f'new in the snapshot: link "{hidden}" [ref={links[0].id}]'
+
+    async def _evaluate(self, page: Page) -> None:
+        with self.step("evaluate the cart's total, under 2 s") as step:
+            total = await page.evaluate("Number(document.querySelector('#total').textContent)", timeout=2)
+            due = PRICES["Espresso cup"] * (100 - PERCENT_OFF) / 10_000
+            _check(total == due, f"the total is {total!r} instead of {due!r}")
+            step.seen = f"{total:.2f}"
+
+    async def _survive(self, page: Page) -> None:
+        with self.step(f"evaluate while (true) {{}}, under {HUNG_TIMEOUT:g} s") as step:
+            start = time.perf_counter()
+            try:
+                await page.evaluate("while (true) {}", timeout=HUNG_TIMEOUT)
+            except EvaluationTimeout as error:
+                took = time.perf_counter() - start
+                _check(took < HUNG_TIMEOUT + HUNG_SLACK, f"it took {took:.2f} s to give up")
+                step.seen = (
+                    f"EvaluationTimeout, {'stopped' if error.report.get('terminated') else 'not stopped'}"
+                )
+            else:
+                raise _NotSo("an endless loop ended")
+
+    async def _click_again(self, page: Page, snapshot: Snapshot) -> None:
+        with self.step("click on that same page,") as step:
+            button = snapshot.find(role="button", name="Add to cart", nth=1)
+            step.title += f" {button.id}"
+            await page.click(button)
+            await _expect(page, "document.querySelector('#count').value", "2")
+            step.seen = "2 items in the cart"
+
+
+class _NotSo(Exception):
+    """What a step claims is not what the page shows."""
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise _NotSo(otherwise)
+
+
+async def _expect(page: Page, expression: str, expected: object) -> None:
+    found = await page.evaluate(expression, timeout=2)
+    _check(found == expected, f"{expression} is {found!r} instead of {expected!r}")
+
+
+async def _browser_process(browser: Browser) -> int:
+    """Return the operating system's id of the browser's main process, as it tells it itself."""
+    reply = await browser.session.call("SystemInfo.getProcessInfo")
+    return next(int(process["id"]) for process in reply["processInfo"] if process["type"] == "browser")
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True

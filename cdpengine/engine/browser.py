@@ -1,0 +1,219 @@
+"""Browser: one running browser; its pages, contexts, targets and counts.
+
+Rule: it holds no state of its own beyond what its connections hold; a Page object is the same object for as
+long as its page lives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from fnmatch import fnmatchcase
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.tabs import Tabs
+from cdpengine.budget import within
+from cdpengine.engine.page import Page
+from cdpengine.errors import ConnectionLost, RemoteError
+from cdpengine.session.connection import Connection, ConnectionStatistics
+from cdpengine.session.session import Session
+from cdpengine.session.targets import TargetInfo
+from cdpengine.wire.tap import Tap
+
+_DISPOSE_GRACE = 2.0
+"""Seconds that disposing of a context may take when its block ends."""
+
+
+class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
+    """What the browser says of itself (`Browser.getVersion`)."""
+
+    product: str = ""
+    protocol_version: str = ""
+    revision: str = ""
+    user_agent: str = ""
+    js_version: str = ""
+
+    @property
+    def on_mac(self) -> bool:
+        """Whether the browser runs on macOS, where Meta does what Control does elsewhere."""
+        return "Macintosh" in self.user_agent
+
+
+@attrs.frozen
+class BrowserStatistics:
+    """Counts of both connections, and how many pages there are.
+
+    `main` carries actions, snapshots and events, `lane` the evaluations; over a pipe both are the same.
+    """
+
+    main: ConnectionStatistics
+    lane: ConnectionStatistics
+    pages: int
+
+
+class _Created(msgspec.Struct, rename="camel"):
+    target_id: str
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    browser_context_id: str
+
+
+class Browser:
+    """A browser that this program started or connected to. Get it from `launch` or `connect`."""
+
+    def __init__(self, tabs: Tabs, version: BrowserVersion, tap: Tap) -> None:
+        self.version = version
+        self.tap = tap
+        self._tabs = tabs
+        self._pages: dict[str, Page] = {}
+
+    def __repr__(self) -> str:
+        return f"<Browser {self.version.product} at {self._tabs.connection.name}>"
+
+    @property
+    def session(self) -> Session:
+        """The browser's own session, for any protocol command and event that belongs to no page."""
+        return self._tabs.connection.root
+
+    @property
+    def pages(self) -> list[Page]:
+        """The pages that are open, oldest first; popups too."""
+        return [self._page(target) for target in self._tabs.pages.values()]
+
+    @property
+    def targets(self) -> list[TargetInfo]:
+        """Everything that Chrome lists as a target now: pages, iframes, workers, service workers, ..."""
+        return list(self._tabs.connection.targets.infos.values())
+
+    def page(self, target_id: str) -> Page | None:
+        """Return the page with that target id, None when there is none."""
+        target = self._tabs.pages.get(target_id)
+        return None if target is None else self._page(target)
+
+    def statistics(self) -> BrowserStatistics:
+        """Return the counts so far."""
+        return BrowserStatistics(
+            main=self._tabs.connection.statistics(),
+            lane=self._tabs.lane_connection.statistics(),
+            pages=len(self._tabs.pages),
+        )
+
+    async def new_page(
+        self, url: str | None = None, *, context: BrowserContext | None = None, timeout: float = 30
+    ) -> Page:
+        """Open a page, and go to `url` if one is given.
+
+        Raises as `Page.goto` does; the page is closed again in that case.
+        """
+        with within("open a page", timeout) as budget:
+            params: dict[str, object] = {"url": "about:blank"}
+            if context is not None:
+                params["browserContextId"] = context.id
+            created: str | None = None
+            try:
+                created = (await self.session.request("Target.createTarget", params, _Created)).target_id
+                target = await self._tabs.wait_for(created)
+                await target.ready()
+                page = self._page(target)
+                if url is not None:
+                    await page.goto(url, timeout=max(budget.remaining(), 0.001))
+            except BaseException:
+                if created is not None:
+                    await self._close_target(created)
+                raise
+            return page
+
+    async def wait_for_page(
+        self,
+        *,
+        opener: Page | None = None,
+        url: str | re.Pattern[str] | None = None,
+        where: Callable[[Page], bool] | None = None,
+        timeout: float = 30,
+    ) -> Page:
+        """Return the first page that matches, waiting until there is one; a popup, say.
+
+        `opener` is the page that opened it, `url` a glob ("*/login*") or a compiled regular expression,
+        `where` a test of the page. Pages that are open already count. Raises DeadlineExceeded.
+        """
+
+        def matches(page: Page) -> bool:
+            if opener is not None and page.opener is not opener:
+                return False
+            if isinstance(url, re.Pattern) and not url.search(page.url):
+                return False
+            if isinstance(url, str) and not fnmatchcase(page.url, url):
+                return False
+            return where is None or where(page)
+
+        def found() -> Page | None:
+            if error := self.session.error():
+                raise error
+            return next((page for page in self.pages if matches(page)), None)
+
+        with within("wait for a page", timeout):
+            page = await self._tabs.changes.wait_for(found)
+            await self._tabs.pages[page.target_id].ready()
+            return page
+
+    @asynccontextmanager
+    async def new_context(self, *, timeout: float = 30) -> AsyncIterator[BrowserContext]:
+        """Make an isolated context (cookies, storage, cache of its own); it ends, pages and all, with the block.
+
+        Chrome disposes of it by itself should this program be killed.
+        """
+        with within("make a context", timeout):
+            reply = await self.session.request(
+                "Target.createBrowserContext", {"disposeOnDetach": True}, _Context
+            )
+        try:
+            yield BrowserContext(self, reply.browser_context_id)
+        finally:
+            # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
+            with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+                await self.session.call(
+                    "Target.disposeBrowserContext", browserContextId=reply.browser_context_id
+                )
+
+    def _page(self, target: PageTarget) -> Page:
+        page = self._pages.get(target.target_id)
+        if page is None:
+            page = self._pages[target.target_id] = Page(self, target)
+            target.session.on_end(lambda: self._forget(target.target_id))
+        return page
+
+    def _forget(self, target_id: str) -> None:
+        self._pages.pop(target_id, None)
+
+    async def _close_target(self, target_id: str) -> None:
+        with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+            await self.session.call("Target.closeTarget", targetId=target_id)
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """The connections that are in use: one over a pipe, two over websockets."""
+        main, lane = self._tabs.connection, self._tabs.lane_connection
+        return (main,) if main is lane else (main, lane)
+
+
+@attrs.frozen(eq=False)
+class BrowserContext:
+    """An isolated context. `id` is Chrome's browserContextId."""
+
+    browser: Browser
+    id: str
+
+    @property
+    def pages(self) -> list[Page]:
+        """The context's pages."""
+        return [page for page in self.browser.pages if page.context_id == self.id]
+
+    async def new_page(self, url: str | None = None, *, timeout: float = 30) -> Page:
+        """Open a page in this context, as `Browser.new_page` does."""
+        return await self.browser.new_page(url, context=self, timeout=timeout)

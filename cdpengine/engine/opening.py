@@ -1,0 +1,141 @@
+"""launch and connect: from nothing to a Browser, and back to nothing.
+
+Rule: after the block nothing is left of what it made: no process, no profile, no session, no task; however it
+ends. What the body raises leaves as itself. A browser that somebody else started is never closed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+import trio
+
+from cdpengine.browser.endpoint import ResolvedEndpoint, resolve_endpoint
+from cdpengine.browser.find import find_browser
+from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
+from cdpengine.browser.tabs import Tabs
+from cdpengine.budget import Budget
+from cdpengine.engine.browser import Browser, BrowserVersion
+from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, LaunchFailed
+from cdpengine.nursery import open_body_nursery
+from cdpengine.session.connection import Connection, open_connection
+from cdpengine.wire.tap import Tap
+from cdpengine.wire.transport import PipeTransport, open_websocket
+
+_CLOSE_GRACE = 1.5
+"""Seconds that Chrome gets to close itself when asked, before its process is ended."""
+
+
+@asynccontextmanager
+async def launch(
+    *,
+    executable: str | Path | None = None,
+    headless: bool = True,
+    args: Sequence[str] = (),
+    user_data_dir: str | Path | None = None,
+    transport: Literal["websocket", "pipe"] = "websocket",
+    env: Mapping[str, str] | None = None,
+    timeout: float = 30,
+) -> AsyncIterator[Browser]:
+    """Start a browser and give it; end it, and remove its temporary profile, when the block ends.
+
+    `executable` is a path or a channel ("chrome", "chromium", "edge", "brave"); None takes CDPENGINE_BROWSER
+    or the first one installed. `args` are further switches. `user_data_dir` is a profile to use and keep.
+    `transport="pipe"` opens no port. `env` replaces the environment. `timeout` (seconds) is for the start.
+
+    Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
+    """
+    if transport not in ("websocket", "pipe"):
+        raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
+    budget = Budget.start("launch the browser", timeout)
+    options = LaunchOptions(
+        executable=find_browser(None if executable is None else str(executable)).path,
+        headless=headless,
+        args=tuple(args),
+        user_data_dir=None if user_data_dir is None else Path(user_data_dir),
+        transport=transport,
+        env=env,
+    )
+    process: BrowserProcess | None = None
+    with budget.scope() as starting:
+        async with start_browser(options) as process, _attach(process) as browser:
+            starting.deadline = math.inf
+            try:
+                yield browser
+            finally:
+                await _close(browser)
+    if starting.cancelled_caught:
+        raise LaunchFailed(
+            executable=str(options.executable),
+            reason=f"it was not ready within {timeout:g} s",
+            output=() if process is None else process.output_tail(),
+        )
+
+
+@asynccontextmanager
+async def connect(
+    endpoint: str, *, headers: Mapping[str, str] | None = None, timeout: float = 30
+) -> AsyncIterator[Browser]:
+    """Connect to a running browser: "http://host:port", or its own "ws://..." address.
+
+    Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
+
+    Raises InvalidArgument for what is no endpoint, ConnectFailed when no browser answers there in `timeout`.
+    """
+    budget = Budget.start(f"connect to {endpoint}", timeout)
+    resolved: ResolvedEndpoint | None = None
+    with budget.scope() as starting:
+        resolved = await resolve_endpoint(endpoint, headers)
+        async with _attach_websocket(resolved) as browser:
+            starting.deadline = math.inf
+            yield browser
+    if starting.cancelled_caught:
+        raise ConnectFailed(endpoint=endpoint, reason=f"no answer within {timeout:g} s")
+
+
+@asynccontextmanager
+async def _attach(process: BrowserProcess) -> AsyncIterator[Browser]:
+    if process.pipe is not None and process.endpoint is None:
+        transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
+        tap = Tap()
+        async with (
+            open_connection(transport, tap=tap) as connection,
+            _engine(connection, connection, tap) as browser,
+        ):
+            yield browser
+    else:
+        assert process.endpoint is not None
+        async with _attach_websocket(await resolve_endpoint(process.endpoint, None)) as browser:
+            yield browser
+
+
+@asynccontextmanager
+async def _attach_websocket(endpoint: ResolvedEndpoint) -> AsyncIterator[Browser]:
+    tap = Tap()
+    async with (
+        open_websocket(endpoint.ws_url, headers=endpoint.headers) as main_transport,
+        open_websocket(endpoint.ws_url, headers=endpoint.headers) as lane_transport,
+        open_connection(main_transport, tap=tap) as main,
+        open_connection(lane_transport, tap=tap) as lane,
+        _engine(main, lane, tap) as browser,
+    ):
+        yield browser
+
+
+@asynccontextmanager
+async def _engine(main: Connection, lane: Connection, tap: Tap) -> AsyncIterator[Browser]:
+    async with open_body_nursery() as nursery:
+        tabs = Tabs(main, lane, nursery)
+        version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
+        await tabs.start()
+        yield Browser(tabs, version, tap)
+
+
+async def _close(browser: Browser) -> None:
+    """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good."""
+    with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionLost):
+        await browser.session.call("Browser.close")

@@ -1,0 +1,120 @@
+"""What Chrome answers to an evaluation, as Python values and errors. Pure.
+
+Rule: a value comes back as itself; a script that threw, and a script that somebody ended, are two errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from cdpengine.errors import EngineError, EvaluationFailed, EvaluationTerminated, RemoteError
+
+
+class RemoteObject(msgspec.Struct, rename="camel"):
+    """`Runtime.RemoteObject`, as far as it is used."""
+
+    type: str = "undefined"
+    subtype: str | None = None
+    class_name: str | None = None
+    value: Any = None
+    unserializable_value: str | None = None
+    description: str | None = None
+    object_id: str | None = None
+
+
+class CallFrame(msgspec.Struct, rename="camel"):
+    """One frame of a stack trace; lines and columns count from 0."""
+
+    function_name: str = ""
+    url: str = ""
+    line_number: int = 0
+    column_number: int = 0
+
+
+class StackTrace(msgspec.Struct, rename="camel"):
+    """`Runtime.StackTrace`."""
+
+    call_frames: list[CallFrame] = []
+
+
+class ExceptionDetails(msgspec.Struct, rename="camel"):
+    """`Runtime.ExceptionDetails`, as far as it is used."""
+
+    text: str = ""
+    line_number: int | None = None
+    column_number: int | None = None
+    exception: RemoteObject | None = None
+    stack_trace: StackTrace | None = None
+
+
+class EvaluateReply(msgspec.Struct, rename="camel"):
+    """The reply to `Runtime.evaluate` and `Runtime.callFunctionOn`."""
+
+    result: RemoteObject
+    exception_details: ExceptionDetails | None = None
+
+
+_SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
+
+_ENDED = {
+    "Internal error": "a termination hit every script of this page's process, this one too",
+    "Execution was terminated": "a termination hit every script of this page's process, this one too",
+    "Inspected target navigated or closed": "the page navigated away or was closed",
+    "Execution context was destroyed.": "the page navigated away",
+    "Cannot find context with specified id": "the page navigated away",
+}
+
+
+def to_python(reply: EvaluateReply) -> Any:
+    """Return the value of a reply that was asked for by value. Raises EvaluationFailed when the script threw.
+
+    undefined and null are None, a BigInt is an int, NaN, the infinities and -0 are floats.
+    """
+    if reply.exception_details is not None:
+        raise _failed(reply.exception_details)
+    special = reply.result.unserializable_value
+    if special is None:
+        return reply.result.value
+    if special in _SPECIAL_NUMBERS:
+        return float(_SPECIAL_NUMBERS[special])
+    if reply.result.type == "bigint":
+        return int(special.removesuffix("n"))
+    return special
+
+
+def explain(error: RemoteError) -> EngineError:
+    """Turn Chrome's refusal of an evaluation into what it means; one not known here stays as it is."""
+    if reason := _ENDED.get(error.message):
+        return EvaluationTerminated(reason=reason)
+    if error.message.startswith(("Object reference chain", "Object couldn't be returned")):
+        return EvaluationFailed(
+            text=f"its value cannot be returned: {error.message} (a cycle, or nested too deeply). "
+            "Return the parts that you need"
+        )
+    return error
+
+
+def _failed(details: ExceptionDetails) -> EvaluationFailed:
+    exception = details.exception
+    text, stack = details.text, ""
+    if exception is not None and exception.description:
+        # An Error's description is its message, then its stack, each frame on a line "    at ...".
+        text, separator, frames = exception.description.partition("\n    at ")
+        stack = (separator + frames).lstrip("\n")
+    elif exception is not None:
+        text = f"{details.text} {_thrown(exception)}".strip()
+    if not stack and details.stack_trace is not None:
+        stack = "\n".join(
+            f"    at {frame.function_name or '<anonymous>'} "
+            f"({frame.url}:{frame.line_number + 1}:{frame.column_number + 1})"
+            for frame in details.stack_trace.call_frames
+        )
+    return EvaluationFailed(text=text, stack=stack, line=details.line_number, column=details.column_number)
+
+
+def _thrown(exception: RemoteObject) -> str:
+    if exception.unserializable_value is not None:
+        return exception.unserializable_value
+    return "undefined" if exception.type == "undefined" else repr(exception.value)[:200]

@@ -1,0 +1,48 @@
+// Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
+// Called on a node in an isolated world, with { atEnd }: whether the caret goes behind the text that is there.
+(function (request) {
+  "use strict";
+
+  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  if (!element) return { focused: false, holder: "" };
+  if (element.localName === "label" && element.control) element = element.control;
+
+  // Within an editing host it is the host that takes the focus.
+  let host = element;
+  while (host.isContentEditable && host.parentElement && host.parentElement.isContentEditable) {
+    host = host.parentElement;
+  }
+
+  function active() {
+    let at = document.activeElement;
+    while (at && at.shadowRoot && at.shadowRoot.activeElement) at = at.shadowRoot.activeElement;
+    return at;
+  }
+
+  // In the shadow tree of a closed root only the root itself tells who is active.
+  function has(holder) {
+    if (host.getRootNode().activeElement === host) return true;
+    for (let at = holder; at; at = at.parentNode || at.host) if (at === host) return true;
+    return false;
+  }
+
+  if (!has(active())) host.focus({ preventScroll: false });
+  const holder = active();
+  if (!has(holder) || !document.hasFocus()) {
+    let name = holder ? holder.localName : "nothing";
+    if (holder && holder.id) name += "#" + holder.id;
+    return { focused: false, holder: name };
+  }
+
+  if (request.atEnd) {
+    const selection = getSelection();
+    if (element !== host) {
+      selection.selectAllChildren(element);
+      selection.collapseToEnd();
+    } else {
+      // Works in every kind of text field, also where selectionStart does not (number, email).
+      selection.modify("move", "forward", "documentboundary");
+    }
+  }
+  return { focused: true, holder: "" };
+})

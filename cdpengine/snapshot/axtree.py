@@ -1,0 +1,185 @@
+"""The reply of `Accessibility.getFullAXTree`, as far as a snapshot reads it.
+
+Rule: only the fields that are used are named, none is required, and what has an odd shape is left out; a
+reply that is JSON is never refused. msgspec decodes it in one pass; the slow way below is taken only for
+what msgspec refuses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+
+class RelatedNode(msgspec.Struct, rename="camel", gc=False):
+    """A node that a property points to, such as the label that names a field."""
+
+    backend_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
+
+
+class AXValue(msgspec.Struct, gc=False):
+    """A role, description or value: any JSON."""
+
+    value: Any = None
+
+
+class AXName(msgspec.Struct, gc=False):
+    """A name; `sources` (raw JSON) says what it could have come from."""
+
+    value: Any = None
+    sources: msgspec.Raw = msgspec.Raw(b"")
+
+
+class AXPropertyValue(msgspec.Struct, rename="camel", gc=False):
+    """The value of a state, or the nodes of a relation."""
+
+    value: Any = None
+    related_nodes: tuple[RelatedNode, ...] | None = None
+
+
+class AXProperty(msgspec.Struct, gc=False):
+    """A state or relation of a node, such as checked, level or labelledby."""
+
+    name: str = ""
+    value: AXPropertyValue | None = None
+
+
+class AXNode(msgspec.Struct, rename="camel", gc=False):
+    """One node of the accessibility tree. Its parent is the node that has it among its children."""
+
+    node_id: str = ""
+    ignored: bool = False
+    role: AXValue | None = None
+    name: AXName | None = None
+    description: AXValue | None = None
+    value: AXValue | None = None
+    properties: tuple[AXProperty, ...] = ()
+    child_ids: tuple[str, ...] = ()
+    backend_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
+    frame_id: str | None = None
+
+
+class AXTree(msgspec.Struct, gc=False):
+    """The whole reply. Sequences are tuples: an empty one costs nothing, and the collector passes them by."""
+
+    nodes: tuple[AXNode, ...] = ()
+
+
+class _Source(msgspec.Struct, gc=False):
+    type: Any = None
+    value: AXValue | None = None
+
+
+_decode = msgspec.json.Decoder(AXTree).decode
+_decode_sources = msgspec.json.Decoder(list[_Source]).decode
+
+# Any JSON escape, whole, so that the backslashes are counted right; group 1 is half of a surrogate pair.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
+    """Decode the JSON of a reply. Half a surrogate pair in a string becomes U+FFFD.
+
+    msgspec refuses such strings, and numbers beyond a float's range. Pages make them: JavaScript that cuts a
+    text in the middle of an emoji is enough. Raises ValueError when `raw` is not JSON at all.
+    """
+    try:
+        return _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = _ESCAPE.sub(_whole_character, bytes(raw).decode(errors="replace"))
+    try:
+        return _decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        return _tree(json.loads(text))
+    except RecursionError as error:
+        raise ValueError("the reply is nested too deeply to be read") from error
+
+
+def _whole_character(escape: re.Match[str]) -> str:
+    return r"\ufffd" if escape[1] else escape[0]
+
+
+def placeholder(name: AXName | None) -> str:
+    """Return a text field's placeholder, which the protocol tells only among the sources of its name."""
+    if name is None or not bytes(name.sources):
+        return ""
+    try:
+        sources = _decode_sources(name.sources)
+    except msgspec.DecodeError:
+        return ""
+    for source in sources:
+        if source.type == "placeholder" and source.value is not None and isinstance(source.value.value, str):
+            return source.value.value
+    return ""
+
+
+# --- the slow way: whatever JSON there is, taken field by field ----------------------------------------------
+
+
+def _tree(reply: object) -> AXTree:
+    nodes = reply.get("nodes") if isinstance(reply, dict) else None
+    return AXTree(tuple(_node(node) for node in _list(nodes) if isinstance(node, dict)))
+
+
+def _node(node: dict[str, Any]) -> AXNode:
+    properties = [item for item in _list(node.get("properties")) if isinstance(item, dict)]
+    return AXNode(
+        node_id=_text(node.get("nodeId")) or "",
+        ignored=node.get("ignored") is True,
+        role=_value(node.get("role")),
+        name=_name(node.get("name")),
+        description=_value(node.get("description")),
+        value=_value(node.get("value")),
+        properties=tuple(
+            AXProperty(_text(item.get("name")) or "", _property_value(item.get("value")))
+            for item in properties
+        ),
+        child_ids=tuple(child for item in _list(node.get("childIds")) if (child := _text(item)) is not None),
+        backend_node_id=_integer(node.get("backendDOMNodeId")),
+        frame_id=_text(node.get("frameId")),
+    )
+
+
+def _value(item: object) -> AXValue | None:
+    return AXValue(item.get("value")) if isinstance(item, dict) else None
+
+
+def _name(item: object) -> AXName | None:
+    if not isinstance(item, dict):
+        return None
+    sources = item.get("sources")
+    raw = json.dumps(sources).encode() if isinstance(sources, list) else b""
+    return AXName(item.get("value"), msgspec.Raw(raw))
+
+
+def _property_value(item: object) -> AXPropertyValue | None:
+    if not isinstance(item, dict):
+        return None
+    related = [node for node in _list(item.get("relatedNodes")) if isinstance(node, dict)]
+    return AXPropertyValue(
+        item.get("value"),
+        tuple(RelatedNode(_integer(node.get("backendDOMNodeId"))) for node in related) or None,
+    )
+
+
+def _list(item: object) -> list[Any]:
+    return item if isinstance(item, list) else []
+
+
+def _text(item: object) -> str | None:
+    """Take an id that is a string, or a number from another implementation of the protocol."""
+    if isinstance(item, str):
+        return item
+    return str(item) if isinstance(item, int) and not isinstance(item, bool) else None
+
+
+def _integer(item: object) -> int | None:
+    return item if isinstance(item, int) and not isinstance(item, bool) else None

@@ -1,0 +1,176 @@
+"""Which roles there are, and what a snapshot does with each: tables, no code.
+
+Roles are WAI-ARIA's names. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped to the nearest
+ARIA role, or else to their lower-case name. A role that is in no table is shown when it has a name or
+something to act on, and folded otherwise.
+"""
+
+from __future__ import annotations
+
+INTERACTIVE_ROLES = frozenset(
+    {
+        "button", "checkbox", "color", "combobox", "date", "datetime", "link", "listbox", "menuitem",
+        "menuitemcheckbox", "menuitemradio", "option", "radio", "scrollbar", "searchbox", "slider",
+        "spinbutton", "switch", "tab", "textbox", "time-input", "treeitem",
+        # What is inside of these can be acted on, though the tree does not show it.
+        "audio", "canvas", "iframe", "object", "video",
+    }
+)  # fmt: skip
+"""What a user can act on. Each gets a ref, named or not."""
+
+CONTENT_ROLES = frozenset(
+    {
+        "alert", "alertdialog", "application", "article", "banner", "blockquote", "cell", "columnheader",
+        "complementary", "contentinfo", "definition", "dialog", "document", "feed", "figure", "form", "grid",
+        "gridcell", "group", "heading", "image", "listitem", "log", "main", "marquee", "math", "menu", "menubar",
+        "meter", "navigation", "note", "progressbar", "radiogroup", "region", "row", "rowheader", "search",
+        "status", "table", "tablist", "tabpanel", "term", "timer", "toolbar", "tooltip", "tree", "treegrid",
+    }
+)  # fmt: skip
+"""What a user reads or finds their way by. One with a name gets a ref."""
+
+STRUCTURAL_ROLES = frozenset(
+    {
+        "article", "blockquote", "descriptionlist", "feed", "figure", "group", "list", "listitem", "paragraph",
+        "row", "table",
+    }
+)  # fmt: skip
+"""Groups whose line, without a name, says only how things hang together; `compact` may fold it."""
+
+INTERNAL_ROLES = {
+    "Abbr": "abbreviation",
+    "Audio": "audio",
+    "Canvas": "canvas",
+    "ColorWell": "color",
+    "ComboBoxGrouping": "combobox",
+    "ComboBoxMenuButton": "combobox",
+    "ComboBoxSelect": "combobox",
+    "Date": "date",
+    "DateTime": "datetime",
+    "Details": "group",
+    "DisclosureTriangle": "button",
+    "DisclosureTriangleGrouped": "button",
+    "EmbeddedObject": "object",
+    "Iframe": "iframe",
+    "IframePresentational": "iframe",
+    "InputTime": "time-input",
+    "ListBoxOption": "option",
+    "MathMLMath": "math",
+    "MenuListOption": "option",
+    "PdfRoot": "document",
+    "PluginObject": "object",
+    "PopUpButton": "button",
+    "RootWebArea": "document",
+    "SvgRoot": "image",
+    "TextFieldWithComboBox": "combobox",
+    "ToggleButton": "button",
+    "Video": "video",
+    "WebArea": "document",
+    "img": "image",
+    "graphics-document": "image",
+    "graphics-symbol": "image",
+}
+"""Chrome's own roles, and what they are called here."""
+
+TEXT_ROLES = frozenset({"StaticText"})
+DROPPED_ROLES = frozenset({"InlineTextBox", "ListMarker"})
+"""Gone with everything below: pieces of a StaticText, and bullets that Chrome made."""
+
+MARKER_TEXTS = frozenset({"\u2022", "\u25e6", "\u25aa"})
+"""Bullets of list items with another role: text that belongs to no node of the page."""
+
+BREAK_ROLES = frozenset({"LineBreak"})
+
+INLINE_ROLES = frozenset(
+    {
+        "abbreviation", "code", "emphasis", "mark", "Ruby", "RubyAnnotation", "ruby", "strong", "subscript",
+        "superscript", "time", "MathMLIdentifier", "MathMLOperator", "MathMLNumber", "MathMLRow", "MathMLText",
+    }
+)  # fmt: skip
+"""Folded wherever they are: their text goes on in the sentence around them."""
+
+FOLDED_ROLES = frozenset(
+    {
+        "", "caption", "Caption", "Figcaption", "figcaption", "generic", "GenericContainer", "LabelText",
+        "LayoutTable", "LayoutTableCell", "LayoutTableRow", "Legend", "MenuListPopup", "none", "Pre",
+        "presentation", "rowgroup", "Section", "separator", "Unknown",
+    }
+)  # fmt: skip
+"""Folded unless they have a name or can take the focus; their text stands for itself."""
+
+ROOT_ROLES = frozenset({"RootWebArea", "WebArea", "PdfRoot"})
+"""Never shown: the snapshot is the document."""
+
+CAPTION_ROLES = frozenset({"LabelText", "Legend", "caption", "Caption", "Figcaption", "figcaption"})
+"""Their text is left out where it is the name of what they label."""
+
+NAMED_BY_CONTENT = frozenset(
+    {
+        "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "listitem", "menuitem",
+        "menuitemcheckbox", "menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab", "term",
+        "tooltip", "treeitem",
+    }
+)  # fmt: skip
+"""Roles that take their name from what is inside (WAI-ARIA 1.2, 5.2.8.4): text that repeats it is left out."""
+
+CELL_ROLES = frozenset({"cell", "columnheader", "gridcell", "listitem", "row", "rowheader", "term"})
+"""Of these, the name is left out instead where the lines inside already say all of it."""
+
+ALWAYS_SHOWN = frozenset({"meter", "progressbar"}) | INTERACTIVE_ROLES
+
+VALUE_ROLES = frozenset(
+    {"combobox", "meter", "progressbar", "scrollbar", "searchbox", "slider", "spinbutton", "textbox"}
+)
+"""Text inside of these is their value, which is shown already."""
+
+CLOSED_ROLES = frozenset({"color", "date", "datetime", "time-input"})
+"""One control to the user, though Chrome builds it of several: what is inside is left out."""
+
+PLACEHOLDER_ROLES = frozenset({"combobox", "searchbox", "spinbutton", "textbox"})
+
+MASKS = frozenset("\u2022\u25cf\u25e6\u25a0")
+"""What Chrome shows for each character of a password field, or of one with `-webkit-text-security`."""
+
+FLAG_STATES = frozenset(
+    {
+        "busy",
+        "disabled",
+        "editable",
+        "focused",
+        "modal",
+        "multiselectable",
+        "readonly",
+        "required",
+        "selected",
+    }
+)
+"""Shown as `[state]` when true, not at all when false. Keys are the protocol's property names."""
+
+TOKEN_STATES = {"checked": "checked", "invalid": "invalid", "pressed": "pressed", "hasPopup": "haspopup"}
+"""Shown as `[state]` when true, `[state=token]` for another token (mixed, spelling), not at all when false."""
+
+NUMBER_STATES = {"level": "level", "valuemin": "min", "valuemax": "max"}
+"""Shown as `[state=number]`."""
+
+STATE_ROLES = {
+    "editable": frozenset({"generic", "paragraph", "group"}),
+    "hasPopup": frozenset({"button", "link", "menuitem"}),
+    "level": frozenset({"heading", "treeitem"}),
+    "multiselectable": frozenset({"grid", "listbox", "tree", "treegrid"}),
+    "readonly": frozenset(
+        {
+            "checkbox",
+            "combobox",
+            "date",
+            "datetime",
+            "listbox",
+            "searchbox",
+            "slider",
+            "spinbutton",
+            "textbox",
+        }
+    ),
+    "valuemin": frozenset({"slider", "spinbutton"}),
+    "valuemax": frozenset({"slider", "spinbutton"}),
+}
+"""States that say something for these roles only; the others are shown for any role."""

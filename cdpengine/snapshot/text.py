@@ -1,0 +1,74 @@
+"""Text that a page wrote, made safe to stand in a line of a snapshot.
+
+Rule: what a page wrote is shown only between double quotes, and what is between the quotes is a JSON string:
+a quote, a backslash, a line end or a character that cannot be seen never stands there as itself. So no page
+can end its own quotes, begin a line, or turn the direction of the text around it. `json.loads` reads it back.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Space that HTML or typography made: it means a space to a reader. Line and paragraph separators are not here.
+_SPACE = "\t\n\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+# Places where a line may break, and byte-order marks: they mean nothing to a reader.
+_NOTHING = "\xad\u200b\ufeff"
+_UNTIDY = re.compile(f"[{_SPACE}]{{2,}}|[{_SPACE[:4]}{_SPACE[5:]}{_NOTHING}]|^ | $")
+_SPACES = re.compile(f"[{_SPACE}]+")
+_BLANKS = re.compile(f"[{_NOTHING}]+")
+
+_UNSAFE = re.compile(
+    '["\\\\'
+    "\x00-\x1f\x7f-\x9f"  # C0 and C1 controls: line ends, U+0085 among them, terminal escapes
+    "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"  # separators, bidi, format
+    "\ud800-\udfff\ue000-\uf8ff"  # halves of surrogate pairs; private use (icon fonts)
+    "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"  # tags and variation selectors that hide text; private use
+)
+_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+_TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
+
+
+def collapse_space(text: str) -> str:
+    """Return the text on one line: runs of white space become one space, soft hyphens and the like nothing."""
+    if _UNTIDY.search(text) is None:
+        return text
+    return _SPACES.sub(" ", _BLANKS.sub("", text)).strip(" ")
+
+
+def quote(text: str) -> str:
+    """Return the text as a JSON string in double quotes, with everything escaped that could mislead."""
+    if _UNSAFE.search(text) is None:
+        return f'"{text}"'
+    return f'"{_UNSAFE.sub(_escape, text)}"'
+
+
+def is_token(text: str) -> bool:
+    """Say whether the text may stand without quotes: letters, digits and hyphens, 40 at most."""
+    return _TOKEN.fullmatch(text) is not None
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut the text to `limit` characters; the last one is an ellipsis when something was cut.
+
+    No mark that belongs to the character before the cut is torn off.
+    """
+    if len(text) <= limit:
+        return text
+    end = limit - 1
+    while end > 0 and unicodedata.combining(text[end]):
+        end -= 1
+    return text[:end] + "\u2026"
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    short = _SHORT.get(character)
+    if short is not None:
+        return short
+    code = ord(character)
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

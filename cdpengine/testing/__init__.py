@@ -1,0 +1,6 @@
+"""What users of the engine need to test their own code: a scripted CDP peer, and a walk over cancellations."""
+
+from cdpengine.testing.cancellation import walk_cancellations
+from cdpengine.testing.peer import SILENCE, Hold, Refusal, Request, ScriptedPeer
+
+__all__ = ["SILENCE", "Hold", "Refusal", "Request", "ScriptedPeer", "walk_cancellations"]

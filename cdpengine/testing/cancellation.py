@@ -1,0 +1,79 @@
+"""walk_cancellations: cancel an operation at every moment at which it can be cancelled, one run a moment.
+
+Rule: a moment is a step of trio's scheduler, not a time: nothing sleeps, and a failure names its moment. After
+each run the caller's own check says whether what was cancelled left everything as it found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from cdpengine.errors import InvalidArgument
+
+
+async def walk_cancellations(
+    operation: Callable[[], Awaitable[object]],
+    check: Callable[[], Awaitable[object]] | None = None,
+    *,
+    own_steps_only: bool = False,
+    most: int = 10_000,
+) -> int:
+    """Run `operation` again and again, each time cancelled one moment later, until it completes untouched.
+
+    The first run is cancelled before it starts, the next one after the first step that any task makes from
+    then on, and so on. A step of the operation's own task ends where it goes to sleep; a step of another task
+    can be the one that wakes it, so both "while it waits" and "in the tick in which its answer came" are met.
+    With `own_steps_only`, only the operation's own task is counted: fewer runs, for systems where much else
+    goes on. After each run, cancelled or not, `check()` is awaited outside the cancelled scope.
+
+    Returns the number of runs. An error of the operation or of the check leaves as it is, with a note of the
+    moment. Raises InvalidArgument when the operation has not completed after `most` runs. An operation that
+    never ends by itself makes the walk hang: put a cancel scope around it.
+    """
+    for moment in range(most):
+        try:
+            untouched = await _run_cancelled_at(moment, operation, own_steps_only=own_steps_only)
+            if check is not None:
+                await check()
+        except trio.Cancelled:
+            raise
+        except Exception as error:
+            error.add_note(f"the operation was cancelled at step {moment}")
+            raise
+        if untouched:
+            return moment + 1
+    raise InvalidArgument(what="most", given=repr(most), expected="more runs than the operation has steps")
+
+
+async def _run_cancelled_at(
+    moment: int, operation: Callable[[], Awaitable[object]], *, own_steps_only: bool
+) -> bool:
+    with trio.CancelScope() as scope:
+        if moment == 0:
+            scope.cancel()
+            await operation()
+            return False
+        steps = _Steps(scope, moment, trio.lowlevel.current_task() if own_steps_only else None)
+        trio.lowlevel.add_instrument(steps)
+        try:
+            await operation()
+        finally:
+            trio.lowlevel.remove_instrument(steps)
+    return not scope.cancel_called
+
+
+class _Steps(trio.abc.Instrument):
+    """Counts steps of tasks and cancels a scope after the chosen one."""
+
+    def __init__(self, scope: trio.CancelScope, moment: int, only: trio.lowlevel.Task | None) -> None:
+        self._scope = scope
+        self._left = moment
+        self._only = only
+
+    def after_task_step(self, task: trio.lowlevel.Task) -> None:
+        if self._only is None or task is self._only:
+            self._left -= 1
+            if self._left == 0:
+                self._scope.cancel()

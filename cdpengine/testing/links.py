@@ -1,0 +1,280 @@
+"""The peer's end of one connection, over a websocket or over a pair of pipes.
+
+Rule: whatever is sent is queued at once and written in that order by one task, faults included, so that a
+script reads from top to bottom. The websocket's handshake and its incoming side are trio-websocket's; outgoing
+frames are built here, because half a frame is one of the things that a test wants to send.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import attrs
+import trio
+import trio_websocket
+
+from cdpengine.nursery import open_body_nursery
+
+_MOST_BYTES = 1 << 30
+_READ_BYTES = 1 << 18
+_WRITE_BYTES = 1 << 18
+_CLOSE_GRACE = 0.5
+
+_CONTINUATION, _TEXT, _BINARY = 0, 1, 2
+
+
+@attrs.frozen
+class _Cut:
+    """End the connection without a farewell, after `half` (the beginning of a message)."""
+
+    half: bytes
+    reset: bool
+
+
+@attrs.frozen
+class _Close:
+    code: int
+    reason: str
+
+
+_Action = bytes | Iterable[bytes] | _Cut | _Close
+
+
+class Wire(Protocol):
+    """How messages become bytes on one kind of connection, and how it ends."""
+
+    def frame(self, message: bytes | str) -> bytes:
+        """Return one whole message as bytes."""
+
+    def fragments(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
+        """Return one message, given in chunks, as chunks of bytes."""
+
+    def half(self, message: bytes) -> bytes:
+        """Return bytes that begin a message and do not end it."""
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes. Raises trio.BrokenResourceError or trio.ClosedResourceError."""
+
+    async def read(self) -> bytes | str | None:
+        """Return the next message, None at the end."""
+
+    async def close(self, code: int, reason: str) -> None:
+        """Say goodbye and close."""
+
+    async def cut(self, *, reset: bool) -> None:
+        """Close without a goodbye."""
+
+
+class Link:
+    """One client's connection. `open` is False from the moment at which either side ended it."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._outbox: deque[_Action] = deque()
+        self._changed = trio.lowlevel.ParkingLot()
+        self.open = True
+
+    def send(self, message: bytes | str) -> None:
+        """Queue one message (websocket: a str goes out as text, bytes as a binary message)."""
+        self._queue(self._wire.frame(message))
+
+    def send_chunks(self, chunks: Iterable[bytes]) -> None:
+        """Queue one message whose text comes in chunks; they are asked for while it is written."""
+        self._queue(self._wire.fragments(chunks))
+
+    def drop(self, half: bytes = b"", *, reset: bool = False) -> None:
+        """End the connection without a farewell, after writing `half` as the beginning of a message."""
+        self._queue(_Cut(self._wire.half(half) if half else b"", reset))
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close with a farewell (pipe: the ends are closed, there is no code)."""
+        self._queue(_Close(code, reason))
+
+    async def flushed(self) -> None:
+        """Wait until all that was queued is written, or the connection is over."""
+        while self._outbox and self.open:
+            await self._changed.park()
+
+    def _queue(self, action: _Action) -> None:
+        if self.open:
+            self._outbox.append(action)
+            self._changed.unpark_all()
+
+    async def run(self, take: Callable[[bytes | str], None]) -> None:
+        """Write what is queued and pass what comes in to `take`, until either side ends it."""
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(self._write, name="writer of the scripted peer")
+            try:
+                while (message := await self._wire.read()) is not None:
+                    take(message)
+            finally:
+                self.open = False
+                self._changed.unpark_all()
+                with trio.move_on_after(_CLOSE_GRACE, shield=True):
+                    await self._wire.cut(reset=False)
+
+    async def _write(self) -> None:
+        while self.open:
+            if not self._outbox:
+                await self._changed.park()
+                continue
+            try:
+                await self._do(self._outbox[0])
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return
+            self._changed.unpark_all()
+
+    async def _do(self, action: _Action) -> None:
+        match action:
+            case bytes():
+                await self._wire.write(self._next_batch())
+                return
+            case _Cut(half=half, reset=reset):
+                if half:
+                    await self._wire.write(half)
+                await self._wire.cut(reset=reset)
+            case _Close(code=code, reason=reason):
+                await self._wire.close(code, reason)
+            case _:
+                for chunk in action:
+                    await self._wire.write(chunk)
+        self._outbox.popleft()
+
+    def _next_batch(self) -> bytes:
+        # Many small messages go out in one write: a burst should cost the client, not the peer.
+        batch, size = [], 0
+        while self._outbox and size < _WRITE_BYTES:
+            message = self._outbox[0]
+            if not isinstance(message, bytes):
+                break
+            batch.append(message)
+            size += len(message)
+            self._outbox.popleft()
+        return b"".join(batch)
+
+
+class WebSocketWire:
+    """The server's side of a websocket (RFC 6455: its frames are not masked)."""
+
+    def __init__(self, websocket: trio_websocket.WebSocketConnection, stream: trio.SocketStream) -> None:
+        self._websocket = websocket
+        self._stream = stream
+
+    def frame(self, message: bytes | str) -> bytes:
+        """Return one message as one frame."""
+        if isinstance(message, str):
+            return _frame(_TEXT, message.encode(), final=True)
+        return _frame(_BINARY, message, final=True)
+
+    def fragments(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
+        """Return one text message as a sequence of frames."""
+        kind = _TEXT
+        for chunk in chunks:
+            yield _frame(kind, chunk, final=False)
+            kind = _CONTINUATION
+        yield _frame(kind, b"", final=True)
+
+    def half(self, message: bytes) -> bytes:
+        """Return a frame that promises twice of what follows."""
+        return _header(_TEXT, 2 * len(message), final=True) + message
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes past the library."""
+        await self._stream.send_all(data)
+
+    async def read(self) -> bytes | str | None:
+        """Return the next message."""
+        try:
+            message: bytes | str = await self._websocket.get_message()
+        except trio_websocket.ConnectionClosed:
+            return None
+        return message
+
+    async def close(self, code: int, reason: str) -> None:
+        """Send a close frame and wait a short while for the client's."""
+        with trio.move_on_after(_CLOSE_GRACE):
+            await self._websocket.aclose(code, reason)
+
+    async def cut(self, *, reset: bool) -> None:
+        """Close the socket, with a TCP reset when asked."""
+        if reset:
+            self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await self._stream.aclose()
+
+
+def _header(opcode: int, length: int, *, final: bool) -> bytes:
+    first = (0x80 if final else 0) | opcode
+    if length < 126:
+        return bytes((first, length))
+    if length < 1 << 16:
+        return struct.pack("!BBH", first, 126, length)
+    return struct.pack("!BBQ", first, 127, length)
+
+
+def _frame(opcode: int, payload: bytes, *, final: bool) -> bytes:
+    return _header(opcode, len(payload), final=final) + payload
+
+
+class PipeWire:
+    """The browser's side of --remote-debugging-pipe: messages ended by NUL in both directions."""
+
+    def __init__(self, to_client: trio.abc.SendStream, from_client: trio.abc.ReceiveStream) -> None:
+        self._to_client = to_client
+        self._from_client = from_client
+        self._buffer = bytearray()
+
+    def frame(self, message: bytes | str) -> bytes:
+        """Return one message with its NUL."""
+        return (message.encode() if isinstance(message, str) else message) + b"\0"
+
+    def fragments(self, chunks: Iterable[bytes]) -> Iterable[bytes]:
+        """Return the chunks, then the NUL."""
+        yield from chunks
+        yield b"\0"
+
+    def half(self, message: bytes) -> bytes:
+        """Return the message without its NUL."""
+        return message
+
+    async def write(self, data: bytes) -> None:
+        """Write bytes."""
+        await self._to_client.send_all(data)
+
+    async def read(self) -> bytes | str | None:
+        """Return the next message. A half one at the end is dropped."""
+        while (end := self._buffer.find(0)) < 0:
+            try:
+                chunk = await self._from_client.receive_some(_READ_BYTES)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return None
+            if not chunk:
+                return None
+            self._buffer += chunk
+        message = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        return message
+
+    async def close(self, _code: int, _reason: str) -> None:
+        """Close both pipes."""
+        await self.cut(reset=False)
+
+    async def cut(self, *, reset: bool) -> None:
+        """Close both pipes."""
+        del reset  # a pipe knows no reset
+        try:
+            await self._to_client.aclose()
+        finally:
+            await self._from_client.aclose()
+
+
+async def accept_websocket(
+    nursery: trio.Nursery, stream: trio.SocketStream
+) -> trio_websocket.WebSocketRequest:
+    """Return the handshake that a client asks for on `stream`."""
+    return await trio_websocket.wrap_server_stream(
+        nursery, stream, message_queue_size=64, max_message_size=_MOST_BYTES, receive_buffer_size=_READ_BYTES
+    )

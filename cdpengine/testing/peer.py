@@ -1,0 +1,380 @@
+"""ScriptedPeer: something that speaks the protocol like a browser, and does exactly what a test tells it.
+
+Rule: the peer answers what it was told to answer and nothing is random or timed in it. What it was not told
+about it answers with an empty result. An exception in a handler, or a client that sends what is no command,
+ends the `async with` block with that error: nothing goes wrong unseen.
+
+    async with ScriptedPeer() as peer:
+        peer.on("Browser.getVersion", result={"product": "Peer/1.0"})
+        peer.on("Page.navigate", error=(-32000, "Cannot navigate to invalid URL"))
+        peer.on("Page.reload", SILENCE, nth=2)          # the second one is never answered
+        async with cdpengine.connect(peer.endpoint) as browser: ...
+        assert peer.received[0].method == "Browser.getVersion"
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, Literal, Self
+
+import attrs
+import trio
+
+from cdpengine.errors import InvalidArgument
+from cdpengine.nursery import open_body_nursery
+from cdpengine.session.connection import Connection, open_connection
+from cdpengine.testing.links import Link, PipeWire, WebSocketWire, accept_websocket
+from cdpengine.wire.tap import Tap
+from cdpengine.wire.transport import PipeTransport, Transport, open_websocket
+
+
+class _Silence:
+    def __repr__(self) -> str:
+        return "SILENCE"
+
+
+SILENCE: Final = _Silence()
+"""Instead of an answer: the peer never answers (or the handler has sent what it wanted to send itself)."""
+
+
+@attrs.frozen
+class Refusal:
+    """An error as an answer, in the protocol's own words."""
+
+    code: int
+    message: str
+    data: str | None = None
+
+
+Answer = Mapping[str, Any] | Refusal | _Silence | None
+"""A result, an error, nothing at all; None is the empty result."""
+
+Handler = Callable[["Request"], "Answer | Awaitable[Answer]"]
+
+
+@attrs.frozen(eq=False)
+class Request:
+    """A command that the peer received. It can be answered as often, as late and as wrongly as a test needs."""
+
+    id: int
+    method: str
+    params: Mapping[str, Any]
+    session_id: str | None
+    link: Link = attrs.field(repr=False)
+
+    def reply(self, result: Mapping[str, Any] | None = None) -> None:
+        """Send a result."""
+        self.answer(result)
+
+    def refuse(self, code: int, message: str, data: str | None = None) -> None:
+        """Send an error."""
+        self.answer(Refusal(code, message, data))
+
+    def answer(self, answer: Answer) -> None:
+        """Send whatever `answer` is."""
+        if isinstance(answer, _Silence):
+            return
+        message: dict[str, Any] = {"id": self.id}
+        if isinstance(answer, Refusal):
+            message["error"] = {"code": answer.code, "message": answer.message}
+            if answer.data is not None:
+                message["error"]["data"] = answer.data
+        else:
+            message["result"] = answer or {}
+        if self.session_id is not None:
+            message["sessionId"] = self.session_id
+        self.link.send(json.dumps(message))
+
+
+class Hold:
+    """Requests that are kept without an answer until the test releases them, in the order that it wants."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+        self._arrived = trio.lowlevel.ParkingLot()
+
+    async def wait(self, count: int = 1) -> Sequence[Request]:
+        """Wait until `count` requests are held, and return all that are."""
+        while len(self.requests) < count:
+            await self._arrived.park()
+        return tuple(self.requests)
+
+    def release(self, answer: Answer = None, *, reverse: bool = False) -> None:
+        """Answer all that are held, the last one first when `reverse`."""
+        requests, self.requests = self.requests, []
+        for request in reversed(requests) if reverse else requests:
+            request.answer(answer)
+
+    def __call__(self, request: Request) -> Answer:
+        """Take one request (called by the peer)."""
+        self.requests.append(request)
+        self._arrived.unpark_all()
+        return SILENCE
+
+
+@attrs.frozen
+class _Rule:
+    answer: Handler | Answer
+    nth: int | None
+
+
+class ScriptedPeer:
+    """A websocket server on a free port of 127.0.0.1, or (`kind="pipe"`) the other end of pairs of pipes.
+
+    Use it as an async context manager. `endpoint` is the websocket's URL; `open_transport()` and `connect()`
+    reach it over either kind. Everything that sends is queued at once, in order, and is not waited for.
+
+    What is not addressed to a certain link goes to the one that was opened last.
+    """
+
+    def __init__(self, kind: Literal["websocket", "pipe"] = "websocket") -> None:
+        self.kind = kind
+        self.endpoint = ""
+        self.handshake: int | Literal["accept", "close", "ignore"] = "accept"
+        """What a new websocket gets: "accept", "close" (the socket is closed unanswered), "ignore" (nothing
+        at all, for as long as the client likes), or the HTTP status that refuses it."""
+        self.received: list[Request] = []
+        self.links: list[Link] = []
+        self._rules: dict[str, list[_Rule]] = {}
+        self._seen: dict[str, int] = {}
+        self._arrived = trio.lowlevel.ParkingLot()
+        self._manager = open_body_nursery()
+        self._nursery: trio.Nursery | None = None
+
+    async def __aenter__(self) -> Self:
+        listeners = []
+        if self.kind == "websocket":
+            listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+            port = listeners[0].socket.getsockname()[1]
+            self.endpoint = f"ws://127.0.0.1:{port}/devtools/browser/scripted-peer"
+        nursery = self._nursery = await self._manager.__aenter__()
+        if listeners:
+            # Links live in our own nursery, so that a handler's error leaves as itself.
+            serve = partial(trio.serve_listeners, self._serve, listeners, handler_nursery=nursery)
+            nursery.start_soon(serve, name="listener of the scripted peer")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        return await self._manager.__aexit__(kind, error, traceback)
+
+    # --- reaching it ---------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def open_transport(self) -> AsyncIterator[Transport]:
+        """Connect a client's transport to the peer."""
+        links = len(self.links)
+        if self.kind == "websocket":
+            async with open_websocket(self.endpoint) as transport:
+                await self.linked(links + 1)
+                yield transport
+        else:
+            client, peer = _pipe_pair()
+            self._running().start_soon(self._run_link, Link(peer))
+            try:
+                await self.linked(links + 1)
+                yield client
+            finally:
+                await client.aclose()
+
+    @asynccontextmanager
+    async def connect(self, *, tap: Tap | None = None) -> AsyncIterator[Connection]:
+        """Open a connection of the engine to the peer."""
+        async with self.open_transport() as transport, open_connection(transport, tap=tap) as connection:
+            yield connection
+
+    async def linked(self, count: int = 1) -> Link:
+        """Wait until `count` clients have connected since the beginning, and return the last one's link."""
+        while len(self.links) < count:
+            await self._arrived.park()
+        return self.links[count - 1]
+
+    # --- the script ----------------------------------------------------------------------------------------
+
+    def on(
+        self,
+        method: str,
+        answer: Handler | Answer = None,
+        *,
+        result: Mapping[str, Any] | None = None,
+        error: tuple[int, str] | tuple[int, str, str] | None = None,
+        nth: int | None = None,
+    ) -> None:
+        """Say how calls of `method` ("*": of every method that has no rule) are answered.
+
+        Give a `result`, an `error` (code, message and perhaps data), SILENCE, or a function of the Request,
+        sync or async, that returns one of these (None: the empty result). Sync functions are called in the
+        order in which requests come in; async ones run beside the peer. With `nth` (from 1) the rule holds
+        for that call of the method alone. The last rule wins, one with a fitting `nth` over one without.
+        """
+        if error is not None:
+            answer = Refusal(*error)
+        elif result is not None:
+            answer = result
+        if nth is not None and nth < 1:
+            raise InvalidArgument(what="nth", given=repr(nth), expected="1 or more")
+        self._rules.setdefault(method, []).append(_Rule(answer, nth))
+
+    def hold(self, method: str, *, nth: int | None = None) -> Hold:
+        """Keep calls of `method` unanswered until the returned Hold releases them."""
+        hold = Hold()
+        self.on(method, hold, nth=nth)
+        return hold
+
+    def count(self, method: str) -> int:
+        """Return how many calls of `method` came in so far."""
+        return self._seen.get(method, 0)
+
+    async def wait_for(self, method: str, nth: int = 1) -> Request:
+        """Wait until the nth call of `method` (from 1, over all sessions) has come in, and return it."""
+        while self.count(method) < nth:
+            await self._arrived.park()
+        return [request for request in self.received if request.method == method][nth - 1]
+
+    # --- what the peer does by itself ----------------------------------------------------------------------
+
+    @property
+    def link(self) -> Link:
+        """The connection that was opened last. Raises LookupError when there is none."""
+        if not self.links:
+            raise LookupError("nobody has connected to the peer yet; await peer.linked() first")
+        return self.links[-1]
+
+    def send_event(
+        self, method: str, params: Mapping[str, Any] | None = None, *, session_id: str | None = None
+    ) -> None:
+        """Send an event."""
+        message: dict[str, Any] = {"method": method, "params": params or {}}
+        if session_id is not None:
+            message["sessionId"] = session_id
+        self.link.send(json.dumps(message))
+
+    def send_raw(self, message: bytes | str) -> None:
+        """Send one message as it is, sense or nonsense (websocket: str as text, bytes as a binary message)."""
+        self.link.send(message)
+
+    def send_chunks(self, chunks: Iterable[bytes]) -> None:
+        """Send one message whose text comes in chunks, such as one too large to hold at once."""
+        self.link.send_chunks(chunks)
+
+    def drop(self, *, mid_message: bool = False, reset: bool = False) -> None:
+        """End the connection without a farewell; first half a message when `mid_message`; TCP reset if asked."""
+        self.link.drop(b'{"method":"Peer.halfMessage","params":{"te' if mid_message else b"", reset=reset)
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the websocket with a code and a reason (pipes are just closed)."""
+        self.link.close(code, reason)
+
+    async def flushed(self) -> None:
+        """Wait until all that was sent is written to the connection."""
+        await self.link.flushed()
+
+    # --- targets -------------------------------------------------------------------------------------------
+
+    def attach_target(
+        self,
+        session_id: str,
+        target_id: str | None = None,
+        kind: str = "page",
+        *,
+        url: str = "about:blank",
+        waiting: bool = False,
+        parent: str | None = None,
+    ) -> None:
+        """Say that a target was attached: Target.attachedToTarget, on session `parent` (None: the browser's)."""
+        info = {
+            "targetId": f"target-of-{session_id}" if target_id is None else target_id,
+            "type": kind,
+            "title": "",
+            "url": url,
+            "attached": True,
+            "canAccessOpener": False,
+        }
+        params = {"sessionId": session_id, "targetInfo": info, "waitingForDebugger": waiting}
+        self.send_event("Target.attachedToTarget", params, session_id=parent)
+
+    def detach_target(self, session_id: str, *, parent: str | None = None) -> None:
+        """Say that a session is over: Target.detachedFromTarget."""
+        self.send_event("Target.detachedFromTarget", {"sessionId": session_id}, session_id=parent)
+
+    def crash_target(self, session_id: str) -> None:
+        """Say that a session's renderer died: Inspector.targetCrashed, on that session."""
+        self.send_event("Inspector.targetCrashed", session_id=session_id)
+
+    # --- inside --------------------------------------------------------------------------------------------
+
+    def _running(self) -> trio.Nursery:
+        if self._nursery is None:
+            raise RuntimeError("the peer is not running: use it as `async with ScriptedPeer() as peer:`")
+        return self._nursery
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        async with stream:
+            if self.handshake == "close":
+                return
+            if self.handshake == "ignore":
+                await trio.sleep_forever()
+            async with open_body_nursery() as nursery:
+                request = await accept_websocket(nursery, stream)
+                if isinstance(self.handshake, int):
+                    await request.reject(self.handshake)
+                    return
+                websocket = await request.accept()
+                await self._run_link(Link(WebSocketWire(websocket, stream)))
+
+    async def _run_link(self, link: Link) -> None:
+        self.links.append(link)
+        self._arrived.unpark_all()
+        await link.run(lambda message: self._take(link, message))
+
+    def _take(self, link: Link, message: bytes | str) -> None:
+        command = json.loads(message)
+        request = Request(
+            id=command["id"],
+            method=command["method"],
+            params=command.get("params", {}),
+            session_id=command.get("sessionId"),
+            link=link,
+        )
+        self.received.append(request)
+        nth = self.count(request.method) + 1
+        self._seen[request.method] = nth
+        self._answer(request, self._rule(request.method, nth))
+        self._arrived.unpark_all()
+
+    def _rule(self, method: str, nth: int) -> Handler | Answer:
+        for rules in (self._rules.get(method, ()), self._rules.get("*", ())):
+            fitting = [rule for rule in rules if rule.nth == nth] or [
+                rule for rule in rules if rule.nth is None
+            ]
+            if fitting:
+                return fitting[-1].answer
+        return None
+
+    def _answer(self, request: Request, answer: Handler | Answer) -> None:
+        if not callable(answer):
+            request.answer(answer)
+            return
+        answered = answer(request)
+        if inspect.isawaitable(answered):
+            self._running().start_soon(_answer_later, request, answered, name=f"answer to {request.method}")
+        else:
+            request.answer(answered)
+
+
+async def _answer_later(request: Request, answered: Awaitable[Answer]) -> None:
+    request.answer(await answered)
+
+
+def _pipe_pair() -> tuple[PipeTransport, PipeWire]:
+    to_peer_read, to_peer_write = os.pipe()
+    to_client_read, to_client_write = os.pipe()
+    client = PipeTransport(trio.lowlevel.FdStream(to_peer_write), trio.lowlevel.FdStream(to_client_read))
+    return client, PipeWire(trio.lowlevel.FdStream(to_client_write), trio.lowlevel.FdStream(to_peer_read))

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Run the named checks one after the other, each with its name and its time; every one is run even when an
+# earlier one failed, and the last lines say how each ended. Exit status 1 when any failed.
+#
+# Usage: scripts/check.sh lint types imports tests
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+BIN=.venv/bin
+export PYTHONUNBUFFERED=1
+
+check_lint() { "$BIN/ruff" check . && "$BIN/ruff" format --check .; }
+check_types() { "$BIN/mypy"; }
+check_imports() { "$BIN/lint-imports" --no-cache; }
+check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
+check_tests() { "$BIN/pytest" -q --durations=5; }
+
+now() { "$BIN/python" -c 'import time; print(time.monotonic())'; }
+since() { "$BIN/python" -c 'import sys, time; print("%.1f s" % (time.monotonic() - float(sys.argv[1])))' "$1"; }
+
+failed=0
+summary=()
+began=$(now)
+for name in "$@"; do
+    printf '== %s\n' "$name"
+    start=$(now)
+    if "check_$name" </dev/null; then result=ok; else result=FAILED failed=1; fi
+    line=$(printf '%-8s %-6s %s' "$name" "$result" "$(since "$start")")
+    printf '== %s\n\n' "$line"
+    summary+=("$line")
+done
+if [ "$#" -gt 1 ]; then
+    printf '== in all %s\n' "$(since "$began")"
+    printf '   %s\n' "${summary[@]}"
+fi
+exit "$failed"

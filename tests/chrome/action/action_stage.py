@@ -1,0 +1,175 @@
+"""A page to act on, for the action floor's own tests: floors 1 to 4 only, no engine above them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine.action.keyboard import Keyboard
+from cdpengine.action.mouse import Mouse
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.pointer import click, hover
+from cdpengine.action.text_entry import press, type_text
+from cdpengine.browser.node import Node
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.budget import within
+from cdpengine.session.connection import open_connection
+from cdpengine.session.session import Session
+from cdpengine.wire.transport import open_websocket
+
+RECORDER = """
+window.record = [];
+window.watch = function (names, root) {
+  const path = (node) => !node || !node.nodeType ? "window" : node.nodeType === 9 ? "document" : node.id || node.localName;
+  for (const name of names.split(" ")) {
+    (root || document).addEventListener(name, (event) => {
+      const inner = event.composedPath()[0];
+      window.record.push({
+        type: event.type, target: path(inner), trusted: event.isTrusted,
+        x: event.clientX, y: event.clientY, button: event.button, buttons: event.buttons, detail: event.detail,
+        key: event.key, code: event.code, keyCode: event.keyCode, location: event.location, repeat: event.repeat,
+        shift: event.shiftKey, ctrl: event.ctrlKey, alt: event.altKey, meta: event.metaKey,
+        data: event.data ?? null, inputType: event.inputType ?? null,
+      });
+    }, true);
+  }
+};
+"""
+
+MOUSE_EVENTS = "mousemove mousedown mouseup click dblclick auxclick contextmenu"
+KEY_EVENTS = "keydown keypress beforeinput input keyup"
+
+
+class DialogWatch:
+    """Interruptions that leave dialogs open, so that tests see what happens while they are."""
+
+    def __init__(self, session: Session) -> None:
+        self._opened = trio.Event()
+        session.on_event("Page.javascriptDialogOpening", lambda _event: self._opened.set())
+        session.on_event("Page.javascriptDialogClosed", lambda _event: self._renew())
+
+    def _renew(self) -> None:
+        self._opened = trio.Event()
+
+    async def dialog_opened(self) -> None:
+        await self._opened.wait()
+
+
+@attrs.define(eq=False)
+class Stage:
+    session: Session
+    dialogs: DialogWatch
+    mouse: Mouse
+    keyboard: Keyboard
+    worlds: IsolatedWorlds = attrs.field(factory=IsolatedWorlds)
+
+    async def show(self, body: str, *, events: str = MOUSE_EVENTS + " " + KEY_EVENTS) -> None:
+        """Put a document into the page, with the recorder watching `events`."""
+        html = f"<!doctype html><body style='margin:8px'>{body}</body>"
+        await self.goto("about:blank")
+        frame = self.session.target_id
+        await self.session.call("Page.setDocumentContent", frameId=frame, html=html)
+        await self.js(f"(() => {{ {RECORDER} watch({json.dumps(events)}) }})()")
+        await self.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    async def goto(self, url: str) -> None:
+        async with self.session.subscribe("Page.loadEventFired") as events:
+            await self.session.call("Page.navigate", url=url)
+            await events.receive()
+
+    async def js(self, expression: str) -> Any:
+        reply = await self.session.call(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in reply, reply["exceptionDetails"]
+        return reply["result"].get("value")
+
+    async def record(self, *kinds: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = await self.js("record")
+        return [entry for entry in found if not kinds or entry["type"] in kinds]
+
+    async def types(self, *kinds: str) -> list[str]:
+        return [entry["type"] for entry in await self.record(*kinds)]
+
+    async def node(self, expression: str, *, frame: str | None = None) -> Node:
+        """The node that a JavaScript expression (or `#id`) gives."""
+        if expression.startswith("#"):
+            expression = f"document.querySelector({json.dumps(expression)})"
+        reply = await self.session.call("Runtime.evaluate", expression=expression)
+        described = await self.session.call("DOM.describeNode", objectId=reply["result"]["objectId"])
+        assert self.session.target_id is not None
+        return Node(
+            self.session,
+            described["node"]["backendNodeId"],
+            frame or self.session.target_id,
+            f"e1 {described['node']['nodeName'].lower()}",
+        )
+
+    async def child_frames(self) -> list[dict[str, Any]]:
+        tree = await self.session.call("Page.getFrameTree")
+        return [child["frame"] for child in tree["frameTree"].get("childFrames", [])]
+
+    async def click(self, target: str | Node, *, timeout: float = 5, **options: Any) -> ActionOutcome:
+        return await self._pointer(click, target, timeout, options)
+
+    async def hover(self, target: str | Node, *, timeout: float = 5, **options: Any) -> ActionOutcome:
+        return await self._pointer(hover, target, timeout, options)
+
+    async def _pointer(
+        self, action: Callable[..., Any], target: str | Node, timeout: float, options: dict[str, Any]
+    ) -> ActionOutcome:
+        node = await self.node(target) if isinstance(target, str) else target
+        with within("act on " + node.description, timeout) as budget:
+            outcome: ActionOutcome = await action(
+                node, mouse=self.mouse, worlds=self.worlds, budget=budget, interruptions=self.dialogs, **options
+            )
+        return outcome
+
+    async def type(self, target: str | Node, text: str, *, timeout: float = 5, **options: Any) -> ActionOutcome:
+        node = await self.node(target) if isinstance(target, str) else target
+        with within("type into " + node.description, timeout) as budget:
+            return await type_text(
+                node,
+                text,
+                keyboard=self.keyboard,
+                worlds=self.worlds,
+                budget=budget,
+                interruptions=self.dialogs,
+                **options,
+            )
+
+    async def press(self, key: str, target: str | Node | None = None, *, timeout: float = 5) -> ActionOutcome:
+        node = await self.node(target) if isinstance(target, str) else target
+        with within("press " + key, timeout) as budget:
+            return await press(
+                key,
+                keyboard=self.keyboard,
+                worlds=self.worlds,
+                budget=budget,
+                interruptions=self.dialogs,
+                node=node,
+            )
+
+
+@asynccontextmanager
+async def open_stage(endpoint: str) -> AsyncIterator[Stage]:
+    """Open a page of 800 x 600 in the running Chromium, with its session set up; closed at the end."""
+    async with open_websocket(endpoint) as transport, open_connection(transport) as connection:
+        root = connection.root
+        context = (await root.call("Target.createBrowserContext", disposeOnDetach=True))["browserContextId"]
+        target = await root.call("Target.createTarget", url="about:blank", browserContextId=context)
+        attached = await root.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+        session = connection.targets.sessions[attached["sessionId"]]
+        dialogs = DialogWatch(session)
+        await session.call("Page.enable")
+        await session.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        await session.call(
+            "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=1, mobile=False
+        )
+        keyboard = Keyboard(session, dialogs, mac=False)
+        yield Stage(session, dialogs, Mouse(session, dialogs, keyboard=keyboard), keyboard)

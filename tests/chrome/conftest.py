@@ -1,0 +1,97 @@
+"""Fixtures for tests against a real Chromium: one shared browser, a new tab a test, pages on loopback.
+
+Each test fails when it leaves tasks, pages or pending calls behind.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.wire.tap import Traffic
+
+
+@pytest.fixture(scope="session")
+def make_httpserver() -> Iterator[HTTPServer]:
+    """The server of the `httpserver` fixture, with a thread a request: pages fetch several things at once."""
+    server = HTTPServer(host="127.0.0.1", port=0, threaded=True)
+    server.start()
+    yield server
+    server.clear()
+    if server.is_running():
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_endpoint() -> Iterator[str]:
+    """A Chromium for the whole run, started in a trio of its own: pytest-trio gives every test a new one."""
+    ready: queue.Queue[str | BaseException] = queue.Queue()
+    stop: list[trio.lowlevel.TrioToken | trio.Event] = []
+
+    async def keep() -> None:
+        async with cdpengine.launch() as browser:
+            event = trio.Event()
+            stop.extend([trio.lowlevel.current_trio_token(), event])
+            ready.put(browser.connections[0].name)
+            await event.wait()
+
+    def run() -> None:
+        try:
+            trio.run(keep)
+        except BaseException as error:  # noqa: BLE001 - handed to the main thread
+            ready.put(error)
+
+    thread = threading.Thread(target=run, name="shared browser")
+    thread.start()
+    told = ready.get(timeout=60)
+    if isinstance(told, BaseException):
+        raise told
+    yield told.replace("ws://", "http://")
+    token, event = stop
+    assert isinstance(token, trio.lowlevel.TrioToken)
+    assert isinstance(event, trio.Event)
+    token.run_sync_soon(event.set)
+    thread.join(30)
+    assert not thread.is_alive(), "the shared browser did not end"
+
+
+@pytest.fixture
+async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cdpengine.Browser]:
+    """The shared browser, over connections of the test's own."""
+    def watch(traffic: Traffic) -> None:
+        text = traffic.message if isinstance(traffic.message, str) else traffic.message.decode("utf-8", "replace")
+        arrow = "->" if traffic.direction == "sent" else "<-"
+        wire_log.append(f"{traffic.time % 1000:8.3f} {arrow} {text[:400]}")
+
+    tasks = trio.lowlevel.current_statistics().tasks_living
+    async with cdpengine.connect(shared_endpoint) as browser:
+        with browser.tap.watch(watch):
+            pages = {page.target_id for page in browser.pages}
+            yield browser
+            leaked = [page for page in browser.pages if page.target_id not in pages]
+            for page in leaked:
+                await page.close()
+            assert not leaked, f"the test left pages open: {leaked}"
+            # Replies may still be under way for what was sent without being waited for.
+            with trio.move_on_after(2):
+                while any(connection.statistics().in_flight for connection in browser.connections):
+                    await browser.session.call("Browser.getVersion")
+            for connection in browser.connections:
+                assert connection.statistics().in_flight == 0, "the test left calls pending"
+                assert connection.lost is None
+    assert trio.lowlevel.current_statistics().tasks_living <= tasks, "the test left tasks behind"
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
+    """A new tab, closed after the test."""
+    page = await browser.new_page()
+    yield page
+    if not page.closed:
+        await page.close()

@@ -1,0 +1,318 @@
+"""The real commands, each in a process of its own: what they print, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdpengine.cli.shop import serve_shop
+
+pytestmark = pytest.mark.chrome
+
+BOUND = 60
+"""Seconds after which a command counts as hung."""
+
+COMMAND = [sys.executable, "-m", "cdpengine"]
+
+
+def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[str]:
+    with serve_shop() as url:
+        yield url
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
+
+
+# --- demo ----------------------------------------------------------------------------------------------------
+
+
+def test_the_demo_holds() -> None:
+    done = run("demo")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "10 of 10 steps did what they say." in done.stdout
+    assert "EvaluationTimeout, stopped" in done.stdout
+    assert '- button "Add to cart" [ref=' in done.stdout
+    assert done.stderr == ""
+
+
+def test_the_demo_fails_with_its_first_step_where_there_is_no_browser(tmp_path: Path) -> None:
+    done = run("demo", "--browser", str(tmp_path / "nothing"))
+    assert done.returncode == 1
+    assert "0 of 1 steps" in done.stdout
+    assert str(tmp_path / "nothing") in done.stdout.replace("\n", "")
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+# --- doctor --------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_finds_this_machine_fit() -> None:
+    done = run("doctor")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    assert {line.split()[0] for line in lines} <= {"ok", "warn", "->"}
+    for subject in ("python", "packages", "browser", "sandbox", "websocket round trip", "pipe round trip"):
+        assert any(subject in line for line in lines), subject
+
+
+def test_the_doctor_answers_in_json() -> None:
+    done = run("doctor", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["ok"] is True
+    assert {finding["status"] for finding in answer["findings"]} <= {"ok", "warn"}
+    assert all(finding["advice"] for finding in answer["findings"] if finding["status"] == "warn")
+
+
+def test_the_doctor_says_what_to_do_about_a_browser_that_is_none(tmp_path: Path) -> None:
+    fake = tmp_path / "chrome"
+    fake.write_text("#!/bin/sh\nexit 3\n")
+    fake.chmod(0o755)
+    done = run("doctor", "--json", "--browser", str(fake))
+    assert done.returncode == 1
+    failed = [finding for finding in json.loads(done.stdout)["findings"] if finding["status"] == "fail"]
+    assert failed
+    assert all(finding["advice"] for finding in failed)
+
+
+# --- snapshot ------------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_is_printed(shop: str) -> None:
+    done = run("snapshot", shop)
+    assert done.returncode == 0, done.stderr
+    assert '- heading "Cups for slow mornings"' in done.stdout
+    assert '- button "Add to cart" [ref=' in done.stdout
+
+
+def test_a_snapshot_in_json_holds_text_and_refs(shop: str) -> None:
+    done = run("snapshot", shop, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["url"] == shop
+    assert answer["title"] == "Kettle & Crane, a small shop"
+    buttons = [ref for ref in answer["refs"].values() if ref["name"] == "Add to cart"]
+    assert [ref["nth"] for ref in buttons] == [0, 1, 2]
+    assert all(f"[ref={ref['id']}]" in answer["snapshot"] for ref in buttons)
+    assert answer["stats"]
+
+
+def test_a_snapshot_can_be_narrowed(shop: str) -> None:
+    whole = run("snapshot", shop).stdout
+    interactive = run("snapshot", shop, "--interactive").stdout
+    assert '- button "Add to cart"' in interactive
+    assert len(interactive) < len(whole)
+    assert len(run("snapshot", shop, "--max-chars", "200").stdout) < len(whole)
+
+
+# --- evaluate ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expression", "printed"),
+    [
+        ("'text as it is'", "text as it is"),
+        ("6 * 7", "42"),
+        ("null", "null"),
+        ("Promise.resolve(true)", "true"),
+        ("({a: [1, 'two']})", '{\n  "a": [\n    1,\n    "two"\n  ]\n}'),
+    ],
+)
+def test_a_value_is_printed(expression: str, printed: str) -> None:
+    done = run("evaluate", "about:blank", expression)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == printed + "\n"
+
+
+def test_a_value_in_json_stays_json_when_it_is_no_number(shop: str) -> None:
+    done = run("evaluate", shop, "[document.title, NaN, 1 / 0]", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert answer == {"value": ["Kettle & Crane, a small shop", "NaN", "Infinity"]}
+
+
+def test_a_hung_script_is_told_from_one_that_threw() -> None:
+    hung = run("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
+    threw = run("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
+    assert (hung.returncode, threw.returncode) == (1, 1)
+    timeout, failure = json.loads(hung.stdout)["error"], json.loads(threw.stdout)["error"]
+    assert timeout["type"] == "EvaluationTimeout"
+    assert timeout["timeout"] == 0.3
+    assert timeout["report"]["terminated"] is True
+    assert failure["type"] == "EvaluationFailed"
+    assert "TypeError" in failure["text"]
+
+
+def test_an_error_is_one_message_without_a_traceback() -> None:
+    done = run("evaluate", "about:blank", "throw new Error('no such cup')")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert "no such cup" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# --- used wrongly, and pages that do not load ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nonsense"], "nonsense"),
+        (["snapshot"], "URL"),
+        (["snapshot", "example.com"], "https://example.com"),
+        (["snapshot", "localhost:8000/x"], "http://localhost:8000/x"),
+        (["snapshot", "http://"], "names no host"),
+        (["snapshot", "about:blank", "--max-depth", "-1"], "--max-depth"),
+        (["evaluate", "about:blank"], "EXPRESSION"),
+        (["evaluate", "about:blank", "1", "--timeout-ms", "-5"], "-5"),
+        (["evaluate", "about:blank", "1", "--timeout-ms", "0"], "--timeout-ms"),
+        (["evaluate", "about:blank", "1", "--timeout-ms", "soon"], "soon"),
+        (
+            ["evaluate", "about:blank", "1", "--browser", "chromium", "--endpoint", "http://127.0.0.1:1"],
+            "only one",
+        ),
+        (["evaluate", "about:blank", "1", "--endpoint", "ftp://127.0.0.1"], "ftp://127.0.0.1"),
+        (["demo", "--nonsense"], "--nonsense"),
+    ],
+)
+def test_wrong_use_is_refused_with_status_2(arguments: list[str], said: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_page_that_does_not_load_is_told_with_chromes_reason(closed_port: int) -> None:
+    done = run("snapshot", f"http://127.0.0.1:{closed_port}/", "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert error["type"] == "NavigationFailed"
+    assert error["reason"] == "net::ERR_CONNECTION_REFUSED"
+    assert "net::ERR_CONNECTION_REFUSED" in done.stderr
+
+
+def test_an_endpoint_where_nobody_listens_is_told(closed_port: int) -> None:
+    endpoint = f"http://127.0.0.1:{closed_port}"
+    done = run("evaluate", "about:blank", "1", "--endpoint", endpoint, "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert error["type"] == "ConnectFailed"
+    assert endpoint in error["message"]
+
+
+# --- interrupted and killed ----------------------------------------------------------------------------------
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: not within {seconds} s"
+        time.sleep(0.02)
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Return the ids of the processes on whose command line `folder` is, as a browser's profile is."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.fsencode(folder) in (process / "cmdline").read_bytes():
+                found.append(int(process.name))
+        except OSError:
+            continue  # it ended while we looked
+    return found
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A command that waits for a promise that never settles, in a browser whose profile is in tmp_path."""
+    command = subprocess.Popen(
+        [*COMMAND, "evaluate", "about:blank", "console.log('here'), new Promise(() => {})"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    with command:
+        try:
+            wait_until(lambda: any("renderer" in name for name in command_lines(tmp_path)), "a renderer", 20)
+            yield command
+        finally:
+            if command.poll() is None:
+                command.kill()
+
+
+def command_lines(folder: Path) -> list[str]:
+    lines = []
+    for process_id in processes_of(folder):
+        try:
+            lines.append(Path(f"/proc/{process_id}/cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue  # it ended while we looked
+    return lines
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+    waiting.send_signal(signal.SIGINT)
+    output, errors = waiting.communicate(timeout=BOUND)
+    assert waiting.returncode == 130
+    assert (output, errors.strip()) == ("", "")
+    assert processes_of(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+    assert processes_of(tmp_path)
+    waiting.kill()
+    wait_until(lambda: not processes_of(tmp_path), "the browser's end", 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_reader_that_leaves_is_no_error(shop: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [*COMMAND, "snapshot", shop],
+            stdin=subprocess.DEVNULL,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=BOUND,
+            check=False,
+        )
+    finally:
+        os.close(writing)
+    assert done.returncode == 1
+    assert done.stderr == ""

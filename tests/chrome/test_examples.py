@@ -1,0 +1,75 @@
+"""The examples run by themselves, as a reader would run them, and print what they say."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.chrome
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def run(program: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(program), *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_every_example_has_a_test() -> None:
+    programs = {path.name for path in EXAMPLES.glob("*.py")} - {"pages.py"}
+    assert programs == {"read_and_act.py", "twenty_pages.py", "watch_traffic.py"}
+
+
+def test_read_and_act() -> None:
+    before, after = run(EXAMPLES / "read_and_act.py").split("\n\n", 1)
+    assert '- textbox "New entry" [ref=' in before
+    assert "checkbox" not in before
+    (ticked,) = (line for line in after.splitlines() if 'checkbox "water the plants"' in line)
+    (other,) = (line for line in after.splitlines() if 'checkbox "call Ada"' in line)
+    assert "[checked]" in ticked
+    assert "[checked]" not in other
+
+
+def test_twenty_pages() -> None:
+    lines = run(EXAMPLES / "twenty_pages.py").splitlines()
+    for number, line in enumerate(lines[:-1], start=1):
+        assert re.fullmatch(rf"http://\S+/{number}: Page {number}, {number} refs", line)
+    assert lines[-1].startswith("20 pages in ")
+
+
+def test_twenty_pages_goes_on_where_one_cannot_be_read() -> None:
+    output = run(EXAMPLES / "twenty_pages.py", "about:blank", "http://127.0.0.1:1/")
+    assert re.search(r"^about:blank: , 0 refs$", output, re.MULTILINE)
+    assert re.search(r"^http://127.0.0.1:1/: NavigationFailed: ", output, re.MULTILINE)
+
+
+def test_watch_traffic() -> None:
+    output = run(EXAMPLES / "watch_traffic.py")
+    assert re.search(r"^-> GET http://\S+/$", output, re.MULTILINE)
+    assert re.search(r"^<- 200 Document http://\S+/inner$", output, re.MULTILINE)
+    assert re.search(r"^<- 404 Fetch http://\S+/missing$", output, re.MULTILINE)
+
+
+def test_the_readmes_program_runs(tmp_path: Path) -> None:
+    programs = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert programs
+    for number, source in enumerate(programs):
+        program = tmp_path / f"readme_{number}.py"
+        program.write_text(source)
+        assert run(program)

@@ -1,0 +1,79 @@
+"""The package's JavaScript files: parsed by the very engine that runs them, and kept to a few rules.
+
+No linter is needed for it, and no Node.js. The rules are those whose breach does harm in somebody's page:
+nothing may be left behind there, and nothing may stop it.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+import pytest
+
+import cdpengine
+from cdpengine.session.session import Session
+
+pytestmark = pytest.mark.chrome
+
+
+def javascript_files() -> list[Traversable]:
+    folders = (files("cdpengine").joinpath("js"), files("cdpengine").joinpath("cli", "demo_site"))
+    return [entry for folder in folders for entry in folder.iterdir() if entry.name.endswith(".js")]
+
+
+FILES = javascript_files()
+
+FORBIDDEN = {
+    r"\bdebugger\b": "would stop the page",
+    r"\bconsole\.": "would be seen by the page's owner",
+    r"\beval\s*\(|\bnew Function\b": "is blocked by content security policies",
+    r"\bvar\b": "use const or let",
+    r"[^=!]==[^=]|!=[^=]": "use === or !==",
+    r"\b(?:window|globalThis|self)\.[\w$]+\s*=[^=]": "would leave a trace in the page",
+    r"\balert\s*\(|\bconfirm\s*\(|\bprompt\s*\(": "would block the page",
+}
+
+
+def code_of(source: str) -> str:
+    """Return the source without its comments and without what is inside its plain string literals."""
+    pattern = r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+    return re.sub(pattern, lambda found: '""' if found[0][0] in "\"'" else "", source, flags=re.DOTALL)
+
+
+def test_there_are_files_to_look_at() -> None:
+    assert {"actionability.js", "shop.js"} <= {file.name for file in FILES}
+
+
+async def complaint(session: Session, source: str, name: str) -> str | None:
+    """Return what the browser's parser says against the source, None when it is a script or an expression."""
+    for form in (f"({source}\n)", source):
+        reply = await session.call(
+            "Runtime.compileScript", expression=form, sourceURL=name, persistScript=False
+        )
+        if "exceptionDetails" not in reply:
+            return None
+    return str(reply["exceptionDetails"]["exception"]["description"])
+
+
+async def test_the_browser_parses_every_file() -> None:
+    async with cdpengine.launch() as browser:
+        page = await browser.new_page()
+        for file in FILES:
+            assert await complaint(page.session, file.read_text(encoding="utf-8"), file.name) is None
+        assert "SyntaxError" in str(await complaint(page.session, "let a = ;", "broken.js"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_file_is_strict_and_opens_with_what_it_does(file: Traversable) -> None:
+    source = file.read_text(encoding="utf-8")
+    assert source.startswith("//")
+    assert '"use strict";' in source
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_file_keeps_to_the_rules(file: Traversable) -> None:
+    code = code_of(file.read_text(encoding="utf-8"))
+    breaches = [f"{found[0]!r} {why}" for rule, why in FORBIDDEN.items() for found in re.finditer(rule, code)]
+    assert breaches == []

@@ -1,0 +1,165 @@
+"""resolve_endpoint against servers that are not Chrome, and ports where nobody listens."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from cdpengine.browser.endpoint import resolve_endpoint
+from cdpengine.errors import ConnectFailed
+
+PATH = "/devtools/browser/1"
+
+
+def serve(server: HTTPServer, **arguments: Any) -> str:
+    server.expect_request("/json/version").respond_with_data(**arguments)
+    return f"http://127.0.0.1:{server.port}"
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that is held, so that nobody takes it, but does not listen."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+@pytest.fixture
+async def refused_by_chrome(httpserver: HTTPServer) -> HTTPServer:
+    """Answer as Chrome does: 500 to a Host that is a DNS name."""
+
+    def handle(request: Request) -> Response:
+        if request.host.partition(":")[0] not in ("127.0.0.1", "localhost"):
+            return Response("Host header is specified and is not an IP address or localhost.", status=500)
+        return Response('{"webSocketDebuggerUrl": "ws://' + request.host + PATH + '"}')
+
+    httpserver.expect_request("/json/version").respond_with_handler(handle)
+    return httpserver
+
+
+class _Names(trio.abc.HostnameResolver):
+    """Resolves chrome.test to loopback addresses, the first of which nobody listens on."""
+
+    async def getaddrinfo(self, host: bytes | None, port: object, *_: object) -> Any:
+        if host == b"chrome.test":
+            return [
+                (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))
+                for address in ("127.0.0.7", "127.0.0.1")
+            ]
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_a_dns_name_becomes_the_address_that_answers(
+    refused_by_chrome: HTTPServer, scheme: str
+) -> None:
+    trio.socket.set_custom_hostname_resolver(_Names())
+    port = refused_by_chrome.port
+    resolved = await resolve_endpoint(f"{scheme}://chrome.test:{port}{'' if scheme == 'http' else PATH}")
+    assert resolved.ws_url == f"ws://127.0.0.1:{port}{PATH}"
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_an_unknown_name(scheme: str) -> None:
+    trio.socket.set_custom_hostname_resolver(_Names())
+    with pytest.raises(ConnectFailed, match="Name or service not known"):
+        await resolve_endpoint(f"{scheme}://nobody.test:9222/?token=abc")
+
+
+async def test_localhost_stays_localhost(refused_by_chrome: HTTPServer) -> None:
+    port = refused_by_chrome.port
+    resolved = await resolve_endpoint(f"http://localhost:{port}/")
+    assert resolved.ws_url == f"ws://localhost:{port}{PATH}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"response_data": "<html>", "content_type": "text/html"}, "HTML"),
+        ({"response_data": "{}"}, "no webSocketDebuggerUrl"),
+        ({"response_data": "x" * 1_000_000}, "no JSON"),
+        ({"response_data": "gone", "status": 404}, "status 404"),
+        ({"response_data": "broken", "status": 500}, "status 500"),
+        ({"response_data": "", "status": 302, "headers": {"Location": "/login"}}, "status 302"),
+    ],
+)
+async def test_servers_that_are_not_chrome(
+    httpserver: HTTPServer, answer: dict[str, Any], reason: str
+) -> None:
+    endpoint = serve(httpserver, **answer)
+    with pytest.raises(ConnectFailed, match=reason) as caught:
+        await resolve_endpoint(f"{endpoint}?token=abc")
+    assert endpoint in str(caught.value)
+    assert "abc" not in str(caught.value)
+
+
+async def test_a_refusal_tells_of_headers(httpserver: HTTPServer) -> None:
+    with pytest.raises(ConnectFailed, match="headers="):
+        await resolve_endpoint(serve(httpserver, response_data="", status=401))
+
+
+async def test_headers_and_query_go_along(httpserver: HTTPServer) -> None:
+    httpserver.expect_request(
+        "/pool/json/version", query_string="token=abc", headers={"Authorization": "Bearer x"}
+    ).respond_with_json({"webSocketDebuggerUrl": f"ws://inner{PATH}"})
+    resolved = await resolve_endpoint(
+        f"http://127.0.0.1:{httpserver.port}/pool?token=abc", {"Authorization": "Bearer x"}
+    )
+    assert resolved.ws_url == f"ws://127.0.0.1:{httpserver.port}/pool{PATH}?token=abc"
+    assert resolved.headers == {"Authorization": "Bearer x"}
+    assert "Bearer" not in repr(resolved)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_nobody_listens(closed_port: int, host: str) -> None:
+    with pytest.raises(ConnectFailed, match="nothing listens there"):
+        await resolve_endpoint(f"http://{host}:{closed_port}")
+
+
+async def test_a_server_that_speaks_no_http() -> None:
+    async def greet(stream: trio.SocketStream) -> None:
+        await stream.send_all(b"220 mail ready\r\n")
+
+    async with trio.open_nursery() as nursery:
+        listeners = await nursery.start(trio.serve_tcp, greet, 0)
+        port = listeners[0].socket.getsockname()[1]
+        with pytest.raises(ConnectFailed, match="does not speak HTTP"):
+            await resolve_endpoint(f"http://127.0.0.1:{port}")
+        nursery.cancel_scope.cancel()
+
+
+async def test_plain_http_behind_https(httpserver: HTTPServer) -> None:
+    with pytest.raises(ConnectFailed, match="TLS"):
+        await resolve_endpoint(f"https://127.0.0.1:{httpserver.port}")
+
+
+async def test_no_proxy_is_used_for_loopback(
+    refused_by_chrome: HTTPServer, monkeypatch: pytest.MonkeyPatch, closed_port: int
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{closed_port}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert (await resolve_endpoint(f"http://127.0.0.1:{refused_by_chrome.port}")).ws_url.endswith(PATH)
+
+
+async def say_nothing(stream: trio.SocketStream) -> None:
+    await trio.sleep_forever()
+
+
+async def test_a_silent_server_can_be_cancelled() -> None:
+    async with trio.open_nursery() as nursery:
+        listeners = await nursery.start(trio.serve_tcp, say_nothing, 0)
+        port = listeners[0].socket.getsockname()[1]
+        with trio.move_on_after(0.1) as scope:
+            await resolve_endpoint(f"http://127.0.0.1:{port}")
+        assert scope.cancelled_caught
+        nursery.cancel_scope.cancel()

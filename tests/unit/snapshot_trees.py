@@ -1,0 +1,283 @@
+"""AX trees for tests of snapshots: recorded ones, ones written in short, and hypothesis strategies for any."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+from hypothesis import strategies as st
+
+from cdpengine.snapshot.axtree import AXTree, decode_ax_tree
+from cdpengine.snapshot.refs import RefTable
+from cdpengine.snapshot.render import SnapshotOptions
+from cdpengine.snapshot.snapshot import Snapshot, build_snapshot
+
+DATA = Path(__file__).parent / "data" / "axtrees"
+RECORDED = ("login", "shop", "widgets", "frames")
+
+# A node in short: role, name, keywords ("value", "ignored", "id", "description", any property), children.
+Short = tuple[Any, ...]
+
+
+def recorded(name: str) -> AXTree:
+    return decode_ax_tree((DATA / f"{name}.json").read_bytes())
+
+
+def reply(*nodes: Short) -> dict[str, Any]:
+    """The reply for a document with these nodes. Backend node ids count from 10 in the order of the page."""
+    out: list[dict[str, Any]] = []
+
+    def add(node: Short, parent: dict[str, Any] | None) -> None:
+        role, name, *rest = node
+        options: dict[str, Any] = next((item for item in rest if isinstance(item, dict)), {})
+        children = [item for item in rest if isinstance(item, tuple)]
+        own: dict[str, Any] = {"nodeId": str(len(out) + 1), "backendDOMNodeId": len(out) + 10, "childIds": []}
+        own["ignored"] = options.get("ignored", False)
+        own["role"] = {"type": "role", "value": role}
+        own["name"] = {"type": "computedString", "value": name}
+        for key in ("value", "description"):
+            if key in options:
+                own[key] = {"type": "string", "value": options[key]}
+        own["properties"] = [
+            {"name": key, "value": {"type": "token", "value": value}}
+            for key, value in options.items()
+            if key not in ("value", "description", "ignored", "id", "labels")
+        ]
+        if "id" in options:
+            own["backendDOMNodeId"] = options["id"]
+        if "labels" in options:
+            nodes = [{"backendDOMNodeId": options["labels"]}]
+            own["properties"].append(
+                {"name": "labelledby", "value": {"type": "nodeList", "relatedNodes": nodes}}
+            )
+        out.append(own)
+        if parent is not None:
+            parent["childIds"].append(own["nodeId"])
+        for child in children:
+            add(child, own)
+
+    add(("RootWebArea", "Title", {"url": "http://shop.test/list?page=2"}, *nodes), None)
+    out[0]["frameId"] = "FRAME"
+    return {"nodes": out}
+
+
+def tree(*nodes: Short) -> AXTree:
+    return decode_ax_tree(json.dumps(reply(*nodes)).encode())
+
+
+def snapshot_of(ax: AXTree, table: RefTable | None = None, *, loader: str = "L", **options: Any) -> Snapshot:
+    return build_snapshot(
+        ax,
+        RefTable() if table is None else table,
+        session_id="S",
+        frame_id=None,
+        loader_id=loader,
+        options=SnapshotOptions(**options),
+    )
+
+
+def text_of(*nodes: Short, **options: Any) -> str:
+    return snapshot_of(tree(*nodes), **options).text
+
+
+# --- reading a snapshot back -----------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Line:
+    depth: int
+    role: str
+    name: str | None
+    ref: str | None
+    states: dict[str, str | bool]
+    text: str | None
+
+
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_LINE = re.compile(
+    rf"(?P<indent>(?:  )*)- (?P<role>[a-z][a-z0-9-]*)(?: (?P<name>{_STRING}))?(?: \[ref=(?P<ref>e[0-9]+)\])?"
+    rf"(?P<states>(?: \[[a-z]+(?:=(?:{_STRING}|[A-Za-z0-9.+-]+))?\])*)(?:: (?P<text>{_STRING}))?"
+)
+_STATE = re.compile(rf" \[([a-z]+)(?:=({_STRING}|[A-Za-z0-9.+-]+))?\]")
+
+
+def parsed(text: str) -> Iterator[Line]:
+    """Read the lines back by the format's rule; remarks are passed over. Fails on anything else."""
+    for line in text.splitlines():
+        if line.startswith("# "):
+            continue
+        match = _LINE.fullmatch(line)
+        assert match is not None, line
+        states: dict[str, str | bool] = {}
+        for key, value in _STATE.findall(match["states"]):
+            assert key not in states, line
+            states[key] = json.loads(value) if value.startswith('"') else value or True
+        yield Line(
+            depth=len(match["indent"]) // 2,
+            role=match["role"],
+            name=json.loads(match["name"]) if match["name"] else None,
+            ref=match["ref"],
+            states=states,
+            text=json.loads(match["text"]) if match["text"] else None,
+        )
+
+
+# --- any tree whatever -----------------------------------------------------------------------------------
+
+NASTY = st.text(
+    st.one_of(
+        st.characters(),
+        st.sampled_from(
+            '"\\\n\r\t[]=:#- \u2028\u2029\x85\x0b\x0c\x1c\u202e\u2066\u200f\ud800\udc00\U000e0041\xa0'
+        ),
+    ),
+    max_size=12,
+) | st.sampled_from(
+    ['x" [ref=e1]', '\n- button "Buy" [ref=e2]', '\\" [ref=e1]', "e1", "\u2022\u2022\u2022", "# 3 lines"]
+)
+ROLES = st.sampled_from(
+    [
+        "StaticText",
+        "InlineTextBox",
+        "RootWebArea",
+        "button",
+        "link",
+        "textbox",
+        "heading",
+        "generic",
+        "none",
+        "list",
+        "listitem",
+        "row",
+        "cell",
+        "LabelText",
+        "paragraph",
+        "image",
+        "option",
+        "combobox",
+        "Iframe",
+        "emphasis",
+        "LineBreak",
+        "ListMarker",
+        "Date",
+        "slider",
+        "checkbox",
+        "article",
+        "treeitem",
+        "deletion",
+        "table",
+        "FutureRole",
+    ]
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats() | NASTY,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NASTY, inner, max_size=3),
+    max_leaves=4,
+)
+IDS = st.integers(0, 12).map(str)
+PROPERTIES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "name": st.sampled_from(
+                [
+                    "focusable",
+                    "checked",
+                    "expanded",
+                    "url",
+                    "level",
+                    "disabled",
+                    "valuetext",
+                    "labelledby",
+                    "editable",
+                    "invalid",
+                    "hasPopup",
+                    "selected",
+                    "pressed",
+                    "readonly",
+                    "valuemin",
+                    "future",
+                ]
+            ),
+            "value": st.fixed_dictionaries(
+                {"value": st.booleans() | NASTY | st.sampled_from(["mixed", "true"]) | JSON},
+                optional={
+                    "relatedNodes": st.lists(st.fixed_dictionaries({"backendDOMNodeId": st.integers(0, 12)}))
+                },
+            ),
+        }
+    ),
+    max_size=3,
+)
+
+
+def _ax_value(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({"value": inner})
+
+
+NODE = st.fixed_dictionaries(
+    {
+        "nodeId": IDS,
+        "role": _ax_value(ROLES),
+        "name": _ax_value(NASTY),
+        "childIds": st.lists(IDS, max_size=4),
+    },
+    optional={
+        "ignored": st.booleans(),
+        "backendDOMNodeId": st.integers(0, 12),
+        "value": _ax_value(NASTY | st.floats() | st.integers()),
+        "description": _ax_value(NASTY),
+        "properties": PROPERTIES,
+        "parentId": IDS,
+        "frameId": NASTY,
+        "future": JSON,
+    },
+)
+REPLIES = st.fixed_dictionaries({"nodes": st.lists(NODE, max_size=14)})
+# Anything that is JSON, now and then in the shape of a reply.
+GARBAGE = JSON | st.fixed_dictionaries(
+    {
+        "nodes": st.lists(
+            JSON
+            | st.dictionaries(
+                st.sampled_from(
+                    [
+                        "nodeId",
+                        "ignored",
+                        "role",
+                        "name",
+                        "value",
+                        "description",
+                        "properties",
+                        "childIds",
+                        "backendDOMNodeId",
+                        "frameId",
+                    ]
+                ),
+                JSON
+                | _ax_value(JSON)
+                | st.lists(st.fixed_dictionaries({"name": JSON, "value": JSON | _ax_value(JSON)})),
+            ),
+            max_size=6,
+        )
+    }
+)
+
+
+def encoded(value: Any) -> bytes:
+    """JSON as a browser may send it: lone surrogates as escapes, numbers beyond a float's range as they are."""
+    return json.dumps(value).encode("ascii")
+
+
+SNAPSHOT_OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "interactive": st.booleans(),
+        "compact": st.booleans(),
+        "max_depth": st.none() | st.integers(0, 4),
+        "max_chars": st.none() | st.integers(0, 400),
+    },
+)

@@ -1,0 +1,170 @@
+"""The frame tree, kept from events."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdpengine.browser.frames import (
+    FrameAttached,
+    FrameDetached,
+    FrameEvent,
+    FrameInfo,
+    FrameNavigated,
+    FrameTree,
+    FrameTreeNode,
+    LifecycleEvent,
+    NavigatedWithinDocument,
+)
+
+
+def ids(tree: FrameTree) -> list[str]:
+    return [frame.id for frame in tree]
+
+
+def test_frames_come_navigate_and_go() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameAttached("a", "main"), "s1")
+    tree.apply(FrameAttached("b", "a"), "s1")
+    tree.apply(FrameNavigated(FrameInfo("a", "l1", "http://x/", "main", "name", "#f")), "s1")
+    frame = tree.get("a")
+    assert frame is not None
+    assert (frame.url, frame.loader_id, frame.name, frame.parent_id) == ("http://x/#f", "l1", "name", "main")
+    assert ids(tree) == ["main", "a"], "a navigation ends the frames inside"
+    tree.apply(FrameDetached("a"), "s1")
+    assert ids(tree) == ["main"]
+
+
+def test_removing_a_frame_removes_what_is_in_it() -> None:
+    tree = FrameTree("main")
+    for frame, parent in [("a", "main"), ("b", "a"), ("c", "b"), ("d", "main")]:
+        tree.apply(FrameAttached(frame, parent), "s1")
+    tree.apply(FrameDetached("a"), "s1")
+    assert ids(tree) == ["main", "d"]
+
+
+def test_a_frame_that_moves_to_another_process_stays_and_changes_its_session() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameAttached("a", "main"), "s1")
+    tree.apply(FrameDetached("a", "swap"), "s1")
+    tree.apply_tree(FrameTreeNode(FrameInfo("a", "l2", "http://y/")), "s2")
+    frame = tree.get("a")
+    assert frame is not None
+    assert (frame.session_id, frame.parent_id, frame.loader_id) == ("s2", "main", "l2")
+    tree.apply(FrameDetached("a", "remove"), "s1")
+    assert tree.get("a") is frame, "only the session that has it can remove it"
+    tree.end_session("s2")
+    assert tree.get("a") is None
+
+
+def test_the_main_frame_stays_whatever_happens() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameDetached("main"), "s1")
+    tree.end_session("s1")
+    assert ids(tree) == ["main"]
+
+
+def test_load_states_belong_to_a_document() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameNavigated(FrameInfo("main", "l1")), "s1")
+    for name in ("init", "commit", "DOMContentLoaded", "load"):
+        tree.apply(LifecycleEvent("main", "l1", name), "s1")
+    assert tree.main.reached("l1", "load")
+    assert not tree.main.reached("l1", "networkidle")
+    tree.apply(LifecycleEvent("main", "l2", "init"), "s1")
+    assert not tree.main.reached("l2", "commit")
+    tree.apply(FrameNavigated(FrameInfo("main", "l2")), "s1")
+    assert tree.main.reached("l2", "commit")
+    assert not tree.main.reached("l2", "load")
+    assert tree.main.reached("l1", "load"), "the replaced document is still remembered"
+    for number in range(3, 20):
+        tree.apply(LifecycleEvent("main", f"l{number}", "init"), "s1")
+    assert len(tree.main.lifecycle) <= 4
+
+
+def test_a_page_out_of_the_back_forward_cache_is_loaded() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameNavigated(FrameInfo("main", "l1"), "BackForwardCacheRestore"), "s1")
+    assert tree.main.reached("l1", "networkidle")
+
+
+def test_moves_within_a_document_are_counted() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameNavigated(FrameInfo("main", "l1", "http://x/")), "s1")
+    tree.apply(NavigatedWithinDocument("main", "http://x/#a"), "s1")
+    assert (tree.main.url, tree.main.moves_within, tree.main.loader_id) == ("http://x/#a", 1, "l1")
+
+
+_ID = st.sampled_from(["main", "a", "b", "c", "d"])
+_EVENT: st.SearchStrategy[FrameEvent] = st.one_of(
+    st.builds(FrameAttached, _ID, st.none() | _ID),
+    st.builds(FrameDetached, _ID, st.sampled_from(["remove", "swap", "newer"])),
+    st.builds(FrameNavigated, st.builds(FrameInfo, _ID, _ID, _ID, st.none() | _ID), st.just("Navigation")),
+    st.builds(NavigatedWithinDocument, _ID, _ID),
+    st.builds(LifecycleEvent, _ID, _ID, st.sampled_from(["init", "load", "newer"])),
+)
+_STEPS = st.lists(st.tuples(_EVENT, st.sampled_from(["s1", "s2", None])), max_size=40)
+
+
+@given(_STEPS)
+def test_no_sequence_of_events_breaks_it(steps: list[tuple[FrameEvent, str | None]]) -> None:
+    tree = FrameTree("main")
+    for event, session in steps:
+        tree.apply(event, session)
+        assert tree.get("main") is tree.main
+        assert len(set(ids(tree))) == len(tree)
+
+
+def _as_chrome_would(choices: list[tuple[str, int]]) -> list[FrameEvent]:
+    """Events of a page whose frames are added, navigated and removed, in an order that Chrome could send."""
+    parents: dict[str, str | None] = {"main": None}
+    events: list[FrameEvent] = []
+
+    def remove_inside(frame_id: str) -> None:
+        for child in [child for child, parent in parents.items() if parent == frame_id]:
+            remove_inside(child)
+            del parents[child]
+            events.append(FrameDetached(child))
+
+    for number, (what, pick) in enumerate(choices):
+        frame_id = list(parents)[pick % len(parents)]
+        if what == "attach":
+            parents[f"f{number}"] = frame_id
+            events.append(FrameAttached(f"f{number}", frame_id))
+        elif what == "navigate":
+            remove_inside(frame_id)
+            info = FrameInfo(frame_id, f"l{number}", f"http://x/{number}", parents[frame_id])
+            events.append(FrameNavigated(info))
+        elif frame_id != "main":
+            remove_inside(frame_id)
+            del parents[frame_id]
+            events.append(FrameDetached(frame_id))
+    return events
+
+
+_CHOICES = st.lists(st.tuples(st.sampled_from(["attach", "navigate", "remove"]), st.integers(0, 9)), max_size=30)
+
+
+@given(_CHOICES, st.integers(0, 30))
+def test_a_late_tree_and_all_events_again_end_in_the_same_frames(choices: list[tuple[str, int]], when: int) -> None:
+    """What PageTarget relies on: the reply may be older than events that were applied before it."""
+    events = _as_chrome_would(choices)
+    right, at_reply, late = FrameTree("main"), FrameTree("main"), FrameTree("main")
+    for event in events:
+        right.apply(event, "s1")
+        late.apply(event, "s1")
+    for event in events[:when]:
+        at_reply.apply(event, "s1")
+    late.apply_tree(_as_reply(at_reply, "main"), "s1")
+    for event in events:
+        late.apply(event, "s1")
+    assert {(frame.id, frame.parent_id, frame.url, frame.loader_id) for frame in late} == {
+        (frame.id, frame.parent_id, frame.url, frame.loader_id) for frame in right
+    }
+
+
+def _as_reply(tree: FrameTree, frame_id: str) -> FrameTreeNode:
+    frame = tree.get(frame_id)
+    assert frame is not None
+    info = FrameInfo(frame.id, frame.loader_id, frame.url, frame.parent_id, frame.name)
+    return FrameTreeNode(info, [_as_reply(tree, child.id) for child in tree.children(frame_id)])

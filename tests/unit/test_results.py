@@ -1,0 +1,94 @@
+"""What Chrome answers to an evaluation, as Python values and errors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import pytest
+
+from cdpengine.errors import EngineError, EvaluationFailed, EvaluationTerminated, RemoteError
+from cdpengine.evaluate.results import EvaluateReply, explain, to_python
+
+
+def reply(**fields: Any) -> EvaluateReply:
+    return msgspec.convert(fields, EvaluateReply)
+
+
+@pytest.mark.parametrize(
+    ("result", "value"),
+    [
+        ({"type": "number", "value": 2, "description": "2"}, 2),
+        ({"type": "string", "value": "a"}, "a"),
+        ({"type": "undefined"}, None),
+        ({"type": "object", "subtype": "null", "value": None}, None),
+        ({"type": "object", "value": {"a": [1]}}, {"a": [1]}),
+        ({"type": "number", "unserializableValue": "Infinity"}, math.inf),
+        ({"type": "number", "unserializableValue": "-Infinity"}, -math.inf),
+        ({"type": "bigint", "unserializableValue": "123n"}, 123),
+        ({"type": "newer", "unserializableValue": "something new"}, "something new"),
+    ],
+)
+def test_values(result: dict[str, Any], value: object) -> None:
+    assert to_python(reply(result=result)) == value
+
+
+def test_not_a_number_and_negative_zero() -> None:
+    assert math.isnan(to_python(reply(result={"type": "number", "unserializableValue": "NaN"})))
+    zero = to_python(reply(result={"type": "number", "unserializableValue": "-0"}))
+    assert zero == 0
+    assert math.copysign(1, zero) == -1
+
+
+def test_a_thrown_error_has_its_message_and_its_stack_apart() -> None:
+    details = {
+        "text": "Uncaught",
+        "lineNumber": 3,
+        "columnNumber": 7,
+        "exception": {
+            "type": "object",
+            "subtype": "error",
+            "description": "TypeError: no\nsecond line\n    at f (x.js:1:2)\n    at g (x.js:3:4)",
+        },
+    }
+    with pytest.raises(EvaluationFailed) as caught:
+        to_python(reply(result={"type": "object"}, exceptionDetails=details))
+    assert caught.value.text == "TypeError: no\nsecond line"
+    assert caught.value.stack == "    at f (x.js:1:2)\n    at g (x.js:3:4)"
+    assert (caught.value.line, caught.value.column) == (3, 7)
+
+
+@pytest.mark.parametrize(
+    ("exception", "text"),
+    [
+        ({"type": "number", "value": 5}, "Uncaught 5"),
+        ({"type": "undefined"}, "Uncaught undefined"),
+        ({"type": "number", "unserializableValue": "NaN"}, "Uncaught NaN"),
+    ],
+)
+def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -> None:
+    details = {
+        "text": "Uncaught",
+        "exception": exception,
+        "stackTrace": {"callFrames": [{"functionName": "", "url": "x.js", "lineNumber": 0, "columnNumber": 4}]},
+    }
+    with pytest.raises(EvaluationFailed) as caught:
+        to_python(reply(result={"type": "object"}, exceptionDetails=details))
+    assert caught.value.text == text
+    assert caught.value.stack == "    at <anonymous> (x.js:1:5)"
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Internal error", EvaluationTerminated),
+        ("Execution was terminated", EvaluationTerminated),
+        ("Inspected target navigated or closed", EvaluationTerminated),
+        ("Object reference chain is too long", EvaluationFailed),
+        ("Object couldn't be returned by value", EvaluationFailed),
+        ("Something newer", RemoteError),
+    ],
+)
+def test_refusals_are_explained(message: str, kind: type[EngineError]) -> None:
+    assert type(explain(RemoteError(code=-32000, message=message, method="Runtime.evaluate"))) is kind

@@ -1,0 +1,117 @@
+"""Snapshot: finding refs by role and name, and taking one over a session."""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+import pytest
+from snapshot_trees import recorded, snapshot_of, tree
+
+from cdpengine.errors import InvalidArgument, NodeNotFound
+from cdpengine.snapshot.refs import Ref
+from cdpengine.snapshot.snapshot import Snapshot
+
+
+@pytest.fixture
+def shop() -> Snapshot:
+    return snapshot_of(recorded("shop"))
+
+
+def test_text_refs_and_stats(shop: Snapshot) -> None:
+    assert str(shop) == shop.text
+    assert (shop.url, shop.title) == ("http://127.0.0.1:8000/shop.html", "Shop")
+    assert shop.refs["e8"].backend_node_id == shop.find("button", "Add to cart", nth=1).backend_node_id
+    assert shop.stats.source == "ax"
+    assert shop.stats.nodes_seen == 175
+    assert (shop.stats.lines, shop.stats.refs, shop.stats.interactive) == (56, 26, 10)
+    assert set(shop.stats.milliseconds) == {"fetch", "fold", "refs", "render"}
+    assert all(value >= 0 for value in shop.stats.milliseconds.values())
+
+
+def test_a_snapshot_cannot_be_changed(shop: Snapshot) -> None:
+    with pytest.raises(TypeError):
+        shop.refs["e1"] = shop.refs["e2"]  # type: ignore[index]
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        shop.text = ""  # type: ignore[misc]
+
+
+def found(refs: list[Ref]) -> list[str]:
+    return [ref.id for ref in refs]
+
+
+def test_find(shop: Snapshot) -> None:
+    assert shop.find(role="button", name="Add to cart").id == "e4"
+    assert shop.find(role="button", name="Add to cart", nth=2).id == "e12"
+    assert shop.find(name="Rake").role == "heading"
+    assert shop.find(role="link", name=re.compile("^R")).name == "Rake"
+    assert shop.find(role="link").id == "e3"
+    assert shop.find(name="  add \n to cart ").id == "e4"
+
+
+def test_find_all(shop: Snapshot) -> None:
+    assert found(shop.find_all("button", "Save")) == ["e5", "e9", "e13"]
+    assert found(shop.find_all(name=re.compile("a(dd|sk)", re.IGNORECASE))) == ["e4", "e8", "e12", "e23"]
+    assert found(shop.find_all()) == list(shop.refs)
+    assert shop.find_all("button", "Nothing") == []
+
+
+def test_the_same_case_comes_before_any_case() -> None:
+    snapshot = snapshot_of(tree(("button", "SAVE"), ("button", "Save"), ("button", "STRASSE")))
+    assert found(snapshot.find_all("button", "Save")) == ["e2"]
+    assert found(snapshot.find_all("button", "save")) == ["e1", "e2"]
+    assert found(snapshot.find_all("button", "straße")) == ["e3"]
+    assert snapshot.find_all("button", "Sav") == []
+
+
+def test_nth_of_a_ref_finds_it_again(shop: Snapshot) -> None:
+    for ref in shop.refs.values():
+        assert shop.find(ref.role, ref.name, ref.nth) is ref
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "nth", "message"),
+    [
+        (
+            "button",
+            "Save",
+            3,
+            r'^button "Save" nth=3: the snapshot shows only 3 of these: e5 button "Save", e9',
+        ),
+        (
+            "button",
+            "Rake",
+            0,
+            r'^button "Rake": not in the snapshot; near it: e6 heading "Rake", e7 link "Rake"',
+        ),
+        ("button", "Ad to cart", 0, r'near it: e4 button "Add to cart"'),
+        ("button", "cart", 0, r'near it: e4 button "Add to cart"'),
+        (
+            "button",
+            re.compile("^Hoe"),
+            0,
+            r'^button /\^Hoe/: not in the snapshot; near it: e10 heading "Hoe"',
+        ),
+        ("slider", None, 0, r"^slider: not in the snapshot$"),
+        (None, "zzz", 0, r'^any role "zzz": not in the snapshot$'),
+        ("link", "zzz", 0, r'near it: e3 link "Green spade Spade", e7 link "Rake"'),
+    ],
+)
+def test_what_is_not_there_names_what_is_near(
+    shop: Snapshot, role: str | None, name: str | re.Pattern[str] | None, nth: int, message: str
+) -> None:
+    with pytest.raises(NodeNotFound, match=message):
+        shop.find(role, name, nth)
+
+
+def test_an_error_names_few_and_is_one_line(shop: Snapshot) -> None:
+    with pytest.raises(NodeNotFound) as caught:
+        shop.find("cell", "a\nb\u202e" + "x" * 1000)
+    assert len(str(caught.value)) < 400
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("nth", [-1, True, 1.5])
+def test_an_nth_that_cannot_be(shop: Snapshot, nth: int) -> None:
+    with pytest.raises(InvalidArgument, match="nth"):
+        shop.find("button", nth=nth)

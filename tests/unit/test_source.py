@@ -1,0 +1,77 @@
+"""Whether a text of JavaScript is one function, decided without running it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdpengine.evaluate.source import is_function
+
+FUNCTIONS = [
+    "() => 1",
+    "(a, b) => a + b",
+    "a => a",
+    "$x_1 => 0",
+    "async () => {}",
+    "async (a) => a",
+    "async a => a",
+    "async(a)=>a",
+    "({a, b}, [c], d = (1, 2), ...e) => a",
+    "(a = ')') => a",
+    "  // a comment\n /* and (another) */ () => 1",
+    "function () { return 1 }",
+    "function f(a = {}) { return '}' }",
+    "async function f() { return `}${'`'}` }",
+    "function* g() {}",
+    "function f() { return /[/}]+/.test(a) } // done",
+    "function f() { if (a) { return b / c / d } }\n",
+    "function f() { return 1 };".rstrip(";"),
+    "function f() {",
+]
+
+EXPRESSIONS = [
+    "1 + 1",
+    "document.title",
+    "(() => 1)()",
+    "(function () { return 1 })()",
+    "(a, b)",
+    "a",
+    "async",
+    "asynchronous",
+    "functional",
+    "function f() { return 1 } f()",
+    "function f() {} function g() {}",
+    "function f() { return '{' } f() + 1",
+    "function f() { return /{/.source } f()",
+    "x = () => 1",
+    "({a: () => 1})",
+    "'() => 1'",
+    "`() => ${1}`",
+    "",
+    "   ",
+    "// () => 1",
+    "async () ; () => 1",
+]
+
+
+@pytest.mark.parametrize("source", FUNCTIONS)
+def test_functions(source: str) -> None:
+    assert is_function(source)
+
+
+@pytest.mark.parametrize("source", EXPRESSIONS)
+def test_expressions(source: str) -> None:
+    assert not is_function(source)
+
+
+@given(st.text(alphabet="(){}[]=>`$'\"\\/*abfunctiosy ,;\n"))
+def test_any_text_gets_an_answer(source: str) -> None:
+    assert is_function(source) in (True, False)
+
+
+@given(st.text(alphabet="(){}`'\"/*\\ a", max_size=40))
+def test_a_function_with_a_call_behind_it_is_no_function(inside: str) -> None:
+    quoted = inside.replace("\\", "").replace("'", "").replace("\n", "")
+    assert not is_function(f"function f() {{ return '{quoted}' }} f()")
+    assert is_function(f"function f() {{ return '{quoted}' }}")
