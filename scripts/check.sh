@@ -10,7 +10,7 @@ export PYTHONUNBUFFERED=1
 
 check_lint() { "$BIN/ruff" check . && "$BIN/ruff" format --check .; }
 check_types() { "$BIN/mypy"; }
-check_imports() { "$BIN/lint-imports" --no-cache; }
+check_imports() { "$BIN/lint-imports" --no-cache --no-logo; }
 check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 check_tests() { "$BIN/pytest" -q --durations=5; }
 

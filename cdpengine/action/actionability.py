@@ -53,8 +53,8 @@ _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
 """Seconds between looks: a frame or two at first, then ten looks a second."""
 
-_MARGIN = 0.05
-"""Seconds, at most a tenth of the timeout, in which the named error is raised before the deadline cuts in."""
+_MARGIN = 0.2
+"""Seconds, at most a fifth of the timeout, in which the named error is raised before the deadline cuts in."""
 
 _DIALOG_LOOK = 0.01
 """Seconds that the page's state gets to say whether a dialog is open; it knows without asking Chrome."""
@@ -218,7 +218,7 @@ class Inspection:
     async def _until(self, look: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
         failure: NotInteractable | None = None
-        margin = min(_MARGIN, self.budget.timeout / 10)
+        margin = min(_MARGIN, self.budget.timeout / 5)
         with trio.CancelScope(deadline=self.budget.deadline - margin):
             for pause in itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE)):
                 self._looks += 1
@@ -228,7 +228,7 @@ class Inspection:
                     failure = error
                     self.budget.step(error.reason)
                 await trio.sleep(pause)
-        with trio.move_on_after(_DIALOG_LOOK):
+        with trio.move_on_after(_DIALOG_LOOK, shield=True):
             await self.interruptions.dialog_opened()
             raise self._refusal(
                 NotInteractable, "a JavaScript dialog is open and stops the page; accept or dismiss it first"

@@ -14,6 +14,8 @@ import attrs
 
 # Chrome rounds layout to 1/64 px. A piece thinner than that in both directions is an artefact of clipping.
 _LEAST_AREA = 1 / 64**2
+# Corners closer than this came from rounding; the edge between them has no direction that means anything.
+_SAME_POINT = 1e-9
 
 
 class Point(NamedTuple):
@@ -135,7 +137,7 @@ def contains(polygon: Sequence[Point], point: Point, slack: float = 0.0) -> bool
     for index, end in enumerate(corners):
         start = corners[index - 1]
         length = math.hypot(end.x - start.x, end.y - start.y)
-        if length and _depth(point, start, end) / length < -slack:
+        if length > _SAME_POINT and _depth(point, start, end) / length < -slack:
             return False
     return len(corners) >= 3
 

@@ -6,6 +6,7 @@ that it can be run for every system from any. Nothing is executed to find a brow
 
 from __future__ import annotations
 
+import contextlib
 import os
 import plistlib
 import re
@@ -242,7 +243,7 @@ def _looks_like_path(text: str) -> bool:
 
 
 def _installation(path: PurePath, product: Product, channel: Channel) -> BrowserInstallation:
-    return BrowserInstallation(path=Path(path), product=product, channel=channel)
+    return BrowserInstallation(path=Path(str(path)), product=product, channel=channel)
 
 
 # --- this machine --------------------------------------------------------------------------------------------
@@ -262,18 +263,14 @@ def _kind(path: PurePath) -> str:
 
 
 def _registered(name: str) -> str | None:
-    if sys.platform != "win32":
-        return None
-    import winreg
+    if sys.platform == "win32":
+        import winreg
 
-    key = rf"SOFTWARE\Microsoft\Windows\CurrentVersion\App Paths\{name}"
-    for root in (winreg.HKEY_CURRENT_USER, winreg.HKEY_LOCAL_MACHINE):
-        try:
-            value = winreg.QueryValue(root, key)
-        except OSError:
-            continue
-        if value:
-            return value.strip('"')
+        key = rf"SOFTWARE\Microsoft\Windows\CurrentVersion\App Paths\{name}"
+        for root in (winreg.HKEY_CURRENT_USER, winreg.HKEY_LOCAL_MACHINE):
+            with contextlib.suppress(OSError):
+                if value := winreg.QueryValue(root, key):
+                    return value.strip('"')
     return None
 
 

@@ -39,11 +39,9 @@ ALWAYS: dict[str, str] = {
 
 DISABLED_FEATURES: dict[str, str] = {
     "Translate": "no offer to translate a page",
-    "AcceptCHFrame": "no extra round trip that shows up in recorded traffic",
     "MediaRouter": "no search for cast devices in the local network",
     "OptimizationHints": "no model and hint downloads",
     "DialMediaRouteProvider": "no search for cast devices in the local network",
-    "DestroyProfileOnBrowserClose": "the profile's files are written out before the process ends",
 }
 
 # Switches that have a launch option of their own: given twice, the two would contradict each other.

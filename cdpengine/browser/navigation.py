@@ -7,6 +7,7 @@ own reason; one that is given up on is stopped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -21,6 +22,8 @@ from cdpengine.budget import Budget
 from cdpengine.errors import ConnectionLost, InvalidArgument, NavigationFailed, RemoteError, SessionGone
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 _STOP_GRACE = 0.5
 """Seconds that stopping a navigation may take, after it was given up on."""
@@ -136,8 +139,7 @@ def check_wait_until(wait_until: str) -> LoadState:
 
 def check_url(url: str) -> str:
     """Return `url` as given. Raises InvalidArgument when it has no scheme: Chrome would refuse it."""
-    scheme, colon, _rest = url.partition(":")
-    if not colon or not scheme.replace("+", "").replace("-", "").replace(".", "").isalnum():
+    if not isinstance(url, str) or not _SCHEME.match(url):
         raise InvalidArgument(
             what="url", given=repr(url[:200]), expected='an absolute URL, such as "https://example.com/"'
         )
@@ -146,7 +148,6 @@ def check_url(url: str) -> str:
 
 async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Navigation:
     """Navigate and wait. Raises NavigationFailed with Chrome's reason, and what ended the session."""
-
     moves_before = page.frames.main.moves_within
 
     async def send() -> str | None:

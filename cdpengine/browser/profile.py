@@ -20,9 +20,10 @@ import trio
 _log = logging.getLogger("cdpengine.browser")
 
 PORT_FILE = "DevToolsActivePort"
+_SINGLETON_SOCKET = "SingletonSocket"
 
 # A child of Chrome that is still dying may write while the folder is being emptied: remove again until it
-# stays away. Measured: the first attempt is enough in most endings; Windows holds files longest.
+# stays away.
 _REMOVAL_DEADLINE = 5.0
 _REMOVAL_PAUSE = 0.05
 
@@ -84,8 +85,28 @@ def parse_port_file(text: str) -> str | None:
     return f"ws://127.0.0.1:{int(lines[0])}{lines[1].strip()}"
 
 
+def _socket_folder(profile: Path) -> Path | None:
+    """Return the folder that Chrome made outside the profile for its singleton socket.
+
+    The path of a socket must be short, so Chrome keeps it in the system's temporary folder and links to it
+    from the profile. A Chrome that ends in order removes the folder; a killed one leaves it.
+    """
+    link = profile / _SINGLETON_SOCKET
+    if not link.is_symlink():
+        return None
+    folder = link.readlink().parent
+    # Removed is only what is as Chrome makes it: a folder of its own that holds nothing but these two.
+    known = {_SINGLETON_SOCKET, "SingletonCookie"}
+    if folder.is_absolute() and folder.is_dir() and {entry.name for entry in folder.iterdir()} <= known:
+        return folder
+    return None
+
+
 def _remove_tree(path: Path) -> bool:
     """Remove what can be removed; return whether something is left."""
+    with contextlib.suppress(OSError):
+        if folder := _socket_folder(path):
+            shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         for folder in (path, *(p for p in path.rglob("*") if p.is_dir() and not p.is_symlink())):
             # A folder without the write bit cannot be emptied by its owner.

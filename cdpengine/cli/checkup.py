@@ -30,7 +30,7 @@ SMALL_SHARED_MEMORY = 256 << 20
 SMALL_TEMPORARY_SPACE = 200 << 20
 """Bytes. A fresh profile takes a few MB, a session with a cache takes more."""
 
-ROUND_TRIPS = 20
+ROUND_TRIPS = 100
 
 
 @attrs.frozen

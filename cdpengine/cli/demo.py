@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from cdpengine import Page
     from cdpengine.cli.tour import Step
 
-SHOWN_LINES = 14
+SHOWN_LINES = 22
 """Lines of the snapshot that are printed; the rest is counted."""
+
+
+PLAIN_WIDTH = 110
+"""Columns of the summary where the output is no terminal."""
 
 
 @click.command(short_help="See, click, type, hover and evaluate on a page of its own.")
@@ -53,7 +57,7 @@ def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
     from cdpengine.cli.shop import serve_shop
     from cdpengine.cli.tour import StepFailed, Tour
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
     tour = Tour(
         on_step=lambda step: _print_step(console, step),
         on_snapshot=lambda text: _print_snapshot(console, text),

@@ -23,7 +23,8 @@ def evaluate(
     """Load URL, evaluate EXPRESSION in it and print the value: text as it is, anything else as JSON.
 
     A promise is awaited. A script that is not done in time is stopped, the exit status is 1, and with --json the
-    error's type is "EvaluationTimeout"; one that threw has the type "EvaluationFailed".
+    error's type is "EvaluationTimeout"; one that threw has the type "EvaluationFailed". An EXPRESSION that begins
+    with a dash goes last, after "--".
 
     \b
     Examples:

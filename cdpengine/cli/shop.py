@@ -5,6 +5,7 @@ Rule: it serves the files of demo_site/ and nothing else, and it ends with its `
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,11 +42,19 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay silent: the demo's own steps are what is to be read."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that left before it had its answer; a closed tab does that."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
 @contextmanager
 def serve_shop() -> Iterator[str]:
     """Serve the shop while the body runs; gives its URL."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        server.daemon_threads = True
+    with _Server(("127.0.0.1", 0), _Handler) as server:
         thread = threading.Thread(
             target=server.serve_forever, args=(SHUTDOWN_POLL,), name="demo shop", daemon=True
         )

@@ -113,7 +113,7 @@ class Tour:
             button = snapshot.find(role="button", name="Add to cart")
             step.title += f" {button.id}"
             await page.click(button.id)
-            await _expect(page, "document.querySelector('#count').value", "1")
+            await _expect(page, "document.querySelector('#count').textContent", "1")
             step.seen = "1 item in the cart"
 
     async def _type(self, page: Page, snapshot: Snapshot) -> None:
@@ -160,7 +160,7 @@ class Tour:
             button = snapshot.find(role="button", name="Add to cart", nth=1)
             step.title += f" {button.id}"
             await page.click(button)
-            await _expect(page, "document.querySelector('#count').value", "2")
+            await _expect(page, "document.querySelector('#count').textContent", "2")
             step.seen = "2 items in the cart"
 
 

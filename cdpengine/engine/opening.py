@@ -14,7 +14,7 @@ from typing import Literal
 
 import trio
 
-from cdpengine.browser.endpoint import ResolvedEndpoint, resolve_endpoint
+from cdpengine.browser.endpoint import ResolvedEndpoint, redact_endpoint, resolve_endpoint
 from cdpengine.browser.find import find_browser
 from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine.browser.tabs import Tabs
@@ -53,7 +53,7 @@ async def launch(
         raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
-        executable=find_browser(None if executable is None else str(executable)).path,
+        executable=find_browser(executable).path,
         headless=headless,
         args=tuple(args),
         user_data_dir=None if user_data_dir is None else Path(user_data_dir),
@@ -86,7 +86,7 @@ async def connect(
 
     Raises InvalidArgument for what is no endpoint, ConnectFailed when no browser answers there in `timeout`.
     """
-    budget = Budget.start(f"connect to {endpoint}", timeout)
+    budget = Budget.start("connect", timeout)
     resolved: ResolvedEndpoint | None = None
     with budget.scope() as starting:
         resolved = await resolve_endpoint(endpoint, headers)
@@ -94,7 +94,7 @@ async def connect(
             starting.deadline = math.inf
             yield browser
     if starting.cancelled_caught:
-        raise ConnectFailed(endpoint=endpoint, reason=f"no answer within {timeout:g} s")
+        raise ConnectFailed(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
 
 
 @asynccontextmanager

@@ -56,7 +56,10 @@
     }
     const range = document.createRange();
     range.selectNodeContents(node.nodeType === Node.DOCUMENT_NODE ? element : node);
-    return Array.from(range.getClientRects());
+    const boxes = Array.from(range.getClientRects());
+    // What is slotted is no child of the slot, so the range does not hold it.
+    const slotted = node.localName === "slot" ? node.assignedElements({ flatten: true }) : [];
+    return boxes.concat(...slotted.map((each) => Array.from(each.getClientRects())));
   }
 
   function position() {

@@ -160,6 +160,8 @@ class Connection:
             except TransportBroken as broken:
                 self.lose(str(broken))
                 return
+            if self._lost is not None:
+                return  # closed while this message was under way: nobody is left to take it
             self._route(message)
 
     def _route(self, message: bytes | str) -> None:

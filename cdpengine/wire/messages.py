@@ -8,6 +8,7 @@ is ignored; whatever it leaves out has a default.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -40,6 +41,8 @@ class ErrorBody(msgspec.Struct):
 _decode_envelope = msgspec.json.Decoder(Envelope).decode
 _encode = msgspec.json.Encoder().encode
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 _TOO_DEEP = "the JSON is nested too deeply"
 
 
@@ -47,12 +50,38 @@ def decode_envelope(message: bytes | str) -> Envelope:
     """Read the envelope of one message. Raises msgspec.DecodeError when it is not one."""
     try:
         return _decode_envelope(message)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as refused:
+        envelope = _decode_halves(message)
+        if envelope is None:
+            raise refused from None
+        return envelope
     except UnicodeEncodeError:
         raise msgspec.DecodeError("the message holds half of a surrogate pair") from None
     except UnicodeDecodeError:
         raise msgspec.DecodeError("the message is not UTF-8") from None
     except RecursionError:
         raise msgspec.DecodeError(_TOO_DEEP) from None
+
+
+def _decode_halves(message: bytes | str) -> Envelope | None:
+    """Read an envelope the slow way, None when it is none.
+
+    JavaScript that cuts a text in the middle of an emoji makes strings with half a surrogate pair. Chrome sends
+    them as escapes; the standard library reads them, msgspec refuses them even inside of what it leaves raw.
+    """
+    try:
+        loaded = json.loads(message)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(loaded, dict):
+        return None
+    payloads = {name: loaded.pop(name) for name in ("params", "result", "error") if name in loaded}
+    envelope = msgspec.convert(loaded, Envelope)
+    for name, payload in payloads.items():
+        setattr(envelope, name, msgspec.Raw(json.dumps(payload, separators=(",", ":")).encode("ascii")))
+    return envelope
 
 
 def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id: str | None) -> bytes:
@@ -101,7 +130,13 @@ def decode_payload(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
         raise msgspec.DecodeError(_TOO_DEEP) from None
     except msgspec.DecodeError as refused:
         try:
-            return msgspec.convert(json.loads(bytes(raw)), type=kind)
+            loaded = json.loads(bytes(raw))
+            try:
+                return msgspec.convert(loaded, type=kind)
+            except (msgspec.ValidationError, UnicodeEncodeError):
+                # A type with raw parts cannot be converted into; it gets U+FFFD in place of the halves.
+                whole = _HALF.sub("\ufffd", json.dumps(loaded, ensure_ascii=False))
+                return msgspec.json.decode(whole, type=kind)
         except msgspec.ValidationError:
             raise
         except ValueError:

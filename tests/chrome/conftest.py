@@ -64,8 +64,13 @@ def shared_endpoint() -> Iterator[str]:
 @pytest.fixture
 async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cdpengine.Browser]:
     """The shared browser, over connections of the test's own."""
+
     def watch(traffic: Traffic) -> None:
-        text = traffic.message if isinstance(traffic.message, str) else traffic.message.decode("utf-8", "replace")
+        text = (
+            traffic.message
+            if isinstance(traffic.message, str)
+            else traffic.message.decode("utf-8", "replace")
+        )
         arrow = "->" if traffic.direction == "sent" else "<-"
         wire_log.append(f"{traffic.time % 1000:8.3f} {arrow} {text[:400]}")
 

@@ -10,11 +10,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
+import cdpengine
 from cdpengine.cli.shop import serve_shop
 
 pytestmark = pytest.mark.chrome
@@ -143,20 +146,24 @@ def test_a_snapshot_can_be_narrowed(shop: str) -> None:
         ("6 * 7", "42"),
         ("null", "null"),
         ("Promise.resolve(true)", "true"),
+        ("-7 + 1", "-6"),
         ("({a: [1, 'two']})", '{\n  "a": [\n    1,\n    "two"\n  ]\n}'),
     ],
 )
 def test_a_value_is_printed(expression: str, printed: str) -> None:
-    done = run("evaluate", "about:blank", expression)
+    done = run("evaluate", "about:blank", "--", expression)  # "--", since one of them begins with a dash
     assert done.returncode == 0, done.stderr
     assert done.stdout == printed + "\n"
 
 
-def test_a_value_in_json_stays_json_when_it_is_no_number(shop: str) -> None:
-    done = run("evaluate", shop, "[document.title, NaN, 1 / 0]", "--json")
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [("document.title", "Kettle & Crane, a small shop"), ("NaN", "NaN"), ("1 / -0", "-Infinity")],
+)
+def test_a_value_in_json_is_json_whatever_it_is(shop: str, expression: str, value: str) -> None:
+    done = run("evaluate", shop, expression, "--json")
     assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout, parse_constant=pytest.fail)
-    assert answer == {"value": ["Kettle & Crane, a small shop", "NaN", "Infinity"]}
+    assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
 
 def test_a_hung_script_is_told_from_one_that_threw() -> None:
@@ -178,6 +185,25 @@ def test_an_error_is_one_message_without_a_traceback() -> None:
     assert done.stderr.startswith("Error: ")
     assert "no such cup" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+# --- in a browser that runs already --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("expression", "status"), [("6 * 7", 0), ("null.x", 1)])
+async def test_a_running_browser_is_used_and_left_as_it_was(
+    tmp_path: Path, expression: str, status: int
+) -> None:
+    async with cdpengine.launch(user_data_dir=tmp_path) as browser:
+        port = (tmp_path / "DevToolsActivePort").read_text().split()[0]
+        before = {page.target_id for page in browser.pages}
+        command = partial(
+            run, "evaluate", "about:blank", expression, "--endpoint", f"http://127.0.0.1:{port}"
+        )
+        done = await trio.to_thread.run_sync(command)
+        assert done.returncode == status, done.stderr
+        reply = await browser.session.call("Target.getTargets")
+        assert {target["targetId"] for target in reply["targetInfos"] if target["type"] == "page"} == before
 
 
 # --- used wrongly, and pages that do not load ----------------------------------------------------------------

@@ -56,7 +56,7 @@ async def test_every_way_of_writing_it_leads_to_the_browser() -> None:
 class Names(trio.abc.HostnameResolver):
     """Resolves every name to 127.0.0.1."""
 
-    async def getaddrinfo(self, host: bytes | None, port: object, *_: object) -> Any:
+    async def getaddrinfo(self, host: bytes | None, port: object, *_: object) -> Any:  # noqa: ARG002
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port))]
 
     async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:

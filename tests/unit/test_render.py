@@ -180,16 +180,22 @@ def test_collapsed_text_is_tidy(text: str) -> None:
     assert not set(tidy) & set("\n\r\t\f\xa0\xad\u200b")
 
 
+def without_halves(text: str) -> str:
+    """What decoding makes of the text: halves of surrogate pairs that meet are one character, others U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 @given(NASTY, NASTY, NASTY, NASTY)
 def test_no_page_text_forges_a_line_or_a_ref(name: str, value: str, text: str, url: str) -> None:
     field = ("textbox", name, {"value": value, "description": value, "invalid": value})
     shown = snapshot_of(tree(field, ("paragraph", "", ("StaticText", text)), ("link", name, {"url": url})))
     lines = list(parsed(shown.text))
+    name, value, text, url = map(without_halves, (name, value, text, url))
     assert [line.ref for line in lines if line.ref] == ["e1", "e2"]
     assert lines[0].name == (collapse_space(name) or None)
     assert lines[0].states.get("value") in (value, "hidden", None)
     assert len(lines) == (3 if collapse_space(text) else 2)
-    assert lines[-1].states.get("url", "") in (url, url[6:] if url.startswith("http://") else url)
+    assert lines[-1].states.get("url", "") == url
 
 
 @given(REPLIES, SNAPSHOT_OPTIONS)

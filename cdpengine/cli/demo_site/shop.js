@@ -17,7 +17,7 @@
       return line;
     });
     if (lines.length > 0) find("#lines").replaceChildren(...lines);
-    find("#count").value = String(cart.length);
+    find("#count").textContent = String(cart.length);
     find("#total").textContent = money(Math.round(sum * (100 - discount) / 100));
     find("#checkout").disabled = cart.length === 0;
   }

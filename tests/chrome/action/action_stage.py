@@ -126,11 +126,18 @@ class Stage:
         node = await self.node(target) if isinstance(target, str) else target
         with within("act on " + node.description, timeout) as budget:
             outcome: ActionOutcome = await action(
-                node, mouse=self.mouse, worlds=self.worlds, budget=budget, interruptions=self.dialogs, **options
+                node,
+                mouse=self.mouse,
+                worlds=self.worlds,
+                budget=budget,
+                interruptions=self.dialogs,
+                **options,
             )
         return outcome
 
-    async def type(self, target: str | Node, text: str, *, timeout: float = 5, **options: Any) -> ActionOutcome:
+    async def type(
+        self, target: str | Node, text: str, *, timeout: float = 5, **options: Any
+    ) -> ActionOutcome:
         node = await self.node(target) if isinstance(target, str) else target
         with within("type into " + node.description, timeout) as budget:
             return await type_text(
@@ -166,6 +173,7 @@ async def open_stage(endpoint: str) -> AsyncIterator[Stage]:
         attached = await root.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         session = connection.targets.sessions[attached["sessionId"]]
         dialogs = DialogWatch(session)
+        session.hold_domain("Page")  # for good: dialogs are reported only while it is enabled
         await session.call("Page.enable")
         await session.call("Emulation.setFocusEmulationEnabled", enabled=True)
         await session.call(

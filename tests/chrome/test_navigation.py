@@ -1,0 +1,204 @@
+"""Going to documents, and the truth about what came of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+
+
+def page_html(title: str, body: str = "") -> str:
+    return f"<!doctype html><title>{title}</title><h1>{title}</h1>{body}"
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> HTTPServer:
+    for name in ("one", "two"):
+        httpserver.expect_request(f"/{name}").respond_with_data(page_html(name), content_type="text/html")
+    httpserver.expect_request("/missing").respond_with_data(
+        page_html("missing"), 404, content_type="text/html"
+    )
+    httpserver.expect_request("/nothing").respond_with_data("", 204)
+    httpserver.expect_request("/away").respond_with_data("", 302, {"Location": "/further"})
+    httpserver.expect_request("/further").respond_with_data("", 301, {"Location": "/one"})
+    httpserver.expect_request("/file").respond_with_data(
+        b"data", content_type="application/octet-stream", headers={"Content-Disposition": "attachment"}
+    )
+    return httpserver
+
+
+@pytest.fixture
+def slow(httpserver: HTTPServer) -> Iterator[threading.Event]:
+    """`/slow` answers only when the event is set."""
+    release = threading.Event()
+
+    def answer(_request: Request) -> Response:
+        release.wait(30)
+        return Response(page_html("slow"), content_type="text/html")
+
+    httpserver.expect_request("/slow").respond_with_handler(answer)
+    yield release
+    release.set()
+
+
+async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPServer) -> None:
+    url = site.url_for("/one")
+    navigation = await page.goto(url)
+    assert navigation == cdpengine.Navigation(url=url, status=200, mime_type="text/html")
+    assert page.url == url
+    assert await page.title() == "one"
+
+
+async def test_a_status_is_not_a_failure(page: cdpengine.Page, site: HTTPServer) -> None:
+    assert (await page.goto(site.url_for("/missing"))).status == 404
+
+
+async def test_redirects_are_told_in_order(page: cdpengine.Page, site: HTTPServer) -> None:
+    navigation = await page.goto(site.url_for("/away"))
+    assert navigation.url == site.url_for("/one")
+    assert navigation.status == 200
+    assert navigation.redirects == (site.url_for("/away"), site.url_for("/further"))
+
+
+async def test_a_fragment_stays_in_the_document(page: cdpengine.Page, site: HTTPServer) -> None:
+    await page.goto(site.url_for("/one"))
+    await page.evaluate("window.same = true")
+    for _ in range(2):  # the second one changes nothing, and still ends
+        navigation = await page.goto(site.url_for("/one#here"))
+        assert navigation.same_document
+        assert navigation.url == page.url == site.url_for("/one#here")
+    assert await page.evaluate("window.same")
+
+
+async def test_urls_without_http(page: cdpengine.Page) -> None:
+    assert (await page.goto("about:blank")).status is None
+    assert (await page.goto("data:text/html,hi")).url == "data:text/html,hi"
+
+
+@pytest.mark.parametrize("state", ["commit", "domcontentloaded", "load", "networkidle"])
+async def test_every_load_state_can_be_waited_for(page: cdpengine.Page, site: HTTPServer, state: str) -> None:
+    navigation = await page.goto(site.url_for("/one"), wait_until=state)  # type: ignore[arg-type]
+    assert navigation.status == 200
+
+
+async def test_load_waits_for_what_domcontentloaded_does_not(
+    page: cdpengine.Page, httpserver: HTTPServer, slow: threading.Event
+) -> None:
+    httpserver.expect_request("/with-image").respond_with_data(
+        page_html("image", "<img src=/slow>"), content_type="text/html"
+    )
+    url = httpserver.url_for("/with-image")
+    assert (await page.goto(url, wait_until="domcontentloaded")).status == 200
+    with pytest.raises(cdpengine.DeadlineExceeded, match="waiting for load"):
+        await page.goto(url, timeout=0.4)
+    slow.set()
+    assert (await page.goto(url)).status == 200
+
+
+async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
+    with trio.socket.socket() as listener:
+        await listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    url = f"http://127.0.0.1:{port}/"
+    with pytest.raises(cdpengine.NavigationFailed) as caught:
+        await page.goto(url)
+    assert caught.value.reason == "net::ERR_CONNECTION_REFUSED"
+    assert caught.value.url == url
+    assert (await page.goto("about:blank")).url == "about:blank", "the page goes on"
+
+
+@pytest.mark.parametrize(("path", "reason"), [("/nothing", "net::ERR_ABORTED"), ("/file", "download")])
+async def test_what_is_no_document_is_named(
+    page: cdpengine.Page, site: HTTPServer, path: str, reason: str
+) -> None:
+    with pytest.raises(cdpengine.NavigationFailed, match=reason):
+        await page.goto(site.url_for(path))
+
+
+async def test_a_server_that_never_answers_is_given_up_on(
+    page: cdpengine.Page, site: HTTPServer, slow: threading.Event
+) -> None:
+    await page.goto(site.url_for("/one"))
+    with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+        await page.goto(site.url_for("/slow"), timeout=0.3)
+    assert "asking Chrome to navigate" in str(caught.value)
+    slow.set()
+    assert (await page.goto(site.url_for("/two"))).url == site.url_for("/two")
+    assert await page.title() == "two", "the one given up on does not arrive later"
+
+
+async def test_a_page_that_moves_on_by_itself_is_followed(page: cdpengine.Page, site: HTTPServer) -> None:
+    site.expect_request("/hop").respond_with_data(
+        "<script>location.replace('/two')</script>" + page_html("hop"), content_type="text/html"
+    )
+    navigation = await page.goto(site.url_for("/hop"), wait_until="networkidle")
+    assert navigation.url == site.url_for("/two")
+
+
+async def test_history_and_reload(page: cdpengine.Page, site: HTTPServer) -> None:
+    await page.goto(site.url_for("/one"))
+    await page.goto(site.url_for("/two"))
+    assert (await page.go_back()).url == site.url_for("/one")
+    assert (await page.go_forward()).url == site.url_for("/two")
+    await page.evaluate("window.old = true")
+    reloaded = await page.reload()
+    assert (reloaded.url, reloaded.status) == (site.url_for("/two"), 200)
+    assert await page.evaluate("window.old") is None
+    with pytest.raises(cdpengine.NavigationFailed, match="no later entry"):
+        await page.go_forward()
+
+
+async def test_history_within_one_document(page: cdpengine.Page, site: HTTPServer) -> None:
+    await page.goto(site.url_for("/one"))
+    await page.evaluate("history.pushState(1, '', location.href)")
+    navigation = await page.go_back()
+    assert navigation.same_document
+    assert navigation.url == site.url_for("/one")
+
+
+async def test_frames_are_followed_over_processes(
+    page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    """127.0.0.1 and localhost are two sites: the second frame runs in a process and a session of its own."""
+    httpserver.expect_request("/inner").respond_with_data(page_html("inner"), content_type="text/html")
+    port = httpserver.port
+    body = f"<iframe src='/inner'></iframe><iframe src='http://localhost:{port}/inner'></iframe>"
+    httpserver.expect_request("/outer").respond_with_data(page_html("outer", body), content_type="text/html")
+    await page.goto(httpserver.url_for("/outer"), wait_until="networkidle")
+    main, *inner = page.frames
+    assert main.url == httpserver.url_for("/outer")
+    assert sorted(frame.url for frame in inner) == [
+        f"http://127.0.0.1:{port}/inner",
+        f"http://localhost:{port}/inner",
+    ]
+    assert {frame.parent_id for frame in inner} == {main.id}
+    assert len({frame.session_id for frame in page.frames}) == 2
+    await page.evaluate("document.querySelectorAll('iframe').forEach(f => f.remove())")
+    with trio.fail_after(5):
+        while len(page.frames) > 1:
+            await browser.session.call("Browser.getVersion")
+
+
+@pytest.mark.parametrize("url", ["", "example.com", "/path", "127.0.0.1:80", "://x"])
+async def test_a_url_without_a_scheme_is_refused(page: cdpengine.Page, url: str) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="absolute URL"):
+        await page.goto(url)
+
+
+async def test_nonsense_is_refused_before_anything_is_sent(
+    page: cdpengine.Page, browser: cdpengine.Browser
+) -> None:
+    sent = browser.statistics().main.sent
+    with pytest.raises(cdpengine.InvalidArgument, match="networkidle"):
+        await page.goto("about:blank", wait_until="ready")  # type: ignore[arg-type]
+    with pytest.raises(cdpengine.InvalidArgument, match="timeout"):
+        await page.goto("about:blank", timeout=-1)
+    with pytest.raises(cdpengine.DeadlineExceeded):
+        await page.goto("about:blank", timeout=0)
+    assert browser.statistics().main.sent == sent

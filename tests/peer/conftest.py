@@ -1,0 +1,72 @@
+"""One scripted peer, one connection to it; every test that uses them runs over a websocket and over pipes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Literal
+
+import pytest
+import trio
+
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.testing import ScriptedPeer
+
+Kind = Literal["websocket", "pipe"]
+
+GUARD = 60
+"""Seconds after which a test that hangs is ended; none comes near it."""
+
+
+@pytest.fixture(autouse=True)
+async def guard() -> AsyncIterator[None]:
+    async def fail() -> None:
+        await trio.sleep(GUARD)
+        raise trio.TooSlowError(f"the test did not end within {GUARD} s")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(fail)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+@pytest.fixture(params=["websocket", "pipe"])
+def kind(request: pytest.FixtureRequest) -> Kind:
+    chosen: Kind = request.param
+    return chosen
+
+
+@pytest.fixture
+async def peer(kind: Kind, guard: None) -> AsyncIterator[ScriptedPeer]:
+    async with ScriptedPeer(kind) as peer:
+        yield peer
+
+
+@pytest.fixture
+async def connection(peer: ScriptedPeer) -> AsyncIterator[Connection]:
+    async with peer.connect() as connection:
+        yield connection
+        if connection.lost is None:
+            # Whatever a test did, it leaves nothing behind in the tables.
+            await settled(connection)
+            statistics = connection.statistics()
+            assert (statistics.in_flight, statistics.queued) == (0, 0)
+
+
+@pytest.fixture
+def root(connection: Connection) -> Session:
+    return connection.root
+
+
+async def settled(connection: Connection) -> None:
+    """Wait until all that was sent to this connection before has been read."""
+    await connection.root.call("Test.settled")
+
+
+async def attach(
+    connection: Connection, peer: ScriptedPeer, session_id: str, target_id: str | None = None, **options: str
+) -> Session:
+    """Attach a target and return its session."""
+    peer.attach_target(session_id, target_id, **options)  # type: ignore[arg-type]
+    await settled(connection)
+    return connection.targets.sessions[session_id]

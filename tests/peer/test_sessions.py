@@ -1,0 +1,361 @@
+"""Sessions and targets: what ends with what, and what does not notice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import trio
+import trio.testing
+from conftest import attach, settled
+
+from cdpengine.errors import ConnectionLost, SessionGone, TargetCrashed
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.testing import ScriptedPeer
+
+Ending = Callable[[ScriptedPeer], None]
+
+ENDINGS: dict[str, tuple[Ending, type[SessionGone]]] = {
+    "detached": (lambda peer: peer.detach_target("S"), SessionGone),
+    "destroyed": (
+        lambda peer: peer.send_event("Target.targetDestroyed", {"targetId": "T-S"}),
+        SessionGone,
+    ),
+    "renderer crashed": (lambda peer: peer.crash_target("S"), TargetCrashed),
+    "target crashed": (
+        lambda peer: peer.send_event(
+            "Target.targetCrashed", {"targetId": "T-S", "status": "crashed", "errorCode": 5}
+        ),
+        TargetCrashed,
+    ),
+}
+
+
+async def test_a_session_exists_from_its_attachment_on(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S", "T-S", kind="iframe", url="http://x/")
+    assert (session.id, session.target_id, session.target_type) == ("S", "T-S", "iframe")
+    assert session.parent is connection.root
+    attachment = await connection.targets.attachments.receive()
+    assert attachment.session is session
+    assert attachment.info.url == "http://x/"
+    assert not attachment.waiting
+    await session.call("Page.enable")
+    assert peer.received[-1].session_id == "S"
+
+
+async def test_attached_and_used_in_one_breath(peer: ScriptedPeer, connection: Connection) -> None:
+    peer.on("Target.attachToTarget", lambda _: peer.attach_target("S", "T") or {"sessionId": "S"})  # type: ignore[func-returns-value]
+    reply = await connection.root.call("Target.attachToTarget", targetId="T", flatten=True)
+    assert await connection.targets.sessions[reply["sessionId"]].call("A.b") == {}
+
+
+async def test_the_same_attachment_twice_is_one_session(peer: ScriptedPeer, connection: Connection) -> None:
+    first = await attach(connection, peer, "S")
+    assert await attach(connection, peer, "S") is first
+    assert connection.statistics().sessions == 1
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+async def test_what_ends_ends_its_own_calls_and_nobody_elses(
+    peer: ScriptedPeer, connection: Connection, how: str
+) -> None:
+    end, expected = ENDINGS[how]
+    session = await attach(connection, peer, "S", "T-S")
+    other = await attach(connection, peer, "O", "T-O")
+    hold = peer.hold("A.b")
+    ended: list[str | None] = []
+
+    async def call(method: str) -> None:
+        with pytest.raises(expected) as caught:
+            await session.call(method)
+        assert type(caught.value) is expected
+        assert "T-S" in str(caught.value)
+        ended.append(caught.value.method)
+
+    peer.on("A.c", hold)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(call, "A.b")
+        nursery.start_soon(call, "A.c")
+        nursery.start_soon(other.call, "A.b")
+        nursery.start_soon(connection.root.call, "A.b")
+        await hold.wait(4)
+        end(peer)
+        await settled(connection)
+        await trio.testing.wait_all_tasks_blocked()
+        assert sorted(map(str, ended)) == ["A.b", "A.c"]
+        assert connection.statistics().in_flight == 2
+        assert await other.call("A.d") == {}
+        hold.release()
+    assert connection.statistics().late_replies == 2
+    with pytest.raises(expected, match=r"during A\.later"):
+        await session.call("A.later")
+    assert peer.count("A.later") == 0
+
+
+@pytest.mark.parametrize("how", ["detached", "destroyed"])
+async def test_streams_of_an_ended_session_end_after_what_is_buffered(
+    peer: ScriptedPeer, connection: Connection, how: str
+) -> None:
+    session = await attach(connection, peer, "S", "T-S")
+    async with session.subscribe("A.*") as events:
+        peer.send_event("A.last", session_id="S")
+        ENDINGS[how][0](peer)
+        await settled(connection)
+        assert (await events.receive()).method == "A.last"
+        with pytest.raises(SessionGone):
+            await events.receive()
+    assert session.ended
+    with pytest.raises(SessionGone):
+        async with session.subscribe("A.*"):
+            pytest.fail("subscribed to an ended session")
+    with pytest.raises(SessionGone):
+        await session.wait_for("A.b")
+
+
+@pytest.mark.parametrize("how", ["renderer crashed", "target crashed"])
+async def test_a_crashed_session_lives_again_after_a_reload(
+    peer: ScriptedPeer, connection: Connection, how: str
+) -> None:
+    session = await attach(connection, peer, "S", "T-S")
+    async with session.subscribe("Page.*") as events:
+        peer.send_event("Page.before", session_id="S")
+        ENDINGS[how][0](peer)
+        await settled(connection)
+        assert session.crashed
+        assert not session.ended
+        assert (await events.receive()).method == "Page.before"
+        with pytest.raises(TargetCrashed):
+            await events.receive()
+        with pytest.raises(TargetCrashed):
+            await session.call("Runtime.evaluate")
+        # Measured: Chrome sends this before it answers the reload, and the domains stay enabled.
+        peer.on(
+            "Page.reload",
+            lambda _: peer.send_event("Inspector.targetReloadedAfterCrash", session_id="S"),  # type: ignore[func-returns-value]
+        )
+        assert await session.call("Page.reload") == {}
+        assert not session.crashed
+        peer.send_event("Page.after", session_id="S")
+        assert (await events.receive()).method == "Page.after"
+        assert await session.call("Runtime.evaluate") == {}
+    assert peer.count("Page.enable") == 1
+    assert peer.count("Page.disable") == 1
+
+
+async def test_a_crash_told_twice_is_one(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S", "T-S")
+    async with session.subscribe("A.*") as events:
+        ENDINGS["renderer crashed"][0](peer)
+        ENDINGS["target crashed"][0](peer)
+        await settled(connection)
+        with pytest.raises(TargetCrashed):
+            await events.receive()
+        with pytest.raises(trio.WouldBlock):
+            events.receive_nowait()
+
+
+async def test_a_crash_of_the_connections_own_target_ends_only_its_calls(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
+    # With a page's own endpoint, the session without an id is that page.
+    session = await attach(connection, peer, "S")
+    hold = peer.hold("A.b")
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def call() -> None:
+            with pytest.raises(TargetCrashed):
+                await connection.root.call("A.b")
+
+        nursery.start_soon(session.call, "A.b")
+        await hold.wait(2)
+        peer.send_event("Inspector.targetCrashed")
+        assert await session.call("A.c") == {}
+        peer.send_event("Inspector.targetReloadedAfterCrash")
+        hold.release()
+    await session.call("A.c")
+
+
+async def test_children_end_with_their_parent(peer: ScriptedPeer, connection: Connection) -> None:
+    page = await attach(connection, peer, "page")
+    frame = await attach(connection, peer, "frame", kind="iframe", parent="page")
+    worker = await attach(connection, peer, "worker", kind="worker", parent="frame")
+    other = await attach(connection, peer, "other")
+    hold = peer.hold("A.b")
+    errors: dict[str, SessionGone] = {}
+
+    async def call(name: str, session: Session) -> None:
+        with pytest.raises(SessionGone) as caught:
+            await session.call("A.b")
+        errors[name] = caught.value
+
+    assert frame.parent is page
+    assert worker.parent is frame
+    async with trio.open_nursery() as nursery:
+        for name, session in (("page", page), ("frame", frame), ("worker", worker)):
+            nursery.start_soon(call, name, session)
+        await hold.wait(3)
+        peer.detach_target("page")
+    assert "through which it was attached" in errors["worker"].reason
+    assert "through which it was attached" not in errors["page"].reason
+    assert list(connection.targets.sessions.values()) == [other]
+    assert await other.call("A.c") == {}
+    await settled(connection)
+
+
+async def test_a_child_ends_alone(peer: ScriptedPeer, connection: Connection) -> None:
+    page = await attach(connection, peer, "page")
+    frame = await attach(connection, peer, "frame", parent="page")
+    peer.detach_target("frame", parent="page")
+    await settled(connection)
+    assert frame.ended
+    assert not page.ended
+    assert await page.call("A.b") == {}
+
+
+async def test_news_of_unknown_sessions_and_targets_is_normal_life(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
+    peer.detach_target("nobody")
+    peer.send_event("Target.targetDestroyed", {"targetId": "nobody"})
+    peer.send_event("Target.targetCrashed", {"targetId": "nobody"})
+    peer.send_event("Inspector.targetCrashed", session_id="nobody")
+    peer.attach_target("S", parent="nobody")
+    peer.send_event("Target.brandNew", {"x": 1})
+    await settled(connection)
+    assert connection.statistics().sessions == 0
+    assert connection.statistics().events_of_unknown_sessions == 2
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"sessionId": 5},
+        {"sessionId": "S"},
+        {"sessionId": "S", "targetInfo": {"type": "page"}},
+        {"targetInfo": None},
+    ],
+)
+async def test_target_events_of_another_shape_are_passed_over(
+    peer: ScriptedPeer, connection: Connection, params: dict[str, object]
+) -> None:
+    for method in (
+        "Target.attachedToTarget",
+        "Target.detachedFromTarget",
+        "Target.targetCreated",
+        "Target.targetInfoChanged",
+        "Target.targetDestroyed",
+        "Target.targetCrashed",
+    ):
+        peer.send_event(method, params)
+        peer.send_raw('{"method":"%s","params":%s}' % (method, '{"x":' + "[" * 400 + "]" * 400 + "}"))
+        peer.send_raw('{"method":"%s","params":null}' % method)
+    await settled(connection)
+    assert connection.statistics().sessions == 0
+
+
+async def test_new_kinds_of_target_and_new_fields(peer: ScriptedPeer, connection: Connection) -> None:
+    info = {"targetId": "T", "type": "hologram", "brandNew": {"x": [1]}}
+    peer.send_event("Target.attachedToTarget", {"sessionId": "S", "targetInfo": info, "new": 1})
+    await settled(connection)
+    assert connection.targets.sessions["S"].target_type == "hologram"
+
+
+async def test_infos_are_those_of_living_targets(peer: ScriptedPeer, connection: Connection) -> None:
+    infos = connection.targets.infos
+    await attach(connection, peer, "S", "T-S")
+    assert set(infos) == {"T-S"}
+    peer.send_event("Target.targetCreated", {"targetInfo": {"targetId": "T", "type": "page", "url": "a"}})
+    peer.send_event("Target.targetInfoChanged", {"targetInfo": {"targetId": "T", "type": "page", "url": "b"}})
+    await attach(connection, peer, "S2", "T")
+    peer.detach_target("S2")
+    peer.detach_target("S")
+    await settled(connection)
+    # Nobody will ever tell the end of a target that was never announced; an announced one lives on.
+    assert set(infos) == {"T"}
+    peer.send_event("Target.targetDestroyed", {"targetId": "T"})
+    await settled(connection)
+    assert not infos
+
+
+async def test_two_sessions_of_one_target(peer: ScriptedPeer, connection: Connection) -> None:
+    first = await attach(connection, peer, "S1", "T")
+    second = await attach(connection, peer, "S2", "T")
+    peer.detach_target("S1")
+    await settled(connection)
+    assert first.ended
+    assert not second.ended
+    assert set(connection.targets.infos) == {"T"}
+    peer.send_event("Target.targetDestroyed", {"targetId": "T"})
+    await settled(connection)
+    assert second.ended
+
+
+async def test_many_sessions_come_and_go_without_a_trace(peer: ScriptedPeer, connection: Connection) -> None:
+    for n in range(300):
+        peer.attach_target(f"S{n}", f"T{n}")
+        peer.detach_target(f"S{n}")
+    await settled(connection)
+    assert not connection.targets.sessions
+    assert not connection.targets.infos
+
+
+async def test_attachments_end_with_the_connection(peer: ScriptedPeer, connection: Connection) -> None:
+    await attach(connection, peer, "S")
+    peer.drop()
+    with pytest.raises(ConnectionLost):
+        await connection.root.wait_for("A.b")
+    assert [attachment.session.id async for attachment in connection.targets.attachments] == ["S"]
+
+
+async def test_sinks_run_before_what_comes_after(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S")
+    seen: list[str] = []
+    session.on_event("A.moved", lambda event: seen.append(event.params["to"]))
+    peer.on("A.move", lambda request: peer.send_event("A.moved", {"to": "there"}, session_id="S"))  # type: ignore[func-returns-value]
+    await session.call("A.move")
+    assert seen == ["there"]
+
+
+async def test_a_sink_can_take_itself_out(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S")
+    seen: list[str] = []
+
+    def once(_event: object) -> None:
+        seen.append("once")
+        session.off_event("A.b", once)
+
+    session.on_event("A.b", once)
+    session.on_event("A.b", lambda _: seen.append("always"))
+    peer.send_event("A.b", session_id="S")
+    peer.send_event("A.b", session_id="S")
+    await settled(connection)
+    assert seen == ["once", "always", "always"]
+
+
+async def test_on_end_is_called_once(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S", "T-S")
+    seen: list[str] = []
+    session.on_end(lambda: seen.append("before"))
+    peer.detach_target("S")
+    peer.send_event("Target.targetDestroyed", {"targetId": "T-S"})
+    await settled(connection)
+    session.on_end(lambda: seen.append("after"))
+    assert seen == ["before", "after"]
+
+
+async def test_repr_and_errors_name_the_target_and_no_more(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
+    session = await attach(connection, peer, "S", "0123456789ABCDEF", url="https://x/?token=hunter2")
+    assert repr(session) == "<Session page 01234567>"
+    peer.detach_target("S")
+    await settled(connection)
+    assert repr(session) == "<Session page 01234567 ended>"
+    with pytest.raises(SessionGone) as caught:
+        await session.call("A.b", text="hunter2")
+    assert "hunter2" not in str(caught.value)
+    error = session.error()
+    assert isinstance(error, SessionGone)

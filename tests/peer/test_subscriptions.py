@@ -1,0 +1,359 @@
+"""Subscriptions: nothing is lost in silence, and domains are enabled by count."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+from conftest import attach, settled
+
+from cdpengine.errors import EventsLost, InvalidArgument, RemoteError
+from cdpengine.session.connection import Connection
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+from cdpengine.testing import SILENCE, ScriptedPeer
+
+
+def methods(peer: ScriptedPeer) -> list[str]:
+    return [request.method for request in peer.received if not request.method.startswith("Test.")]
+
+
+async def test_events_of_the_right_session_and_pattern(peer: ScriptedPeer, connection: Connection) -> None:
+    first, second = await attach(connection, peer, "A"), await attach(connection, peer, "B")
+    async with (
+        first.subscribe("X.*", "Y.one") as events,
+        second.subscribe("*") as everything,
+        connection.root.subscribe("X.*") as of_root,
+    ):
+        for n, (method, session) in enumerate(
+            [("X.a", "A"), ("Y.two", "A"), ("Y.one", "A"), ("X.a", "B"), ("X.a", None), ("XX.a", "A")]
+        ):
+            peer.send_event(method, {"n": n}, session_id=session)
+        await settled(connection)
+        assert [(await events.receive()).params["n"] for _ in range(2)] == [0, 2]
+        assert (await everything.receive()).session_id == "B"
+        assert (await of_root.receive()).params == {"n": 4}
+        for stream in (events, everything, of_root):
+            with pytest.raises(trio.WouldBlock):
+                stream.receive_nowait()
+
+
+async def test_unknown_events_enum_values_and_fields_pass_through(peer: ScriptedPeer, root: Session) -> None:
+    async with root.subscribe("*") as events:
+        peer.send_event("Brand.newEvent", {"reason": "brandNewReason", "new": {"x": [None]}})
+        event = await events.receive()
+    assert (event.method, event.params["reason"]) == ("Brand.newEvent", "brandNewReason")
+
+
+async def test_100_000_events_reach_a_consumer_that_has_room(peer: ScriptedPeer, root: Session) -> None:
+    count = 100_000
+    async with root.subscribe("X.*", buffer=count) as events:
+        peer.on("A.go", lambda _: [peer.send_event("X.e", {"n": n}) for n in range(count)] and None)
+        await root.call("A.go")
+        for n in range(count):
+            assert (await events.receive()).params["n"] == n
+        assert events.dropped == 0
+
+
+async def test_100_000_events_and_a_slow_consumer(peer: ScriptedPeer, connection: Connection) -> None:
+    count = 100_000
+    got = lost = 0
+    expected = 0
+    finished = trio.Event()
+    async with connection.root.subscribe("X.*", buffer=50) as events, trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def consume() -> None:
+            nonlocal got, lost, expected
+            while expected < count:
+                try:
+                    event = await events.receive()
+                except EventsLost as gap:
+                    lost += gap.count
+                    expected += gap.count
+                else:
+                    assert event.params["n"] == expected
+                    expected += 1
+                    got += 1
+                for _ in range(5):
+                    await trio.lowlevel.checkpoint()
+            finished.set()
+
+        for n in range(count // 2):
+            peer.send_event("X.e", {"n": n})
+        # A call in the middle of the burst is answered in its turn, by a reader that nobody holds up.
+        with trio.fail_after(30):
+            assert await connection.root.call("A.meanwhile") == {}
+        for n in range(count // 2, count):
+            peer.send_event("X.e", {"n": n})
+        await settled(connection)
+        with trio.fail_after(30):
+            await finished.wait()
+        statistics = events.statistics()
+    assert got + lost == count
+    assert lost > 0
+    assert got > 50
+    assert (statistics.received, statistics.dropped) == (got, lost)
+
+
+async def test_leaving_ends_the_stream(peer: ScriptedPeer, root: Session) -> None:
+    async with trio.open_nursery() as nursery:
+        async with root.subscribe("X.*") as events:
+
+            @nursery.start_soon
+            async def wait() -> None:
+                with pytest.raises(trio.ClosedResourceError):
+                    await events.receive()
+
+            await trio.testing.wait_all_tasks_blocked()
+    peer.send_event("X.late")
+    await settled(root.connection)
+    assert events.statistics().received == 0
+
+
+async def test_wait_for(peer: ScriptedPeer, root: Session) -> None:
+    got: list[Event] = []
+
+    def second(event: Event) -> bool:
+        return event.params["n"] == 2
+
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def wait() -> None:
+            got.append(await root.wait_for("X.e", where=second))
+
+        await trio.testing.wait_all_tasks_blocked()
+        for n in range(4):
+            peer.send_event("X.e", {"n": n})
+    assert [event.params["n"] for event in got] == [2]
+
+
+async def test_wait_for_tells_of_events_that_it_lost(peer: ScriptedPeer, root: Session) -> None:
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def wait() -> None:
+            with pytest.raises(EventsLost):
+                await root.wait_for("X.e", where=lambda event: False, buffer=1)
+
+        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(50):
+            root.deliver(Event("X.e", None, b"{}"))
+
+
+@pytest.mark.parametrize("patterns", [(), ("",), ("Network",), ("Net*",), (5,)])
+async def test_what_is_no_pattern_is_refused(root: Session, patterns: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidArgument):
+        async with root.subscribe(*patterns):
+            pytest.fail("subscribed")
+
+
+@pytest.mark.parametrize("buffer", [0, -1, True, 1.5, "9"])
+async def test_what_is_no_buffer_is_refused(root: Session, buffer: int) -> None:
+    with pytest.raises(InvalidArgument, match="buffer"):
+        async with root.subscribe("A.*", buffer=buffer):
+            pytest.fail("subscribed")
+
+
+# --- domains -----------------------------------------------------------------------------------------------
+
+
+async def test_a_domain_is_enabled_once_and_disabled_by_the_last(peer: ScriptedPeer, root: Session) -> None:
+    async with root.subscribe("Network.*"):
+        async with root.subscribe("Network.requestWillBeSent", "Log.entryAdded"):
+            assert methods(peer) == ["Network.enable", "Log.enable"]
+        assert methods(peer) == ["Network.enable", "Log.enable", "Log.disable"]
+    assert methods(peer)[3:] == ["Network.disable"]
+    async with root.subscribe("Network.*"):
+        assert methods(peer)[4:] == ["Network.enable"]
+    assert methods(peer)[5:] == ["Network.disable"]
+
+
+async def test_domains_that_do_more_than_report_are_left_alone(peer: ScriptedPeer, root: Session) -> None:
+    async with root.subscribe("Fetch.*", "Debugger.*", "Target.*", "*"):
+        pass
+    async with root.subscribe("Network.*", enable=False):
+        pass
+    assert methods(peer) == []
+
+
+async def test_a_domain_that_needs_another(peer: ScriptedPeer, root: Session) -> None:
+    async with root.subscribe("CSS.*"):
+        assert methods(peer) == ["DOM.enable", "CSS.enable"]
+    assert methods(peer)[2:] == ["CSS.disable", "DOM.disable"]
+
+
+async def test_domains_are_counted_for_each_session(peer: ScriptedPeer, connection: Connection) -> None:
+    first, second = await attach(connection, peer, "A"), await attach(connection, peer, "B")
+    async with first.subscribe("Network.*"), second.subscribe("Network.*"):
+        assert peer.count("Network.enable") == 2
+    assert peer.count("Network.disable") == 2
+
+
+async def test_the_second_subscriber_waits_for_the_firsts_enable(peer: ScriptedPeer, root: Session) -> None:
+    hold = peer.hold("Network.enable")
+    entered: list[int] = []
+
+    async def subscribe(n: int) -> None:
+        async with root.subscribe("Network.*"):
+            entered.append(n)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(subscribe, 1)
+        await hold.wait()
+        nursery.start_soon(subscribe, 2)
+        await trio.testing.wait_all_tasks_blocked()
+        assert entered == []
+        hold.release()
+    assert sorted(entered) == [1, 2]
+    assert methods(peer) == ["Network.enable", "Network.disable"]
+
+
+@pytest.mark.parametrize("written", [False, True])
+async def test_the_first_subscriber_is_cancelled_while_enabling_and_the_second_still_gets_its_events(
+    peer: ScriptedPeer, root: Session, written: bool
+) -> None:
+    hold = peer.hold("Network.enable")
+    first = trio.CancelScope()
+    inside = trio.Event()
+    leave = trio.Event()
+
+    async def subscribe_first() -> None:
+        with first:
+            async with root.subscribe("Network.*"):
+                pytest.fail("entered")
+
+    async def subscribe_second() -> None:
+        async with root.subscribe("Network.*"):
+            inside.set()
+            await leave.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(subscribe_first)
+        if written:
+            await hold.wait()
+        nursery.start_soon(subscribe_second)
+        if not written:
+            # Both have posted before the writer had a turn, when the scheduler is so inclined.
+            await trio.lowlevel.checkpoint()
+        first.cancel()
+        await hold.wait()
+        await trio.testing.wait_all_tasks_blocked()
+        assert not inside.is_set()
+        hold.release()
+        await inside.wait()
+        assert methods(peer)[-1] == "Network.enable"
+        leave.set()
+    assert methods(peer)[-1] == "Network.disable"
+    async with root.subscribe("Log.*"):
+        pass
+
+
+async def test_cancelled_while_enabling_it_is_disabled_again(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
+    hold = peer.hold("Network.enable")
+    with trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+
+            @nursery.start_soon
+            async def subscribe() -> None:
+                async with connection.root.subscribe("Network.*"):
+                    pytest.fail("entered")
+
+            await hold.wait()
+            scope.cancel()
+    assert methods(peer) == ["Network.enable", "Network.disable"]
+    assert connection.statistics().in_flight == 0
+    hold.release()
+    peer.on("Network.enable")
+    async with connection.root.subscribe("Network.*"):
+        assert methods(peer)[2:] == ["Network.enable"]
+
+
+async def test_a_refused_enable_is_told_to_everyone_who_waits(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
+    hold = peer.hold("Network.enable")
+    errors: list[RemoteError] = []
+
+    async def subscribe() -> None:
+        with pytest.raises(RemoteError, match="wasn't found") as caught:
+            async with connection.root.subscribe("Network.*"):
+                pytest.fail("entered")
+        errors.append(caught.value)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(subscribe)
+        nursery.start_soon(subscribe)
+        (request,) = await hold.wait()
+        await trio.testing.wait_all_tasks_blocked()
+        request.refuse(-32601, "'Network.enable' wasn't found")
+    assert len(errors) == 2
+    assert errors[0] is not errors[1]
+    # It counts for nothing: the next one tries again.
+    peer.on("Network.enable")
+    async with connection.root.subscribe("Network.*"):
+        assert peer.count("Network.enable") == 2
+
+
+async def test_a_refused_disable_is_no_error(peer: ScriptedPeer, root: Session) -> None:
+    peer.on("Network.disable", error=(-32000, "no"))
+    async with root.subscribe("Network.*", "Log.*"):
+        pass
+    assert peer.count("Log.disable") == 1
+
+
+async def test_a_disable_that_is_never_answered_does_not_hold_up_leaving(
+    peer: ScriptedPeer, connection: Connection
+) -> None:
+    for domain in ("Network", "Log", "Runtime"):
+        peer.on(f"{domain}.disable", SILENCE)
+    with trio.fail_after(5):
+        async with connection.root.subscribe("Network.*", "Log.*", "Runtime.*"):
+            pass
+    assert connection.statistics().in_flight == 0
+
+
+async def test_a_crash_while_enabling_counts_for_nothing(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S")
+    peer.crash_target("S")
+    await settled(connection)
+    with pytest.raises(Exception, match="crashed"):
+        async with session.subscribe("Network.*"):
+            pytest.fail("entered")
+    peer.send_event("Inspector.targetReloadedAfterCrash", session_id="S")
+    await settled(connection)
+    async with session.subscribe("Network.*"):
+        assert methods(peer) == ["Network.enable"]
+    assert methods(peer) == ["Network.enable", "Network.disable"]
+
+
+async def test_a_crashed_session_can_be_listened_to(peer: ScriptedPeer, connection: Connection) -> None:
+    session = await attach(connection, peer, "S")
+    peer.crash_target("S")
+    await settled(connection)
+    async with session.subscribe("Inspector.targetReloadedAfterCrash", enable=False) as events:
+        peer.send_event("Inspector.targetReloadedAfterCrash", session_id="S")
+        assert (await events.receive()).method == "Inspector.targetReloadedAfterCrash"
+
+
+async def test_holding_a_domain_by_hand(peer: ScriptedPeer, root: Session) -> None:
+    assert root.hold_domain("Page")
+    assert not root.hold_domain("Page")
+    async with root.subscribe("Page.*"):
+        assert methods(peer) == []
+    await root.release_domains("Page")
+    assert methods(peer) == []
+    await root.release_domains("Page")
+    assert methods(peer) == ["Page.disable"]
+
+
+async def test_an_error_of_the_body_leaves_as_itself(peer: ScriptedPeer, root: Session) -> None:
+    error = KeyError("body")
+    with pytest.raises(KeyError) as caught:
+        async with root.subscribe("Network.*"):
+            raise error
+    assert caught.value is error
+    assert methods(peer) == ["Network.enable", "Network.disable"]

@@ -1,0 +1,101 @@
+"""Budget: one deadline for one action, in trio's clock."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import trio
+import trio.testing
+
+from cdpengine.budget import Budget, check_timeout, within
+from cdpengine.errors import DeadlineExceeded, InvalidArgument
+
+
+@pytest.mark.parametrize("timeout", [-1, -0.001, math.nan, True, "5", None, [1], 1j])
+def test_what_is_no_timeout_is_refused(timeout: object) -> None:
+    with pytest.raises(InvalidArgument, match="timeout"):
+        check_timeout(timeout)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("timeout", [0, 1, 2.5, math.inf])
+def test_timeouts(timeout: float) -> None:
+    checked = check_timeout(timeout)
+    assert checked == timeout
+    assert isinstance(checked, float)
+
+
+async def test_a_body_in_time_passes(autojump_clock: trio.testing.MockClock) -> None:
+    with within("wait", 5) as budget:
+        await trio.sleep(4)
+        assert budget.remaining() == pytest.approx(1)
+
+
+async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.MockClock) -> None:
+    with pytest.raises(DeadlineExceeded) as caught, within("click e7", 5) as budget:
+        budget.step("scrolling it into view")
+        budget.step("waiting until it holds still")
+        budget.step("waiting until it holds still")
+        await trio.sleep_forever()
+    assert trio.current_time() == pytest.approx(5, abs=1e-6)
+    assert caught.value.steps == ("scrolling it into view", "waiting until it holds still")
+    assert str(caught.value).startswith("click e7 did not finish within 5 s")
+
+
+async def test_no_time_at_all_does_not_enter_the_body() -> None:
+    with pytest.raises(DeadlineExceeded):  # noqa: SIM117, PT012
+        with within("click", 0):
+            pytest.fail("the body was entered")
+
+
+async def test_cancellation_from_outside_passes_through(autojump_clock: trio.testing.MockClock) -> None:
+    with trio.move_on_after(1) as outer, within("wait", 5):
+        await trio.sleep_forever()
+    assert outer.cancelled_caught
+    assert trio.current_time() == pytest.approx(1)
+
+
+async def test_an_error_of_the_body_leaves_as_itself() -> None:
+    error = KeyError("body")
+    with pytest.raises(KeyError) as caught, within("wait", 5):
+        raise error
+    assert caught.value is error
+
+
+async def test_remaining_never_goes_below_zero(autojump_clock: trio.testing.MockClock) -> None:
+    budget = Budget.start("wait", 1)
+    await trio.sleep(3)
+    assert budget.remaining() == 0
+
+
+async def test_remaining_knows_the_enclosing_deadline() -> None:
+    budget = Budget.start("wait", 100)
+    with trio.move_on_after(2):
+        assert budget.remaining() <= 2
+
+
+async def test_without_limit() -> None:
+    with within("wait", math.inf) as budget:
+        assert budget.remaining() == math.inf
+
+
+async def test_a_child_never_outlives_its_parent(autojump_clock: trio.testing.MockClock) -> None:
+    budget = Budget.start("click", 10)
+    assert budget.child("scroll").remaining() == pytest.approx(10)
+    assert budget.child("scroll", at_most=3).remaining() == pytest.approx(3)
+    assert budget.child("scroll", margin=4).remaining() == pytest.approx(6)
+    await trio.sleep(9)
+    assert budget.child("scroll", at_most=3).remaining() == pytest.approx(1)
+    assert budget.child("scroll", margin=4).remaining() == 0
+
+
+async def test_a_childs_steps_are_its_parents_and_bounded() -> None:
+    budget = Budget.start("click", 10)
+    child = budget.child("scroll")
+    child.step("first")
+    for n in range(1000):
+        child.step(f"step {n}")
+    steps = budget.exceeded().steps
+    assert steps[0] == "first"
+    assert steps[-1] == "step 999"
+    assert len(steps) <= 20

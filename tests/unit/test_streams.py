@@ -1,0 +1,284 @@
+"""EventStream: bounded, exact about what it lost and where, and never losing by cancellation."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdpengine.errors import EngineError, EventsLost, SessionGone, TargetCrashed
+from cdpengine.session.events import Event, compile_pattern
+from cdpengine.session.streams import EventStream
+
+
+def make_stream(buffer: int, *patterns: str) -> EventStream:
+    patterns = patterns or ("*",)
+    return EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer)
+
+
+def event(number: int) -> Event:
+    return Event("Test.event", None, b'{"n":%d}' % number)
+
+
+def number(received: Event) -> int:
+    n = received.params["n"]
+    assert isinstance(n, int)
+    return n
+
+
+def gone() -> EngineError:
+    return SessionGone(target="page", reason="closed")
+
+
+def crashed() -> TargetCrashed:
+    return TargetCrashed(target="page", reason="its renderer crashed")
+
+
+def drain(stream: EventStream) -> list[int | str]:
+    """Read what is there: numbers of events, "lost N" for gaps, "crash"."""
+    got: list[int | str] = []
+    while True:
+        try:
+            got.append(number(stream.receive_nowait()))
+        except EventsLost as lost:
+            got.append(f"lost {lost.count}")
+        except TargetCrashed:
+            got.append("crash")
+        except trio.WouldBlock:
+            return got
+
+
+def test_order_is_kept() -> None:
+    stream = make_stream(10)
+    for n in range(10):
+        stream.deliver(event(n))
+    assert drain(stream) == list(range(10))
+
+
+def test_the_gap_is_told_at_its_very_place_and_once() -> None:
+    stream = make_stream(3)
+    for n in range(8):
+        stream.deliver(event(n))
+    assert stream.dropped == 5
+    assert drain(stream) == [0, 1, 2, "lost 5"]
+    stream.deliver(event(8))
+    assert drain(stream) == [8]
+
+
+def test_a_gap_grows_until_there_is_room_again() -> None:
+    stream = make_stream(2)
+    for n in range(3):
+        stream.deliver(event(n))
+    assert number(stream.receive_nowait()) == 0
+    stream.deliver(event(3))  # room again: after the gap
+    stream.deliver(event(4))
+    assert drain(stream) == [1, "lost 1", 3, "lost 1"]
+
+
+def test_gaps_take_no_room_from_events() -> None:
+    stream = make_stream(1)
+    stream.deliver(event(0))
+    stream.deliver(event(1))
+    assert number(stream.receive_nowait()) == 0
+    stream.deliver(event(2))
+    assert drain(stream) == ["lost 1", 2]
+
+
+def test_the_error_of_a_gap_says_what_and_how_many() -> None:
+    stream = make_stream(1, "Network.*", "Page.loadEventFired")
+    for n in range(4):
+        stream.deliver(event(n))
+    stream.receive_nowait()
+    with pytest.raises(EventsLost) as caught:
+        stream.receive_nowait()
+    lost = caught.value
+    assert (lost.count, lost.buffer, lost.pattern) == (3, 1, "Network.*, Page.loadEventFired")
+
+
+def test_a_gap_that_was_told_does_not_change_any_more() -> None:
+    stream = make_stream(1)
+    stream.deliver(event(0))
+    stream.deliver(event(1))
+    stream.receive_nowait()
+    with pytest.raises(EventsLost) as caught:
+        stream.receive_nowait()
+    stream.deliver(event(2))
+    stream.deliver(event(3))
+    assert caught.value.count == 1
+
+
+@given(st.integers(1, 5), st.lists(st.sampled_from(["deliver", "receive", "crash"]), max_size=60))
+def test_received_and_lost_together_are_what_was_sent(buffer: int, steps: list[str]) -> None:
+    stream = make_stream(buffer)
+    sent = 0
+    got: list[int | str] = []
+    for step in steps:
+        if step == "deliver":
+            stream.deliver(event(sent))
+            sent += 1
+        elif step == "crash":
+            stream.crash(crashed())
+        else:
+            try:
+                got.append(number(stream.receive_nowait()))
+            except EventsLost as lost:
+                got.append(f"lost {lost.count}")
+            except TargetCrashed:
+                got.append("crash")
+            except trio.WouldBlock:
+                pass
+        assert stream.statistics().waiting <= buffer
+    got += drain(stream)
+    expected = 0
+    for entry in got:
+        if isinstance(entry, int):
+            assert entry == expected
+            expected += 1
+        elif entry != "crash":
+            expected += int(entry.removeprefix("lost "))
+    assert expected == sent
+    statistics = stream.statistics()
+    assert statistics.received + statistics.dropped == sent
+    assert statistics.waiting == 0
+
+
+@given(st.lists(st.sampled_from(["deliver", "crash"]), max_size=200))
+def test_no_sequence_without_a_consumer_grows_beyond_its_bound(steps: list[str]) -> None:
+    stream = make_stream(2)
+    for n, step in enumerate(steps):
+        if step == "deliver":
+            stream.deliver(event(n))
+        else:
+            stream.crash(crashed())
+    assert len(drain(stream)) <= 4 * (2 + 1)
+
+
+def test_a_crash_is_told_in_its_place_and_the_stream_goes_on() -> None:
+    stream = make_stream(10)
+    stream.deliver(event(0))
+    stream.crash(crashed())
+    stream.crash(crashed())
+    stream.deliver(event(1))
+    stream.crash(crashed())
+    assert drain(stream) == [0, "crash", 1, "crash"]
+    stream.crash(crashed())
+    assert drain(stream) == ["crash"]
+
+
+async def test_what_is_buffered_is_read_before_the_end_is_raised() -> None:
+    stream = make_stream(2)
+    for n in range(3):
+        stream.deliver(event(n))
+    stream.end(gone)
+    assert number(await stream.receive()) == 0
+    assert number(await stream.receive()) == 1
+    with pytest.raises(EventsLost):
+        await stream.receive()
+    for _ in range(2):
+        with pytest.raises(SessionGone):
+            await stream.receive()
+    with pytest.raises(SessionGone):
+        stream.receive_nowait()
+
+
+async def test_the_end_wakes_whoever_waits() -> None:
+    stream = make_stream(1)
+
+    async def wait() -> None:
+        with pytest.raises(SessionGone):
+            await stream.receive()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked()
+        stream.end(gone)
+
+
+async def test_the_first_reason_of_an_end_stays() -> None:
+    stream = make_stream(1)
+    stream.end(gone)
+    stream.end(lambda: trio.ClosedResourceError("later"))
+    with pytest.raises(SessionGone):
+        await stream.receive()
+
+
+async def test_iterating_ends_with_the_reason() -> None:
+    stream = make_stream(5)
+    for n in range(3):
+        stream.deliver(event(n))
+    stream.end(gone)
+    got = []
+    with pytest.raises(SessionGone):
+        async for received in stream:
+            got.append(number(received))  # noqa: PERF401 (the loop ends with an error, and what came before counts)
+    assert got == [0, 1, 2]
+
+
+async def test_cancelled_receive_loses_nothing() -> None:
+    stream = make_stream(5)
+    stream.deliver(event(0))
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await stream.receive()
+    assert scope.cancelled_caught
+    assert number(await stream.receive()) == 0
+
+    with trio.CancelScope() as waiting:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(stream.receive)
+            await trio.testing.wait_all_tasks_blocked()
+            waiting.cancel()
+    stream.deliver(event(1))
+    assert number(await stream.receive()) == 1
+
+
+async def test_an_event_that_arrives_in_the_tick_of_the_cancellation_is_received_or_kept() -> None:
+    stream = make_stream(5)
+    got: list[int] = []
+
+    async def consume() -> None:
+        got.append(number(await stream.receive()))
+
+    with trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(consume)
+            await trio.testing.wait_all_tasks_blocked()
+            stream.deliver(event(0))
+            scope.cancel()
+    assert got + drain(stream) == [0]
+
+
+async def test_receive_gives_other_tasks_their_turn() -> None:
+    stream = make_stream(100)
+    for n in range(100):
+        stream.deliver(event(n))
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(other)
+        for _ in range(100):
+            await stream.receive()
+        nursery.cancel_scope.cancel()
+    assert turns >= 90
+
+
+@pytest.mark.parametrize(
+    ("patterns", "method", "wanted"),
+    [
+        (("*",), "A.b", True),
+        (("A.*",), "A.b", True),
+        (("A.*",), "AB.c", False),
+        (("A.b", "C.d"), "C.d", True),
+        (("A.b",), "A.bc", False),
+    ],
+)
+def test_which_events_belong_into_a_stream(patterns: tuple[str, ...], method: str, wanted: bool) -> None:
+    assert make_stream(1, *patterns).wants(method) is wanted

@@ -1,0 +1,71 @@
+"""The tap: watchers see the traffic, and cannot break it."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from cdpengine.wire.tap import Tap, Traffic
+
+
+def traffic(text: str) -> Traffic:
+    return Traffic(time=1.0, direction="sent", connection="test", message=text)
+
+
+def test_nobody_watches_at_first_and_nobody_is_left() -> None:
+    tap = Tap()
+    assert not tap.watchers
+    with tap.watch(lambda _: None):
+        assert len(tap.watchers) == 1
+    assert not tap.watchers
+
+
+def test_watchers_see_messages_in_order_while_they_watch() -> None:
+    tap = Tap()
+    outer: list[Traffic] = []
+    inner: list[Traffic] = []
+    with tap.watch(outer.append):
+        tap.pass_on(traffic("1"))
+        with tap.watch(inner.append):
+            tap.pass_on(traffic("2"))
+        tap.pass_on(traffic("3"))
+    tap.pass_on(traffic("4"))
+    assert [seen.message for seen in outer] == ["1", "2", "3"]
+    assert [seen.message for seen in inner] == ["2"]
+
+
+def test_a_watcher_given_twice_goes_on_after_the_inner_block() -> None:
+    tap = Tap()
+    seen: list[Traffic] = []
+    watcher = seen.append
+    with tap.watch(watcher):
+        with tap.watch(watcher):
+            tap.pass_on(traffic("1"))
+        tap.pass_on(traffic("2"))
+    assert [one.message for one in seen] == ["1", "1", "2"]
+
+
+def test_a_watcher_that_raises_is_taken_out_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    tap = Tap()
+    seen: list[Traffic] = []
+    calls = 0
+
+    def fails(_traffic: Traffic) -> None:
+        nonlocal calls
+        calls += 1
+        raise ValueError("watcher")
+
+    with caplog.at_level(logging.ERROR, logger="cdpengine.wire"), tap.watch(fails), tap.watch(seen.append):
+        tap.pass_on(traffic("1"))
+        tap.pass_on(traffic("2"))
+    assert calls == 1
+    assert len(seen) == 2
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+def test_the_watcher_leaves_when_the_body_raises() -> None:
+    tap = Tap()
+    with pytest.raises(KeyError), tap.watch(lambda _: None):
+        raise KeyError
+    assert not tap.watchers
