@@ -154,7 +154,7 @@ async def measure(rounds: int) -> dict[str, object]:
 
         engine_side = Side("engine", lambda n: pages[n].session.call("Runtime.evaluate", expression="1"))
         bare_side = Side("bare", lambda n: loop.call("Runtime.evaluate", params, loop_sessions[n]))
-        alone_side = Side("alone", lambda n: alone.call_alone("Runtime.evaluate", params, alone_session))
+        alone_side = Side("alone", lambda _n: alone.call_alone("Runtime.evaluate", params, alone_session))
         for side in (engine_side, bare_side, alone_side):
             await round_trips(side)  # warm-up
         for _ in range(rounds):

@@ -14,11 +14,9 @@ test comes after it and right before the event.
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from importlib import resources
 from typing import TypeVar
 
 import attrs
@@ -42,6 +40,7 @@ from cdpengine.errors import (
     StaleRef,
     Unstable,
 )
+from cdpengine.js import script
 from cdpengine.session.calls import PendingCall
 
 T = TypeVar("T")
@@ -275,7 +274,7 @@ class Inspection:
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
         handle = self._handle or await self._resolve()
-        look = self._connected(await self._run(handle, _source("actionability.js"), _request(()), Look))
+        look = self._connected(await self._run(handle, script("actionability"), _request(()), Look))
         if look.invisible:
             raise self._refusal(Invisible, look.invisible)
         if look.disabled:
@@ -284,7 +283,7 @@ class Inspection:
             raise self._refusal(NotInteractable, f"{look.uneditable}. For keys without a field, use press()")
         if editable and look.readonly:
             raise self._refusal(Disabled, look.readonly)
-        focus = await self._run(handle, _source("focus.js"), {"atEnd": at_end}, _Focus)
+        focus = await self._run(handle, script("focus"), {"atEnd": at_end}, _Focus)
         if not focus.focused:
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
@@ -337,7 +336,7 @@ class Inspection:
         assert self._handle is not None
         handles = [*self._owners, self._handle]
         frames: list[Quad | None] = [None, *placed.frames]
-        source = _source("actionability.js")
+        source = script("actionability")
         with _together() as post:
             calls = [
                 post(_post_run(handle, source, _request(placed.points, frame, settle=placed.settle)))
@@ -495,8 +494,3 @@ def _post_run(handle: _Handle, source: str, request: object) -> PendingCall:
         returnByValue=True,
         awaitPromise=True,
     )
-
-
-@functools.cache
-def _source(name: str) -> str:
-    return resources.files("cdpengine").joinpath("js", name).read_text(encoding="utf-8")

@@ -118,7 +118,6 @@ async def _close_now(page: Page) -> None:  # noqa: ARG001 - the tour gives the p
 
 async def _keep_open(page: Page) -> None:
     """Stay until Ctrl-C, or until the tab or the browser is closed by hand."""
-    click.echo(f"Kept open at {page.url}. Ctrl-C ends it.")
 
     async def until_closed() -> None:
         with contextlib.suppress(SessionGone, ConnectionLost):
@@ -126,6 +125,7 @@ async def _keep_open(page: Page) -> None:
         nursery.cancel_scope.cancel()
 
     with trio.open_signal_receiver(signal.SIGINT) as interrupts:
+        click.echo(f"Kept open at {page.url}. Ctrl-C ends it.")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(until_closed)
             async for _ in interrupts:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import socket
 import struct
 from collections import deque
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Protocol, cast
 
 import attrs
 import trio
@@ -273,8 +273,29 @@ class PipeWire:
 
 async def accept_websocket(
     nursery: trio.Nursery, stream: trio.SocketStream
-) -> trio_websocket.WebSocketRequest:
-    """Return the handshake that a client asks for on `stream`."""
-    return await trio_websocket.wrap_server_stream(
-        nursery, stream, message_queue_size=64, max_message_size=_MOST_BYTES, receive_buffer_size=_READ_BYTES
-    )
+) -> trio_websocket.WebSocketRequest | None:
+    """Return the handshake that a client asks for on `stream`, None when it went away before."""
+    with trio.CancelScope() as waiting:
+        return await trio_websocket.wrap_server_stream(
+            cast("trio.Nursery", _Background(nursery, waiting)),
+            stream,
+            message_queue_size=64,
+            max_message_size=_MOST_BYTES,
+            receive_buffer_size=_READ_BYTES,
+        )
+    return None
+
+
+@attrs.frozen
+class _Background:
+    """Runs the library's reader, and ends the wait for a handshake, which the library does not, with it."""
+
+    nursery: trio.Nursery
+    waiting: trio.CancelScope
+
+    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
+        self.nursery.start_soon(self.run, reader, name="websocket reader of the scripted peer")
+
+    async def run(self, reader: Callable[[], Awaitable[None]]) -> None:
+        await reader()
+        self.waiting.cancel()

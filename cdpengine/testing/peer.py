@@ -323,6 +323,8 @@ class ScriptedPeer:
                 await trio.sleep_forever()
             async with open_body_nursery() as nursery:
                 request = await accept_websocket(nursery, stream)
+                if request is None:
+                    return
                 if isinstance(self.handshake, int):
                     await request.reject(self.handshake)
                     return
@@ -335,6 +337,13 @@ class ScriptedPeer:
         await link.run(lambda message: self._take(link, message))
 
     def _take(self, link: Link, message: bytes | str) -> None:
+        try:
+            self._take_command(link, message)
+        except Exception as error:  # noqa: BLE001 (raised again at once, in a task of its own)
+            # It ends the `async with` block as itself; raised here, it would first cut the client's connection.
+            self._running().start_soon(_raise, error, name="failure of the scripted peer")
+
+    def _take_command(self, link: Link, message: bytes | str) -> None:
         command = json.loads(message)
         request = Request(
             id=command["id"],
@@ -367,6 +376,10 @@ class ScriptedPeer:
             self._running().start_soon(_answer_later, request, answered, name=f"answer to {request.method}")
         else:
             request.answer(answered)
+
+
+async def _raise(error: Exception) -> None:
+    raise error
 
 
 async def _answer_later(request: Request, answered: Awaitable[Answer]) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -322,6 +323,32 @@ def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp
     assert processes_of(tmp_path)
     waiting.kill()
     wait_until(lambda: not processes_of(tmp_path), "the browser's end", 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals a process group")
+def test_ctrl_c_in_a_terminal_ends_a_demo_that_was_kept_open() -> None:
+    with subprocess.Popen(
+        [*COMMAND, "demo", "--keep-open"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        start_new_session=True,
+    ) as command:
+        bound = threading.Timer(BOUND, command.kill)
+        bound.start()
+        try:
+            assert command.stdout is not None
+            assert any(line.startswith("Kept open at http://127.0.0.1:") for line in command.stdout)
+            os.killpg(command.pid, signal.SIGINT)  # a terminal sends it to all of the foreground's processes
+            output, _ = command.communicate(timeout=BOUND)
+        finally:
+            bound.cancel()
+            if command.poll() is None:
+                command.kill()
+    assert command.returncode == 0, output
+    assert "10 of 10 steps did what they say." in output
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")

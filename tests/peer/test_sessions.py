@@ -87,6 +87,7 @@ async def test_what_ends_ends_its_own_calls_and_nobody_elses(
         assert connection.statistics().in_flight == 2
         assert await other.call("A.d") == {}
         hold.release()
+    await settled(connection)
     assert connection.statistics().late_replies == 2
     with pytest.raises(expected, match=r"during A\.later"):
         await session.call("A.later")

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 from action_stage import MOUSE_EVENTS, Stage
 from pytest_httpserver import HTTPServer
 
+from cdpengine.action.geometry import Point
 from cdpengine.errors import (
     Covered,
     DeadlineExceeded,
@@ -38,7 +41,7 @@ async def test_events_of_a_click_in_order_and_at_the_centre(stage: Stage) -> Non
     assert {(entry["x"], entry["y"]) for entry in record} == {(140, 60)}
     assert [entry["buttons"] for entry in record] == [0, 1, 0, 0]
     assert [entry["detail"] for entry in record] == [0, 1, 1, 1]
-    assert outcome.point == (140, 60)
+    assert outcome.point == Point(140, 60)
     assert outcome.target == "e1 button"
     assert not outcome.dialog_opened
 
@@ -264,7 +267,7 @@ async def test_document_replaced_while_waiting_is_stale(stage: Stage, httpserver
         {"position": (float("nan"), 0)},
     ],
 )
-async def test_wrong_arguments_send_nothing(stage: Stage, options: dict[str, object]) -> None:
+async def test_wrong_arguments_send_nothing(stage: Stage, options: dict[str, Any]) -> None:
     await stage.show(BUTTON)
     node = await stage.node("#go")
     sent = stage.session.connection.statistics().sent

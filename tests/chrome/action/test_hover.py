@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from action_stage import Stage
 
+from cdpengine.action.geometry import Point
 from cdpengine.errors import Covered, Invisible
 
 pytestmark = pytest.mark.chrome
@@ -18,7 +19,7 @@ async def test_events_of_a_hover(stage: Stage) -> None:
     assert [entry["type"] for entry in record] == ["mouseover", "mouseenter", "mousemove"]
     assert all(entry["trusted"] and entry["buttons"] == 0 for entry in record)
     assert {(entry["x"], entry["y"]) for entry in record} == {(140, 60)}
-    assert outcome.point == (140, 60)
+    assert outcome.point == Point(140, 60)
     assert await stage.js("box.matches(':hover')") is True
 
 

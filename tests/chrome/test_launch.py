@@ -1,0 +1,202 @@
+"""launch and connect: what they refuse, and what they leave behind: nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+import trio
+
+import cdpengine
+
+
+def profiles() -> set[str]:
+    return {name for name in os.listdir(tempfile.gettempdir()) if "cdpengine" in name}
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+async def test_what_the_body_raises_leaves_as_itself(transport: str) -> None:
+    before = profiles()
+    error = KeyError("mine")
+    with pytest.raises(KeyError) as caught:
+        async with cdpengine.launch(transport=transport) as browser:  # type: ignore[arg-type]
+            await browser.new_page()
+            raise error
+    assert caught.value is error
+    assert profiles() == before
+
+
+async def test_a_group_of_the_body_leaves_as_itself() -> None:
+    group = ExceptionGroup("mine", [KeyError("a"), ValueError("b")])
+    with pytest.raises(ExceptionGroup) as caught:
+        async with cdpengine.launch():
+            raise group
+    assert caught.value is group
+
+
+async def test_what_connect_s_body_raises_leaves_as_itself(shared_endpoint: str) -> None:
+    error = KeyError("mine")
+    with pytest.raises(KeyError) as caught:
+        async with cdpengine.connect(shared_endpoint):
+            raise error
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+async def test_cancelled_it_ends_cleanly(transport: str) -> None:
+    before = profiles()
+    with trio.move_on_after(30) as scope:
+        async with cdpengine.launch(transport=transport) as browser:  # type: ignore[arg-type]
+            await browser.new_page()
+            scope.cancel()
+            await trio.sleep_forever()
+    assert scope.cancelled_caught
+    assert profiles() == before
+
+
+async def test_a_browser_that_is_connected_to_is_not_closed(shared_endpoint: str) -> None:
+    for _ in range(2):
+        async with cdpengine.connect(shared_endpoint) as browser:
+            assert browser.version.product.startswith("Chrome/")
+
+
+async def test_a_start_that_takes_too_long_fails_by_name() -> None:
+    with pytest.raises(cdpengine.LaunchFailed, match="not ready within"):
+        async with cdpengine.launch(timeout=0.01):
+            raise AssertionError("it cannot have been ready")
+
+
+async def test_what_is_no_browser_is_named(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a program")
+    with pytest.raises(cdpengine.EngineError, match="notes.txt"):
+        async with cdpengine.launch(executable=str(text)):
+            pass
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\necho went wrong >&2\nexit 3\n")
+    script.chmod(0o755)
+    with pytest.raises(cdpengine.LaunchFailed) as caught:
+        async with cdpengine.launch(executable=script):
+            pass
+    assert caught.value.exit_code == 3
+    assert "went wrong" in str(caught.value)
+    with pytest.raises(cdpengine.BrowserNotFound, match="nowhere"):
+        async with cdpengine.launch(executable=tmp_path / "nowhere"):
+            pass
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["", "localhost:9222", "ftp://localhost", "http://", "http://127.0.0.1:99999", "127.0.0.1"]
+)
+async def test_a_malformed_endpoint_is_named(endpoint: str) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="http"):
+        async with cdpengine.connect(endpoint):
+            pass
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws"])
+async def test_an_unreachable_port_is_named(scheme: str) -> None:
+    with trio.socket.socket() as listener:
+        await listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    with pytest.raises(cdpengine.ConnectFailed, match=f"127.0.0.1:{port}"):
+        async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}"):
+            pass
+
+
+async def test_an_endpoint_that_never_answers_is_given_up_on() -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    async with listeners[0]:
+        port = listeners[0].socket.getsockname()[1]
+        for scheme in ("http", "ws"):
+            with pytest.raises(cdpengine.ConnectFailed, match="no answer within"):
+                async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}", timeout=0.2):
+                    pass
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan")])
+async def test_a_wrong_timeout_is_named(timeout: float) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="timeout"):
+        async with cdpengine.launch(timeout=timeout):
+            pass
+    with pytest.raises(cdpengine.InvalidArgument, match="timeout"):
+        async with cdpengine.connect("http://127.0.0.1:1", timeout=timeout):
+            pass
+
+
+async def test_twenty_pages_at_once(browser: cdpengine.Browser) -> None:
+    texts: dict[int, str] = {}
+
+    async def read(number: int) -> None:
+        page = await browser.new_page(f"data:text/html,<button>Button {number}</button>")
+        texts[number] = (await page.snapshot()).find(role="button").name
+        await page.close()
+
+    async with trio.open_nursery() as nursery:
+        for number in range(20):
+            nursery.start_soon(read, number)
+    assert texts == {number: f"Button {number}" for number in range(20)}
+
+
+PROGRAM = """
+    import sys, trio, cdpengine
+
+    async def main():
+        async with cdpengine.launch(transport=sys.argv[1]) as browser:
+            page = await browser.new_page("about:blank")
+            print("ready", flush=True)
+            await page.evaluate("while (true) {}", timeout=60)
+
+    trio.run(main)
+"""
+
+
+def chromes_of(marker: str) -> list[int]:
+    """Processes with the marker in their environment: all that a program started, however deep."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                environment = Path(f"/proc/{entry}/environ").read_bytes()
+                command = Path(f"/proc/{entry}/cmdline").read_bytes()
+            except OSError:
+                continue
+            if marker.encode() in environment and b"chrom" in command:
+                found.append(int(entry))
+    return found
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_program_that_is_ended_leaves_no_chrome(how: signal.Signals, transport: str) -> None:
+    marker = f"CDPENGINE_TEST={os.getpid()}.{time.monotonic_ns()}"
+    name, value = marker.split("=")
+    program = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM), transport],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, name: value},
+        text=True,
+    )
+    try:
+        assert program.stdout is not None
+        assert program.stdout.readline() == "ready\n"
+        assert chromes_of(marker)
+        program.send_signal(how)
+        program.wait(10)
+        deadline = time.monotonic() + 2
+        while chromes_of(marker) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert chromes_of(marker) == []
+    finally:
+        program.kill()
+        program.wait()
+        if program.stdout:
+            program.stdout.close()

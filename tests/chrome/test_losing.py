@@ -1,0 +1,230 @@
+"""What happens to calls when what would have answered them dies: each ends by name, and at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import trio
+import trio.testing
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+
+Action = Callable[[cdpengine.Page, str], Awaitable[object]]
+
+ACTIONS: dict[str, Action] = {
+    "goto": lambda page, slow: page.goto(slow),
+    "snapshot": lambda page, _slow: snapshot_for_ever(page),
+    "evaluate": lambda page, _slow: page.evaluate("while (true) {}"),
+    "awaited promise": lambda page, _slow: page.evaluate("new Promise(() => {})"),
+    "click": lambda page, _slow: page.click(page_button(page)),
+    "raw call": lambda page, _slow: page.session.call("Runtime.evaluate", expression="for (;;);"),
+    "wait for an event": lambda page, _slow: page.session.wait_for("Page.loadEventFired"),
+    "wait for a page": lambda page, _slow: page.browser.wait_for_page(opener=page),
+    "new page": lambda page, _slow: open_pages_for_ever(page.browser),
+}
+
+
+async def snapshot_for_ever(page: cdpengine.Page) -> None:
+    while True:
+        await page.snapshot()
+
+
+async def open_pages_for_ever(browser: cdpengine.Browser) -> None:
+    while True:
+        await (await browser.new_page()).close()
+
+
+def page_button(page: cdpengine.Page) -> cdpengine.Ref:
+    return BUTTONS[page.target_id]
+
+
+BUTTONS: dict[str, cdpengine.Ref] = {}
+
+
+@pytest.fixture
+async def slow(httpserver: HTTPServer) -> AsyncIterator[str]:
+    """A URL that does not answer while the test runs."""
+    release = threading.Event()
+
+    def answer(_request: Request) -> Response:
+        release.wait(30)
+        return Response("late")
+
+    httpserver.expect_request("/slow").respond_with_handler(answer)
+    yield httpserver.url_for("/slow")
+    release.set()
+
+
+async def ready_page(browser: cdpengine.Browser) -> cdpengine.Page:
+    """A page with a button that never holds still, so that a click on it goes on and on."""
+    page = await browser.new_page()
+    await page.set_content(
+        "<style>@keyframes m { to { margin-left: 900px } } button { animation: m .7s linear infinite }</style>"
+        "<button>Go</button>"
+    )
+    BUTTONS[page.target_id] = (await page.snapshot()).find(role="button")
+    return page
+
+
+def browser_pid(browser: cdpengine.Browser) -> int:
+    """The browser process itself, by its listening socket: the launcher script replaced itself by it."""
+    port = int(browser.connections[0].name.rpartition(":")[2])
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat") as stat:
+                    parent = int(stat.read().rpartition(")")[2].split()[1])
+                with open(f"/proc/{entry}/cmdline") as cmdline:
+                    command = cmdline.read()
+            except OSError:
+                continue
+            if parent == os.getpid() and "remote-debugging" in command and owns_port(int(entry), port):
+                return int(entry)
+    raise AssertionError("no browser process found")
+
+
+def owns_port(pid: int, port: int) -> bool:
+    inodes = set()
+    with open(f"/proc/{pid}/net/tcp") as table:
+        for line in table.readlines()[1:]:
+            fields = line.split()
+            if fields[1].endswith(f":{port:04X}") and fields[3] == "0A":
+                inodes.add(f"socket:[{fields[9]}]")
+    for descriptor in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            if os.readlink(f"/proc/{pid}/fd/{descriptor}") in inodes:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@pytest.mark.parametrize("name", ACTIONS)
+async def test_a_killed_browser_ends_every_call_within_a_second(name: str, slow: str) -> None:
+    ended: list[float] = []
+    async with cdpengine.launch() as browser:
+        page = await ready_page(browser)
+        pid = browser_pid(browser)
+
+        async def act() -> None:
+            with pytest.raises(cdpengine.ConnectionLost) as caught:
+                await ACTIONS[name](page, slow)
+            ended.append(trio.current_time())
+            assert "127.0.0.1" in str(caught.value)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(act)
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            os.kill(pid, signal.SIGKILL)
+            killed = trio.current_time()
+            nursery.cancel_scope.deadline = killed + 10
+        assert ended, "it was still waiting after ten seconds"
+        assert ended[0] - killed < 1
+        with pytest.raises(cdpengine.ConnectionLost):
+            await page.title()
+    assert not os.path.exists(f"/proc/{pid}"), "no zombie is left"
+
+
+@pytest.mark.parametrize(
+    ("way", "name"),
+    [
+        (way, name)
+        for way in ("crash", "close")
+        for name in ("goto", "snapshot", "evaluate", "click", "raw call", "wait for an event")
+        if (way, name) != ("crash", "goto")  # Chrome refuses: "Page has pending navigations, not killing"
+    ],
+)
+async def test_a_page_that_dies_takes_only_its_own_calls(
+    browser: cdpengine.Browser, page: cdpengine.Page, slow: str, name: str, way: str
+) -> None:
+    victim = await ready_page(browser)
+    # A long-lived call of another tab must not notice.
+    bystander = page.session.post("Runtime.evaluate", expression="new Promise(r => go = r)", awaitPromise=True)
+    ended: list[float] = []
+
+    async def act() -> None:
+        with pytest.raises(cdpengine.EngineError) as caught:
+            await ACTIONS[name](victim, slow)
+        ended.append(trio.current_time())
+        errors = (cdpengine.SessionGone, cdpengine.EvaluationTerminated)
+        assert isinstance(caught.value, errors), repr(caught.value)
+        if way == "crash":
+            assert isinstance(caught.value, cdpengine.TargetCrashed)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(act)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        if way == "crash":
+            with pytest.raises(cdpengine.TargetCrashed):
+                await victim.session.call("Page.crash")
+        else:
+            await victim.close()
+        nursery.cancel_scope.deadline = trio.current_time() + 10
+    assert ended, "it was still waiting after ten seconds"
+    assert not bystander.done
+    await page.evaluate("go(5)")
+    assert (await bystander.result())["result"]["value"] == 5
+    if way == "crash":
+        await victim.close()
+
+
+async def test_a_crashed_page_comes_back_with_a_reload(
+    browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/").respond_with_data(
+        "<button onclick='n = (self.n || 0) + 1'>Go</button>", content_type="text/html"
+    )
+    await page.goto(httpserver.url_for("/"))
+    for bring_back in (page.reload, lambda: page.goto(httpserver.url_for("/"))):
+        with pytest.raises(cdpengine.TargetCrashed):
+            await page.session.call("Page.crash")
+        with pytest.raises(cdpengine.TargetCrashed, match="Reload"):
+            await page.snapshot()
+        await bring_back()
+        await page.click((await page.snapshot()).find(role="button"))
+        assert await page.evaluate("n") == 1
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate("while (true) {}", timeout=0.2)
+        assert await page.evaluate("document.hasFocus()"), "its set-up came back with it"
+
+
+async def test_a_cut_connection_leaves_the_browser_alone(
+    browser: cdpengine.Browser, shared_endpoint: str
+) -> None:
+    async with cdpengine.connect(shared_endpoint) as other:
+        page = await other.new_page()
+        target_id = page.target_id
+        other.connections[0].lose("the test cut it")
+        with pytest.raises(cdpengine.ConnectionLost, match="the test cut it"):
+            await page.snapshot()
+    ours = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
+    assert await ours.evaluate("1 + 1") == 2
+    await ours.close()
+
+
+async def test_connecting_while_a_tab_is_stuck(
+    browser: cdpengine.Browser, page: cdpengine.Page, shared_endpoint: str
+) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang, page)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        async with cdpengine.connect(shared_endpoint, timeout=5) as other:
+            stuck = other.page(page.target_id)
+            assert stuck is not None
+            with pytest.raises(cdpengine.DeadlineExceeded):
+                await stuck.snapshot(timeout=0.3)
+            mine = await other.new_page(timeout=5)
+            assert await mine.evaluate("1 + 1", timeout=5) == 2
+            await mine.close()
+        nursery.cancel_scope.cancel()
+    assert await page.evaluate("1", timeout=5) == 1
+
+
+async def hang(page: cdpengine.Page) -> None:
+    await page.evaluate("while (true) {}", timeout=60)

@@ -1,0 +1,296 @@
+"""Connecting by websocket to what is no browser, or to a browser that will not have us."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+import trio.testing
+
+from cdpengine.errors import ConnectFailed, ConnectionLost, EngineError, InvalidArgument
+from cdpengine.session.connection import open_connection
+from cdpengine.testing import ScriptedPeer
+from cdpengine.wire.transport import TransportBroken, open_websocket
+
+Serve = Callable[[trio.SocketStream], Awaitable[None]]
+
+
+@asynccontextmanager
+async def tcp_server(serve: Serve) -> AsyncIterator[int]:
+    async def handle(stream: trio.SocketStream) -> None:
+        async with stream:
+            try:
+                await serve(stream)
+            except trio.BrokenResourceError:
+                pass  # the client went away, which is what it should do
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, handle, listeners)
+        yield listeners[0].socket.getsockname()[1]
+        nursery.cancel_scope.cancel()
+
+
+async def read_request(stream: trio.SocketStream) -> bytes:
+    request = b""
+    while b"\r\n\r\n" not in request:
+        chunk = await stream.receive_some(4096)
+        assert chunk
+        request += chunk
+    return request
+
+
+def header(request: bytes, name: bytes) -> bytes:
+    lines = [line.split(b":", 1) for line in request.split(b"\r\n")[1:] if b":" in line]
+    return next(value.strip() for key, value in lines if key.lower() == name.lower())
+
+
+def accepting(request: bytes) -> bytes:
+    key = header(request, b"Sec-WebSocket-Key") + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+    accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest())
+    lines = [b"HTTP/1.1 101 X", b"Upgrade: websocket", b"Connection: Upgrade", b"Sec-WebSocket-Accept: " + accept]
+    return b"\r\n".join(lines) + b"\r\n\r\n"
+
+
+def answering(*parts: bytes, upgrade: bool = False) -> Serve:
+    async def serve(stream: trio.SocketStream) -> None:
+        request = await read_request(stream)
+        await stream.send_all((accepting(request) if upgrade else b"") + b"".join(parts))
+
+    return serve
+
+
+async def hang_up(stream: trio.SocketStream) -> None:
+    """Close at once."""
+
+
+async def speak_first(stream: trio.SocketStream) -> None:
+    await stream.send_all(b"\x00\x01\x02" * 1000)
+    await trio.sleep_forever()
+
+
+REFUSALS: dict[str, tuple[Serve, str]] = {
+    "403": (answering(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 6\r\n\r\nsecret"), "HTTP status 403"),
+    "500": (answering(b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"), "HTTP status 500"),
+    "plain http server": (answering(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"), "HTTP status 200"),
+    "redirect": (answering(b"HTTP/1.1 302 X\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"), "HTTP status 302"),
+    "body until close": (answering(b"HTTP/1.1 404 X\r\n\r\nsecret"), "closed the connection during"),
+    "cut head": (answering(b"HTTP/1.1 101"), "closed the connection during"),
+    "closes after the request": (answering(), "closed the connection during"),
+    "closes": (hang_up, "closed the connection during"),
+    "another protocol": (answering(b"SSH-2.0-OpenSSH\r\n\r\n"), "does not speak the websocket protocol"),
+    "speaks first": (speak_first, "does not speak the websocket protocol"),
+    "wrong accept": (
+        answering(
+            b"HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n"
+        ),
+        "does not speak the websocket protocol",
+    ),
+}
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+async def test_who_does_not_become_a_websocket(refusal: str) -> None:
+    serve, reason = REFUSALS[refusal]
+    async with tcp_server(serve) as port:
+        with pytest.raises(ConnectFailed, match=reason) as caught:
+            async with open_websocket(
+                f"ws://127.0.0.1:{port}/devtools?token=secret", headers={"Authorization": "secret"}
+            ):
+                pytest.fail("connected")
+    assert caught.value.endpoint == f"ws://127.0.0.1:{port}"
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("handshake", [403, 500, "close"])
+async def test_the_scripted_peer_refuses_too(handshake: int) -> None:
+    async with ScriptedPeer() as peer:
+        peer.handshake = handshake
+        with pytest.raises(ConnectFailed):
+            async with open_websocket(peer.endpoint):
+                pytest.fail("connected")
+
+
+async def test_a_server_that_never_answers_is_left_by_a_cancel_scope(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with ScriptedPeer() as peer:
+        peer.handshake = "ignore"
+        with trio.move_on_after(30) as scope:
+            async with open_websocket(peer.endpoint):
+                pytest.fail("connected")
+        assert scope.cancelled_caught
+
+
+async def test_nobody_listens() -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listeners[0].socket.getsockname()[1]
+    await listeners[0].aclose()
+    with pytest.raises(ConnectFailed, match="refused"):
+        async with open_websocket(f"ws://127.0.0.1:{port}/"):
+            pytest.fail("connected")
+
+
+async def test_tls_with_a_server_that_has_none() -> None:
+    async def serve(stream: trio.SocketStream) -> None:
+        await stream.receive_some(4096)
+        await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    async with tcp_server(serve) as port:
+        with pytest.raises(ConnectFailed, match="TLS failed"):
+            async with open_websocket(f"wss://127.0.0.1:{port}/"):
+                pytest.fail("connected")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "ws://",
+        "ws:///path",
+        "http://127.0.0.1:9222",
+        "127.0.0.1:9222",
+        "ws://127.0.0.1:99999/",
+        "ws://127.0.0.1:port/",
+        "ws://[::1",
+        "ws://a b/",
+        "ws://127.0.0.1/a b",
+        "ws://127.0.0.1/\r\nX: y",
+        None,
+        5,
+    ],
+)
+async def test_what_is_no_websocket_url(url: str) -> None:
+    with pytest.raises(InvalidArgument, match="websocket URL"):
+        async with open_websocket(url):
+            pytest.fail("connected")
+
+
+@pytest.mark.parametrize("name", ["", "X y", "X:", "é", "X\n"])
+async def test_what_is_no_header_name(name: str) -> None:
+    with pytest.raises(InvalidArgument, match="header"):
+        async with open_websocket("ws://127.0.0.1:1/", headers={name: "v"}):
+            pytest.fail("connected")
+
+
+@pytest.mark.parametrize("value", ["secret\r\nX: y", "secret\n", " secret", "secret\0"])
+async def test_what_is_no_header_value_is_not_repeated(value: str) -> None:
+    with pytest.raises(InvalidArgument, match="header Authorization") as caught:
+        async with open_websocket("ws://127.0.0.1:1/", headers={"Authorization": value}):
+            pytest.fail("connected")
+    assert "secret" not in str(caught.value)
+
+
+async def test_headers_host_and_resource_are_sent_and_no_origin() -> None:
+    requests: list[bytes] = []
+
+    async def serve(stream: trio.SocketStream) -> None:
+        requests.append(await read_request(stream))
+
+    async with tcp_server(serve) as port:
+        for host in (None, "localhost"):
+            with pytest.raises(ConnectFailed):
+                async with open_websocket(
+                    f"ws://127.0.0.1:{port}/a/b?c=d", headers={"X-Token": "t 1"}, host_header=host
+                ):
+                    pytest.fail("connected")
+    first, second = requests
+    assert first.startswith(b"GET /a/b?c=d HTTP/1.1\r\n")
+    assert header(first, b"X-Token") == b"t 1"
+    assert header(first, b"Host") == b"127.0.0.1:%d" % port
+    assert header(second, b"Host") == b"localhost"
+    assert b"origin:" not in first.lower()
+
+
+# --- after the handshake -----------------------------------------------------------------------------------
+
+TEXT_HI = b"\x81\x02hi"
+FRAMES: dict[str, bytes] = {
+    "half a frame": b"\x81\x05he",
+    "half a message": b"\x01\x02he",
+    "half a header": b"\x81",
+    "nothing": b"",
+    "no frame at all": b"\xff" * 100,
+    "text that is not utf-8": b"\x81\x02\xff\xfe",
+    "close": b"\x88\x02" + struct.pack("!H", 1001),
+    "close with a code that does not exist": b"\x88\x02" + struct.pack("!H", 1),
+    "close, then more": b"\x88\x02" + struct.pack("!H", 1001) + TEXT_HI,
+    "masked by the server": b"\x81\x82\x00\x00\x00\x00hi",
+}
+
+
+@pytest.mark.parametrize("frames", FRAMES)
+async def test_whatever_comes_after_a_message_ends_as_a_broken_transport(frames: str) -> None:
+    got: list[object] = []
+    async with tcp_server(answering(TEXT_HI, FRAMES[frames], upgrade=True)) as port:
+        try:
+            async with open_websocket(f"ws://127.0.0.1:{port}/") as transport:
+                with pytest.raises(TransportBroken) as caught:
+                    for _ in range(3):
+                        got.append(await transport.receive())  # noqa: PERF401 (what came before the error counts)
+                assert str(caught.value)
+                with pytest.raises(TransportBroken):
+                    for _ in range(3):
+                        # The first sends after an end can still find a socket to write to.
+                        await transport.send(b"{}")
+                        await trio.testing.wait_all_tasks_blocked(0.01)
+        except ConnectFailed:
+            # All of it can come in one read with the handshake, and then it ended before it began.
+            assert "close" in frames or "no" in frames or "masked" in frames
+        else:
+            assert got == ["hi"]
+
+
+@pytest.mark.parametrize("frames", FRAMES)
+async def test_a_connection_ends_with_connection_lost(frames: str) -> None:
+    async with tcp_server(answering(FRAMES[frames], upgrade=True)) as port:
+        with pytest.raises((ConnectionLost, ConnectFailed)):
+            async with open_websocket(f"ws://127.0.0.1:{port}/") as transport, open_connection(transport) as opened:
+                await opened.root.call("A.b")
+
+
+async def test_a_ping_in_the_middle_of_our_farewell_does_no_harm() -> None:
+    pinged = trio.Event()
+
+    async def serve(stream: trio.SocketStream) -> None:
+        await stream.send_all(accepting(await read_request(stream)) + TEXT_HI)
+        await stream.receive_some(100)  # our close frame
+        await stream.send_all(b"\x89\x02hi" + TEXT_HI)
+        pinged.set()
+        await stream.receive_some(100)
+
+    async with tcp_server(serve) as port:
+        async with open_websocket(f"ws://127.0.0.1:{port}/") as transport:
+            assert await transport.receive() == "hi"
+        await pinged.wait()
+
+
+async def test_a_server_that_ignores_our_farewell_is_left_after_the_grace(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def serve(stream: trio.SocketStream) -> None:
+        await stream.send_all(accepting(await read_request(stream)))
+        await trio.sleep_forever()
+
+    async with tcp_server(serve) as port:
+        async with open_websocket(f"ws://127.0.0.1:{port}/"):
+            before = trio.current_time()
+        assert trio.current_time() - before <= 1
+
+
+@pytest.mark.parametrize("error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailed("e", "r")])
+async def test_an_error_of_the_body_leaves_as_itself(error: Exception) -> None:
+    async with ScriptedPeer() as peer:
+        with pytest.raises(type(error)) as caught:
+            async with open_websocket(peer.endpoint):
+                raise error
+        assert caught.value is error
+
+
+async def test_connect_failed_is_an_engine_error() -> None:
+    assert issubclass(ConnectFailed, EngineError)
