@@ -38,9 +38,11 @@ UNDISTURBED: Interruptions = _Undisturbed()
 async def delivered(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
     """Wait until Chrome has answered all of `pendings`; True when a dialog opened first and holds the answers.
 
-    Chrome answers the event that opened a dialog only after the dialog was handled; what was posted behind it
-    is delivered then. Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call
-    raises, after all of them have ended.
+    Chrome answers the event that opened a dialog only after the dialog was handled. What was posted behind that
+    event is delivered then, or dropped by Chrome where it came in while the dialog was open.
+
+    Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all
+    of them have ended.
     """
     failures: list[RemoteError | SessionGone | ConnectionLost] = []
     replies = trio.CancelScope(shield=True)

@@ -13,7 +13,8 @@ class ActionOutcome:
 
     `point` is where, in CSS pixels of the viewport of the session that the node belongs to; None for actions
     without a pointer. `dialog_opened`: a JavaScript dialog opened before Chrome had answered the input, and
-    holds the page until it is handled.
+    holds the page until it is handled. Where the dialog came from an early event of the action (a mousemove or
+    mousedown handler), Chrome may have dropped the events behind it.
     """
 
     action: str

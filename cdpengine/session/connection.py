@@ -154,7 +154,7 @@ class Connection:
 
     async def run_reader(self) -> None:
         """Route what comes in, until the transport breaks."""
-        while self._lost is None:
+        while True:
             try:
                 message = await self._transport.receive()
             except TransportBroken as broken:

@@ -93,7 +93,7 @@ FOLDED_ROLES = frozenset(
     {
         "", "caption", "Caption", "Figcaption", "figcaption", "generic", "GenericContainer", "LabelText",
         "LayoutTable", "LayoutTableCell", "LayoutTableRow", "Legend", "MenuListPopup", "none", "Pre",
-        "presentation", "rowgroup", "Section", "separator", "Unknown",
+        "presentation", "rowgroup", "Section", "sectionfooter", "sectionheader", "separator", "Unknown",
     }
 )  # fmt: skip
 """Folded unless they have a name or can take the focus; their text stands for itself."""

@@ -22,16 +22,36 @@ async def walk_cancellations(
 ) -> int:
     """Run `operation` again and again, each time cancelled one moment later, until it completes untouched.
 
-    The first run is cancelled before it starts, the next one after the first step that any task makes from
-    then on, and so on. A step of the operation's own task ends where it goes to sleep; a step of another task
-    can be the one that wakes it, so both "while it waits" and "in the tick in which its answer came" are met.
-    With `own_steps_only`, only the operation's own task is counted: fewer runs, for systems where much else
-    goes on. After each run, cancelled or not, `check()` is awaited outside the cancelled scope.
+    The first run is cancelled before it starts; the next one where the operation goes to sleep for the first
+    time, and so on through its own steps. Then the same is done counting the steps of all tasks, because a
+    step of another task can be the one that wakes the operation: so both "while it waits" and "in the tick in
+    which its answer came" are met. How many steps the others make varies with the scheduler, so this second
+    walk ends only after several runs in a row were untouched. `own_steps_only` leaves it out: fewer runs, for
+    systems where much else goes on. After each run, cancelled or not, `check()` is awaited outside the
+    cancelled scope.
 
     Returns the number of runs. An error of the operation or of the check leaves as it is, with a note of the
-    moment. Raises InvalidArgument when the operation has not completed after `most` runs. An operation that
-    never ends by itself makes the walk hang: put a cancel scope around it.
+    moment. Raises InvalidArgument when a walk has not ended after `most` runs. An operation that never ends
+    by itself makes the walk hang: put a cancel scope around it.
     """
+    runs = await _walk(operation, check, own_steps_only=True, untouched_runs=1, most=most)
+    if not own_steps_only:
+        runs += await _walk(operation, check, own_steps_only=False, untouched_runs=_UNTOUCHED_RUNS, most=most)
+    return runs
+
+
+_UNTOUCHED_RUNS = 4
+
+
+async def _walk(
+    operation: Callable[[], Awaitable[object]],
+    check: Callable[[], Awaitable[object]] | None,
+    *,
+    own_steps_only: bool,
+    untouched_runs: int,
+    most: int,
+) -> int:
+    in_a_row = 0
     for moment in range(most):
         try:
             untouched = await _run_cancelled_at(moment, operation, own_steps_only=own_steps_only)
@@ -42,7 +62,8 @@ async def walk_cancellations(
         except Exception as error:
             error.add_note(f"the operation was cancelled at step {moment}")
             raise
-        if untouched:
+        in_a_row = in_a_row + 1 if untouched else 0
+        if in_a_row == untouched_runs:
             return moment + 1
     raise InvalidArgument(what="most", given=repr(most), expected="more runs than the operation has steps")
 

@@ -136,8 +136,10 @@ class Link:
             case _Cut(half=half, reset=reset):
                 if half:
                     await self._wire.write(half)
+                self.open = False
                 await self._wire.cut(reset=reset)
             case _Close(code=code, reason=reason):
+                self.open = False
                 await self._wire.close(code, reason)
             case _:
                 for chunk in action:

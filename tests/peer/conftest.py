@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Literal
 
 import pytest
 import trio
+from scripting import Kind, settled
 
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.testing import ScriptedPeer
-
-Kind = Literal["websocket", "pipe"]
 
 GUARD = 60
 """Seconds after which a test that hangs is ended; none comes near it."""
@@ -56,17 +54,3 @@ async def connection(peer: ScriptedPeer) -> AsyncIterator[Connection]:
 @pytest.fixture
 def root(connection: Connection) -> Session:
     return connection.root
-
-
-async def settled(connection: Connection) -> None:
-    """Wait until all that was sent to this connection before has been read."""
-    await connection.root.call("Test.settled")
-
-
-async def attach(
-    connection: Connection, peer: ScriptedPeer, session_id: str, target_id: str | None = None, **options: str
-) -> Session:
-    """Attach a target and return its session."""
-    peer.attach_target(session_id, target_id, **options)  # type: ignore[arg-type]
-    await settled(connection)
-    return connection.targets.sessions[session_id]

@@ -9,7 +9,7 @@ import cdp.page
 import pytest
 import trio
 import trio.testing
-from conftest import attach
+from scripting import attach
 
 from cdpengine.errors import InvalidArgument
 from cdpengine.session.connection import Connection
@@ -115,7 +115,7 @@ async def test_of_a_stream(peer: ScriptedPeer, connection: Connection) -> None:
                 sent += 1
             await connection.root.call("A.b")
             for _ in range(3):
-                got.append((await events.receive()).params["n"])
+                got.append((await events.receive()).params["n"])  # noqa: PERF401 (what came before a cancellation counts)
 
         assert await walk_cancellations(operation) > 5
         await connection.root.call("A.b")
@@ -155,6 +155,7 @@ def rest(events: object) -> list[Event]:
 
 
 async def test_of_opening_and_closing_a_connection(peer: ScriptedPeer) -> None:
+    await trio.testing.wait_all_tasks_blocked()  # the peer's own tasks have started
     tasks = trio.lowlevel.current_statistics().tasks_living
 
     async def operation() -> None:
@@ -184,7 +185,7 @@ async def test_of_a_transports_receive(peer: ScriptedPeer) -> None:
                 peer.send_raw(str(sent))
                 sent += 1
             for _ in range(2):
-                got.append(int(await transport.receive()))
+                got.append(int(await transport.receive()))  # noqa: PERF401 (as above)
 
         await walk_cancellations(operation)
         while len(got) < sent:
@@ -304,4 +305,3 @@ async def test_cancellation_from_outside_passes_through_the_walk() -> None:
     with trio.move_on_after(0) as scope:
         await walk_cancellations(trio.sleep_forever)
     assert scope.cancelled_caught
-

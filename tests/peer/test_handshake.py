@@ -1,8 +1,11 @@
 """Connecting by websocket to what is no browser, or to a browser that will not have us."""
 
+# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
+
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,10 +27,8 @@ Serve = Callable[[trio.SocketStream], Awaitable[None]]
 async def tcp_server(serve: Serve) -> AsyncIterator[int]:
     async def handle(stream: trio.SocketStream) -> None:
         async with stream:
-            try:
+            with contextlib.suppress(trio.BrokenResourceError):  # the client went away, as it should
                 await serve(stream)
-            except trio.BrokenResourceError:
-                pass  # the client went away, which is what it should do
 
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -53,7 +54,12 @@ def header(request: bytes, name: bytes) -> bytes:
 def accepting(request: bytes) -> bytes:
     key = header(request, b"Sec-WebSocket-Key") + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
     accept = base64.b64encode(hashlib.sha1(key, usedforsecurity=False).digest())
-    lines = [b"HTTP/1.1 101 X", b"Upgrade: websocket", b"Connection: Upgrade", b"Sec-WebSocket-Accept: " + accept]
+    lines = [
+        b"HTTP/1.1 101 X",
+        b"Upgrade: websocket",
+        b"Connection: Upgrade",
+        b"Sec-WebSocket-Accept: " + accept,
+    ]
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
@@ -77,8 +83,14 @@ async def speak_first(stream: trio.SocketStream) -> None:
 REFUSALS: dict[str, tuple[Serve, str]] = {
     "403": (answering(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 6\r\n\r\nsecret"), "HTTP status 403"),
     "500": (answering(b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"), "HTTP status 500"),
-    "plain http server": (answering(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"), "HTTP status 200"),
-    "redirect": (answering(b"HTTP/1.1 302 X\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"), "HTTP status 302"),
+    "plain http server": (
+        answering(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret"),
+        "HTTP status 200",
+    ),
+    "redirect": (
+        answering(b"HTTP/1.1 302 X\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"),
+        "HTTP status 302",
+    ),
     "body until close": (answering(b"HTTP/1.1 404 X\r\n\r\nsecret"), "closed the connection during"),
     "cut head": (answering(b"HTTP/1.1 101"), "closed the connection during"),
     "closes after the request": (answering(), "closed the connection during"),
@@ -250,7 +262,10 @@ async def test_whatever_comes_after_a_message_ends_as_a_broken_transport(frames:
 async def test_a_connection_ends_with_connection_lost(frames: str) -> None:
     async with tcp_server(answering(FRAMES[frames], upgrade=True)) as port:
         with pytest.raises((ConnectionLost, ConnectFailed)):
-            async with open_websocket(f"ws://127.0.0.1:{port}/") as transport, open_connection(transport) as opened:
+            async with (
+                open_websocket(f"ws://127.0.0.1:{port}/") as transport,
+                open_connection(transport) as opened,
+            ):
                 await opened.root.call("A.b")
 
 
@@ -283,7 +298,9 @@ async def test_a_server_that_ignores_our_farewell_is_left_after_the_grace(
         assert trio.current_time() - before <= 1
 
 
-@pytest.mark.parametrize("error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailed("e", "r")])
+@pytest.mark.parametrize(
+    "error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailed("e", "r")]
+)
 async def test_an_error_of_the_body_leaves_as_itself(error: Exception) -> None:
     async with ScriptedPeer() as peer:
         with pytest.raises(type(error)) as caught:

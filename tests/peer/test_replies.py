@@ -9,12 +9,12 @@ import msgspec
 import pytest
 import trio
 import trio.testing
-from conftest import attach, settled
+from scripting import attach, raw_answer, settled
 
 from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, UndecodableReply
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
-from cdpengine.testing import SILENCE, Request, ScriptedPeer
+from cdpengine.testing import Request, ScriptedPeer
 from cdpengine.wire.transport import LARGEST_OUTGOING
 
 
@@ -48,11 +48,7 @@ async def test_an_error_is_chromes_own(peer: ScriptedPeer, root: Session) -> Non
 
 
 async def test_a_null_error_is_no_error(peer: ScriptedPeer, root: Session) -> None:
-    def answer(request: Request) -> object:
-        peer.send_raw('{"id":%d,"result":{"x":1},"error":null}' % request.id)
-        return SILENCE
-
-    peer.on("A.b", answer)  # type: ignore[arg-type]
+    peer.on("A.b", raw_answer(peer, '{"id":ID,"result":{"x":1},"error":null}'))
     assert await root.call("A.b") == {"x": 1}
 
 
@@ -69,14 +65,14 @@ async def test_an_error_of_an_unknown_shape_is_an_error_still(
                 await root.call("A.b")
 
         (request,) = await hold.wait()
-        peer.send_raw('{"id":%d,"error":%s}' % (request.id, body))
+        peer.send_raw(f'{{"id":{request.id},"error":{body}}}')
 
 
 @pytest.mark.parametrize("result", ["null", "[1]", '"x"', "17"])
 async def test_a_result_of_another_shape_carries_its_raw_json(
     peer: ScriptedPeer, root: Session, result: str
 ) -> None:
-    peer.on("A.b", lambda request: peer.send_raw('{"id":%d,"result":%s}' % (request.id, result)) or SILENCE)
+    peer.on("A.b", raw_answer(peer, f'{{"id":ID,"result":{result}}}'))
     with pytest.raises(UndecodableReply) as caught:
         await root.call("A.b")
     assert caught.value.raw == result.encode()
@@ -97,15 +93,15 @@ async def test_lone_surrogates_of_a_page_arrive(peer: ScriptedPeer, root: Sessio
 
 
 async def test_a_reply_without_result_is_an_empty_one(peer: ScriptedPeer, root: Session) -> None:
-    peer.on("A.b", lambda request: peer.send_raw('{"id":%d}' % request.id) or SILENCE)
+    peer.on("A.b", raw_answer(peer, '{"id":ID}'))
     assert await root.call("A.b") == {}
 
 
 async def test_a_reply_needs_no_session_id(peer: ScriptedPeer, connection: Connection) -> None:
     # Chrome answers a call to a session that it does not know without one.
     session = await attach(connection, peer, "S")
-    message = '{"id":%d,"error":{"code":-32001,"message":"Session with given id not found."}}'
-    peer.on("A.b", lambda request: peer.send_raw(message % request.id) or SILENCE)
+    message = '{"id":ID,"error":{"code":-32001,"message":"Session with given id not found."}}'
+    peer.on("A.b", raw_answer(peer, message))
     with pytest.raises(RemoteError, match="Session with given id not found"):
         await session.call("A.b")
 
@@ -147,7 +143,7 @@ async def test_a_damaged_reply_ends_its_own_call(
 ) -> None:
     tail = tail or ',"result":' + "[" * 50_000 + "]" * 50_000 + "}"
     hold = peer.hold("A.other")
-    peer.on("A.b", lambda request: peer.send_raw('{"id":%d%s' % (request.id, tail)) or SILENCE)
+    peer.on("A.b", raw_answer(peer, '{"id":ID' + tail))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(connection.root.call, "A.other")
         await hold.wait()
@@ -160,7 +156,7 @@ async def test_a_damaged_reply_ends_its_own_call(
 
 async def test_an_error_nested_too_deeply_ends_its_own_call(peer: ScriptedPeer, root: Session) -> None:
     body = '{"code":1,"message":"m","data":' + "[" * 400 + "]" * 400 + "}"
-    peer.on("A.b", lambda request: peer.send_raw('{"id":%d,"error":%s}' % (request.id, body)) or SILENCE)
+    peer.on("A.b", raw_answer(peer, f'{{"id":ID,"error":{body}}}'))
     with pytest.raises((RemoteError, UndecodableReply)):
         await root.call("A.b")
 
@@ -354,7 +350,7 @@ async def test_the_end_of_the_connection_ends_every_call_with_its_own_name(
                 await events.receive()
             assert caught.value.method is None
 
-    methods = []
+    methods: list[str] = []
     async with trio.open_nursery() as nursery:
         for session in sessions:
             nursery.start_soon(listen, session)
@@ -411,10 +407,9 @@ async def test_closing_it_ourselves_ends_calls_of_other_tasks(peer: ScriptedPeer
             await session.call("A.b")
         reasons.append(caught.value.reason)
 
-    async with trio.open_nursery() as nursery:
-        async with peer.connect() as connection:
-            nursery.start_soon(call, connection.root)
-            await hold.wait()
+    async with trio.open_nursery() as nursery, peer.connect() as connection:
+        nursery.start_soon(call, connection.root)
+        await hold.wait()
     assert reasons == ["this program closed the connection"]
 
 

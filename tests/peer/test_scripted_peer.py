@@ -1,5 +1,7 @@
 """The scripted peer itself: it does what it is told, and nothing goes wrong in it unseen."""
 
+# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
+
 from __future__ import annotations
 
 import json
@@ -7,7 +9,7 @@ import json
 import pytest
 import trio
 import trio.testing
-from conftest import Kind
+from scripting import Kind
 
 from cdpengine.errors import InvalidArgument, RemoteError
 from cdpengine.session.session import Session
@@ -21,7 +23,9 @@ async def test_what_has_no_rule_is_answered_with_nothing(peer: ScriptedPeer, roo
     assert (request.method, request.params, request.session_id) == ("A.b", {"x": 1}, None)
 
 
-async def test_the_last_rule_wins_and_one_for_the_nth_call_over_all(peer: ScriptedPeer, root: Session) -> None:
+async def test_the_last_rule_wins_and_one_for_the_nth_call_over_all(
+    peer: ScriptedPeer, root: Session
+) -> None:
     peer.on("A.b", result={"n": 2}, nth=2)
     peer.on("A.b", result={"n": 0})
     peer.on("A.b", result={"n": 1})

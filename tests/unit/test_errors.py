@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 from collections.abc import Iterator
+from typing import cast
 
 import attrs
 import pytest
@@ -35,7 +36,7 @@ VALUES: dict[str, object] = {
 def make(kind: type[EngineError]) -> EngineError:
     if not attrs.has(kind):
         return kind("a word")
-    return kind(**{field.name: VALUES[str(field.type)] for field in attrs.fields(kind)})
+    return cast("EngineError", kind(**{field.name: VALUES[str(field.type)] for field in attrs.fields(kind)}))
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)

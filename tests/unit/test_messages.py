@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from typing import Any
@@ -139,28 +140,24 @@ def test_payload_bytes_that_are_not_utf8_do_not_spoil_the_envelope() -> None:
 
 @given(st.binary(max_size=80) | st.text(st.characters(), max_size=80))
 def test_decoding_an_envelope_fails_in_one_way_only(message: bytes | str) -> None:
-    try:
+    with contextlib.suppress(msgspec.DecodeError):
         decode_envelope(message)
-    except msgspec.DecodeError as error:
-        assert str(error)
 
 
 @given(st.binary(max_size=80))
 def test_decoding_a_payload_fails_in_one_way_only(raw: bytes) -> None:
     for kind in (dict, object, Box):
-        try:
+        with contextlib.suppress(msgspec.DecodeError):
             decode_payload(raw, kind)
-        except msgspec.DecodeError as error:
-            assert str(error)
 
 
 @pytest.mark.parametrize("kind", [Box, AttrsBox])
-def test_payload_goes_straight_into_the_type(kind: type[Box] | type[AttrsBox]) -> None:
+def test_payload_goes_straight_into_the_type(kind: type[Box | AttrsBox]) -> None:
     assert decode_payload(b'{"x": 3, "label": "l", "unknown": [1]}', kind) == kind(3.0, "l")
 
 
 @pytest.mark.parametrize("kind", [Box, AttrsBox])
-def test_lone_surrogates_of_a_page_are_kept(kind: type[Box] | type[AttrsBox]) -> None:
+def test_lone_surrogates_of_a_page_are_kept(kind: type[Box | AttrsBox]) -> None:
     assert decode_payload(rb'{"x": 1, "label": "a\ud83d"}', kind) == kind(1.0, "a\ud83d")
 
 

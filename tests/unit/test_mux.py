@@ -212,7 +212,7 @@ def test_a_reply_cut_or_spoilt_anywhere_never_raises(noise: bytes, at: int) -> N
 class MuxMachine(RuleBasedStateMachine):
     """Calls are opened, answered, answered twice, closed and ended in any order; a model says what is pending."""
 
-    open = Bundle("open")
+    opened = Bundle("opened")
     over = Bundle("over")
 
     def __init__(self) -> None:
@@ -225,7 +225,7 @@ class MuxMachine(RuleBasedStateMachine):
     def _expect(self, call: Call) -> bool:
         return self.model.pop(call.id, None) is not None
 
-    @rule(target=open, session=st.sampled_from(SESSIONS), params=st.dictionaries(st.text(), JSON_VALUES))
+    @rule(target=opened, session=st.sampled_from(SESSIONS), params=st.dictionaries(st.text(), JSON_VALUES))
     def open_call(self, session: str | None, params: dict[str, Any]) -> Call:
         call = self.mux.open_call("Domain.method", params, session)
         assert call.id not in self.given_out
@@ -233,7 +233,7 @@ class MuxMachine(RuleBasedStateMachine):
         self.model[call.id] = call
         return call
 
-    @rule(target=over, call=consumes(open), damaged=st.booleans())
+    @rule(target=over, call=consumes(opened), damaged=st.booleans())
     def answer(self, call: Call, damaged: bool) -> Call:
         routed = self.mux.feed(f'{{"id":{call.id},"result":{{}}{"" if damaged else "}"}')
         if self._expect(call):
@@ -252,7 +252,7 @@ class MuxMachine(RuleBasedStateMachine):
         assert stray.kind == "late"
         self.late += 1
 
-    @rule(target=over, call=consumes(open))
+    @rule(target=over, call=consumes(opened))
     def close(self, call: Call) -> Call:
         assert self.mux.close_call(call) == self._expect(call)
         return call

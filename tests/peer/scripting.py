@@ -1,0 +1,37 @@
+"""What the tests against the scripted peer share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.testing import SILENCE, Request, ScriptedPeer
+from cdpengine.testing.peer import Answer
+
+Kind = Literal["websocket", "pipe"]
+
+
+async def settled(connection: Connection) -> None:
+    """Wait until all that was sent to this connection before has been read."""
+    await connection.root.call("Test.settled")
+
+
+async def attach(
+    connection: Connection, peer: ScriptedPeer, session_id: str, target_id: str | None = None, **options: str
+) -> Session:
+    """Attach a target and return its session."""
+    peer.attach_target(session_id, target_id, **options)  # type: ignore[arg-type]
+    await settled(connection)
+    return connection.targets.sessions[session_id]
+
+
+def raw_answer(peer: ScriptedPeer, message: str) -> Callable[[Request], Answer]:
+    """Return a handler that answers with `message` as it is, the request's id put in for ID."""
+
+    def answer(request: Request) -> Answer:
+        peer.send_raw(message.replace("ID", str(request.id), 1))
+        return SILENCE
+
+    return answer
