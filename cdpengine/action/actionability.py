@@ -24,7 +24,9 @@ import msgspec
 import trio
 
 from cdpengine.action.delivery import Interruptions
-from cdpengine.action.geometry import Point, Quad, area, candidates, contains, on_pixel, visible_parts
+from cdpengine.action.geometry import Point, Quad
+from cdpengine.action.placement import BoxModelReply, MetricsReply, Placed, QuadsReply, place
+from cdpengine.browser.frames import FrameTreeNode, FrameTreeReply
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
 from cdpengine.budget import Budget
@@ -99,43 +101,6 @@ class _Focus(msgspec.Struct):
     holder: str = ""
 
 
-class _Quads(msgspec.Struct):
-    quads: list[list[float]] = []
-
-
-class _Box(msgspec.Struct):
-    content: list[float]
-    border: list[float]
-    width: float
-    height: float
-
-
-class _BoxModel(msgspec.Struct):
-    model: _Box
-
-
-class _Size(msgspec.Struct, rename="camel"):
-    client_width: float
-    client_height: float
-
-
-class _Metrics(msgspec.Struct, rename="camel"):
-    css_layout_viewport: _Size
-
-
-class _FrameInfo(msgspec.Struct):
-    id: str
-
-
-class _FrameTree(msgspec.Struct, rename="camel"):
-    frame: _FrameInfo
-    child_frames: list[_FrameTree] = []
-
-
-class _FrameTreeReply(msgspec.Struct, rename="camel"):
-    frame_tree: _FrameTree
-
-
 class _FrameOwner(msgspec.Struct, rename="camel"):
     backend_node_id: int
 
@@ -159,20 +124,6 @@ class _Handle:
 
     node: Node
     object_id: str
-
-
-@attrs.frozen
-class _Placed:
-    """Where the node is now.
-
-    `points` are to be tried in order, `frames` are the content boxes of the frames around it, `settle` asks for
-    samples of its position, `outside` says why there is no point where there is none.
-    """
-
-    points: Sequence[Point]
-    frames: Sequence[Quad]
-    settle: bool
-    outside: str
 
 
 @attrs.define(eq=False)
@@ -288,7 +239,7 @@ class Inspection:
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
 
-    async def _place(self, position: tuple[float, float] | None) -> _Placed:
+    async def _place(self, position: tuple[float, float] | None) -> Placed:
         """Scroll the node into view and measure it, in one round trip once its frames are known."""
         session, node_id = self.node.session, self.node.backend_node_id
         if self.node.frame_id != session.target_id and not self._owners:
@@ -313,21 +264,21 @@ class Inspection:
             quads_before = await _quads(before)
             await _unless_refused(scrolling, msgspec.Raw)
             quads = await _quads(after)
-            found = await _unless_refused(box, _BoxModel)
+            found = await _unless_refused(box, BoxModelReply)
             model = None if found is None else found.model
-            size = (await metrics.decoded(_Metrics)).css_layout_viewport
-            owners = [await _unless_refused(frame, _BoxModel) for frame in frames]
+            size = (await metrics.decoded(MetricsReply)).css_layout_viewport
+            owners = [await _unless_refused(frame, BoxModelReply) for frame in frames]
         viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
         frame_quads = [Quad.from_floats(owner.model.content) for owner in owners if owner is not None]
         if len(frame_quads) < len(owners):
-            return _Placed((), (), settle=True, outside="a frame around it has no box")
+            return Placed((), (), settle=True, outside="a frame around it has no box")
         if not quads and model is not None:
             quads = [Quad.from_floats(model.border)]
-        placed = _points(quads, [viewport, *frame_quads], model, position)
+        placed = place(quads, [viewport, *frame_quads], model, position)
         moved = quads != quads_before or self._looks > 1
         return attrs.evolve(placed, frames=frame_quads, settle=placed.settle or moved)
 
-    async def _look(self, placed: _Placed) -> tuple[Look, list[Look]]:
+    async def _look(self, placed: Placed) -> tuple[Look, list[Look]]:
         """Run the in-page helper on the node and on the iframe elements around it, in one round trip.
 
         A point is taken to the coordinates of each document: the outermost has the session's own; in a frame
@@ -358,7 +309,7 @@ class Inspection:
     async def _resolve_owners(self) -> Sequence[_Handle]:
         """Return the iframe elements around the node's frame within its session, the outermost first."""
         session = self.node.session
-        tree = (await session.request("Page.getFrameTree", {}, _FrameTreeReply)).frame_tree
+        tree = (await session.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
         path = _path_to(self.node.frame_id, tree)
         if path is None:
             raise self._stale("a node of a frame", "its frame is gone")
@@ -441,29 +392,8 @@ async def _unless_refused(pending: PendingCall, kind: type[T]) -> T | None:
 
 
 async def _quads(pending: PendingCall) -> list[Quad]:
-    found = await _unless_refused(pending, _Quads)
+    found = await _unless_refused(pending, QuadsReply)
     return [] if found is None else [Quad.from_floats(floats) for floats in found.quads]
-
-
-def _points(
-    quads: Sequence[Quad], windows: Sequence[Quad], box: _Box | None, position: tuple[float, float] | None
-) -> _Placed:
-    """Choose the points to try; the frames are not known here."""
-    parts = visible_parts(quads, windows)
-    clipped = sum(area(part) for part in parts) < 0.99 * sum(quad.area for quad in quads)
-    outside = "no part of it is inside the viewport, and it cannot be scrolled there"
-    if position is None:
-        return _Placed(candidates(parts), (), settle=clipped, outside=outside)
-    if box is not None and box.width and box.height:
-        at = Quad.from_floats(box.border).at(position[0] / box.width, position[1] / box.height)
-    elif quads:
-        at = Point(quads[0].top_left.x + position[0], quads[0].top_left.y + position[1])
-    else:
-        return _Placed((), (), settle=True, outside=outside)
-    if not all(contains(window.polygon, at) for window in windows):
-        where = f"the point ({position[0]:g}, {position[1]:g}) of it is outside the viewport"
-        return _Placed((), (), settle=True, outside=where)
-    return _Placed((on_pixel(at, windows[0].polygon),), (), settle=clipped, outside=outside)
 
 
 def _request(
@@ -475,7 +405,7 @@ def _request(
     return {"points": inside, "fractions": True, "settle": settle}
 
 
-def _path_to(frame_id: str, tree: _FrameTree) -> list[str] | None:
+def _path_to(frame_id: str, tree: FrameTreeNode) -> list[str] | None:
     if tree.frame.id == frame_id:
         return [frame_id]
     for child in tree.child_frames:
