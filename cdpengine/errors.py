@@ -212,7 +212,7 @@ class NavigationFailed(EngineError):
     reason: str
 
     def __str__(self) -> str:
-        return f"navigation to {self.url} failed: {self.reason}"
+        return f"navigation to {shown_url(self.url)} failed: {self.reason}"
 
 
 class NodeError(EngineError):
@@ -287,7 +287,8 @@ class EvaluationFailed(EngineError):
     column: int | None = None
 
     def __str__(self) -> str:
-        return f"JavaScript threw: {self.text}"
+        more = " ..." if len(self.text) > _LONGEST_TEXT else ""
+        return f"JavaScript threw: {self.text[:_LONGEST_TEXT]}{more}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -320,6 +321,22 @@ class EvaluationTerminated(EngineError):
 
     def __str__(self) -> str:
         return f"the evaluation was ended from outside: {self.reason}"
+
+
+_LONGEST_TEXT = 1000
+"""Characters of a page's own error text in a message; the attribute has them all."""
+
+_LONGEST_URL = 200
+
+
+def shown_url(url: str) -> str:
+    """Return a URL fit for messages: not endless (data: URLs hold whole documents), without user and password."""
+    scheme, mark, rest = url.partition("://")
+    end = min((position for position in map(rest.find, "/?#") if position >= 0), default=len(rest))
+    user, at, _host = rest[:end].rpartition("@")
+    if mark and at:
+        url = f"{scheme}://***@{rest[len(user) + 1 :]}"
+    return url if len(url) <= _LONGEST_URL else f"{url[:_LONGEST_URL]}..."
 
 
 def _tried(steps: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ Rule: pure lookup in the layout's table. A name is a `key` value ("Enter", "?"),
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 import attrs
@@ -176,6 +175,8 @@ def _near(name: str, names: Iterable[str]) -> str:
     known = {other.lower(): other for other in names if len(other) > 1}
     lowered = name.lower()
     near = [us_layout.ALSO_CALLED[lowered]] if lowered in us_layout.ALSO_CALLED else []
+    import difflib
+
     near += [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
     if not near:
         return "a key's name as in UI Events, such as Enter, ArrowLeft, F5, a, ?; text goes through type()"

@@ -15,14 +15,20 @@ T = TypeVar("T")
 
 
 class Changes:
-    """One model's notifier. `notify` is called by the reader; any number of tasks wait."""
+    """One model's notifier. `notify` is called by the reader; any number of tasks wait.
 
-    def __init__(self) -> None:
+    A change of a part (a page) is a change of the whole (`outer`, all pages) too.
+    """
+
+    def __init__(self, outer: Changes | None = None) -> None:
+        self._outer = outer
         self._waiting = trio.lowlevel.ParkingLot()
 
     def notify(self) -> None:
         """Have every waiter look at its condition again."""
         self._waiting.unpark_all()
+        if self._outer is not None:
+            self._outer.notify()
 
     async def wait_for(self, condition: Callable[[], T | None]) -> T:
         """Return the condition's first value that is neither None nor False, waiting for it."""

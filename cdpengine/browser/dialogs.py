@@ -25,7 +25,7 @@ class DialogOpening(msgspec.Struct, rename="camel"):
 class Dialog:
     """A dialog that opened and how it was answered.
 
-    `type` is "alert", "confirm", "prompt" or "beforeunload"; `message` is the page's text; `accepted` says
+    `type` is "alert", "confirm", "prompt", "beforeunload", or newer; `message` is the page's text; `accepted` says
     whether it was answered with OK.
     """
 

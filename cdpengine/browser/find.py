@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import plistlib
 import re
 import subprocess
 import sys
@@ -295,6 +294,8 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _bundle_version(information: Path) -> str:
+    import plistlib
+
     try:
         with information.open("rb") as file:
             found = _VERSION.search(str(plistlib.load(file).get("CFBundleShortVersionString", "")))

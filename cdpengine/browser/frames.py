@@ -168,8 +168,8 @@ class FrameTree:
             case FrameDetached():
                 self._detached(event, session_id)
             case LifecycleEvent():
-                if frame := self.get(event.frame_id):
-                    frame.note(event.loader_id, event.name)
+                if (known := self.get(event.frame_id)) is not None:
+                    known.note(event.loader_id, event.name)
 
     def apply_tree(self, node: FrameTreeNode, session_id: str | None) -> None:
         """Take the reply to `Page.getFrameTree` of one session."""
@@ -203,7 +203,8 @@ class FrameTree:
         if event.reason == "swap":
             # It goes on in another process; its own session will report it. Its children went with the process.
             for child in self.children(frame.id):
-                self._remove(child)
+                if child.session_id == session_id:  # the new process may have reported its own already
+                    self._remove(child)
         elif frame.session_id == session_id:
             self._remove(frame)
 

@@ -8,9 +8,8 @@ own reason; one that is given up on is stopped.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import attrs
 import msgspec
@@ -19,14 +18,26 @@ import trio
 from cdpengine.browser.frames import LOAD_STATES, LoadState
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import Budget
-from cdpengine.errors import ConnectionLost, InvalidArgument, NavigationFailed, RemoteError, SessionGone
+from cdpengine.errors import (
+    ConnectionLost,
+    InvalidArgument,
+    NavigationFailed,
+    ProtocolError,
+    RemoteError,
+    SessionGone,
+    TargetCrashed,
+    shown_url,
+)
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
-_STOP_GRACE = 0.5
+_STOP_GRACE = 0.08
 """Seconds that stopping a navigation may take, after it was given up on."""
+
+_PATIENCE = 1.0
+"""Seconds that a page gets to answer before a navigation, until its script counts as hung."""
 
 
 @attrs.frozen
@@ -66,7 +77,6 @@ class _RequestSent(msgspec.Struct, rename="camel"):
     loader_id: str = ""
     frame_id: str = ""
     request: _Request = msgspec.field(default_factory=_Request)
-    redirect_response: msgspec.Raw = msgspec.Raw(b"")
 
 
 class _ResponseReceived(msgspec.Struct, rename="camel"):
@@ -139,11 +149,10 @@ def check_wait_until(wait_until: str) -> LoadState:
 
 def check_url(url: str) -> str:
     """Return `url` as given. Raises InvalidArgument when it has no scheme: Chrome would refuse it."""
-    if not isinstance(url, str) or not _SCHEME.match(url):
-        raise InvalidArgument(
-            what="url", given=repr(url[:200]), expected='an absolute URL, such as "https://example.com/"'
-        )
-    return url
+    if isinstance(url, str) and _SCHEME.match(url):
+        return url
+    given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
+    raise InvalidArgument(what="url", given=given, expected='an absolute URL, such as "https://example.com/"')
 
 
 async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Navigation:
@@ -151,7 +160,7 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
     moves_before = page.frames.main.moves_within
 
     async def send() -> str | None:
-        budget.step(f"asking Chrome to navigate to {url[:200]}")
+        budget.step(f"asking Chrome to navigate to {shown_url(url)}")
         reply = await page.session.request("Page.navigate", {"url": url}, _NavigateReply)
         if reply.is_download:
             raise NavigationFailed(url=url, reason="the URL is a download, not a document")
@@ -188,7 +197,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
     before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
 
     async def send() -> str | None:
-        budget.step(f"asking Chrome to go to {entry.url[:200]} in the history")
+        budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
         await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
 
         def moved() -> bool:
@@ -220,14 +229,14 @@ async def _next_document(page: PageTarget, before: str) -> str:
     return await page.wait_for(replaced, also_crashed=True)
 
 
-async def _navigate(page: PageTarget, send: Any, wait_until: LoadState, budget: Budget) -> Navigation:
+async def _navigate(
+    page: PageTarget, send: Callable[[], Awaitable[str | None]], wait_until: LoadState, budget: Budget
+) -> Navigation:
     session = page.session
+    await _free(session, budget)
     watch = _DocumentWatch(page.frames.main.id)
-    domains = () if session.crashed else ("Network",)
-    pending = [session.post("Network.enable") for domain in domains if session.hold_domain(domain)]
-    try:
-        # Network.enable is not waited for: on a page that is stuck it is not answered, and the navigation
-        # itself is what frees such a page.
+    # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
+    async with session.enabled(*(() if session.crashed else ("Network",)), wait=False):
         with watch.on(session):
             try:
                 loader_id = await send()
@@ -237,10 +246,6 @@ async def _navigate(page: PageTarget, send: Any, wait_until: LoadState, budget: 
             except trio.Cancelled:
                 await _stop(session)
                 raise
-    finally:
-        for call in pending:
-            call.abandon()
-        await session.release_domains(*domains)
 
 
 async def _arrive(
@@ -248,16 +253,20 @@ async def _arrive(
 ) -> Navigation:
     budget.step(f"waiting for {wait_until} of the new document")
     main = page.frames.main
+    committed = False
 
     def arrived() -> str | None:
+        nonlocal committed
         if main.reached(loader_id, wait_until):
             return loader_id
-        # The page moved on by itself before that state came: follow it.
+        # The page moved on by itself before that state came: follow it, however often it does.
+        committed = committed or main.reached(loader_id, "commit")
         current = main.loader_id
-        replaced = current != loader_id and main.reached(loader_id, "commit")
+        replaced = committed and current != loader_id
         return current if replaced and main.reached(current, wait_until) else None
 
     arrived_id = await page.wait_for(arrived, also_crashed=True)
+    await page.ready()  # a page that was stuck or dead before tells of its frames only now
     document = watch.documents.get(arrived_id, _Document())
     if main.loader_id == arrived_id and main.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
@@ -269,6 +278,23 @@ async def _arrive(
         redirects=tuple(document.urls[:-1]),
         mime_type=response.mime_type if response else "",
     )
+
+
+async def _free(session: Session, budget: Budget) -> None:
+    """Stop the page's script where it hangs.
+
+    A navigation to another site leaves such a page's process behind. One within the site goes on in it, waits for
+    the script for ever, and takes away the session that could have stopped it.
+    """
+    if session.crashed:
+        return
+    with trio.move_on_after(min(_PATIENCE, budget.remaining() / 2)) as patience:
+        # Refused or crashed: there is nothing to evaluate in, so nothing hangs.
+        with suppress(RemoteError, ProtocolError, TargetCrashed):
+            await session.call("Runtime.evaluate", expression="0")
+    if patience.cancelled_caught:
+        budget.step("stopping the page's script, which did not answer")
+        session.post("Runtime.terminateExecution")
 
 
 async def _stop(session: Session) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 from typing import TypeVar
-
-import trio
 
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import Dialog, DialogOpening, answer
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
-from cdpengine.errors import ConnectionLost, EngineError, RemoteError, SessionGone, UndecodableReply
+from cdpengine.errors import ConnectionLost, EngineError, SessionGone, UndecodableReply
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
 from cdpengine.session.targets import TargetInfo
@@ -29,30 +27,34 @@ logger = logging.getLogger("cdpengine.browser")
 DIALOGS_KEPT = 100
 """Dialogs a page whose record is kept."""
 
+REVIVED = "Inspector.targetReloadedAfterCrash"
+"""The event after which a crashed session can be used again."""
+
 
 class PageTarget:
     """A page as the engine knows it. Made by Tabs when Chrome attaches its target."""
 
-    def __init__(self, session: Session, info: TargetInfo, nursery: trio.Nursery) -> None:
+    def __init__(self, session: Session, info: TargetInfo, changes: Changes) -> None:
         self.session = session
         self.target_id = info.target_id
         self.context_id = info.browser_context_id
         self.opener_id = info.opener_id
         self.lane: Session | None = None
+        self.lane_error: EngineError | None = None
         self.frames = FrameTree(info.target_id)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
-        self.changes = Changes()
+        self.changes = changes
         self.dialogs: deque[Dialog] = deque(maxlen=DIALOGS_KEPT)
         self.dialogs_opened = 0
         self._dialog_open = False
+        self._started = False
         self._ready = False
-        self._set_up_error: EngineError | None = None
-        self._nursery = nursery
         self.take_frame_tree = self.listen(session)
         session.on_event("Page.javascriptDialogOpening", self._dialog_opening)
         session.on_event("Page.javascriptDialogClosed", self._dialog_closed)
-        session.on_event(CRASHED, lambda _event: self.changes.notify())
+        session.on_event(CRASHED, self._dialog_closed)
+        session.on_event(REVIVED, self._noted)
         session.on_end(self.changes.notify)
 
     def __repr__(self) -> str:
@@ -115,18 +117,45 @@ class PageTarget:
         """Whether the page is gone."""
         return self.session.ended
 
-    def set_ready(self, error: EngineError | None = None) -> None:
-        """Note that the page's set-up is answered, or why it never will be."""
-        self._ready, self._set_up_error = True, error
+    def set_started(self) -> None:
+        """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
+        self._started = True
         self.changes.notify()
+
+    def set_ready(self) -> None:
+        """Note that the page's set-up is answered."""
+        self._ready = True
+        self.changes.notify()
+
+    def set_lane(self, lane: Session) -> None:
+        """Note the session on which everything is evaluated; it has answered."""
+        self.lane = lane
+        self.changes.notify()
+
+    def set_lane_error(self, error: EngineError) -> None:
+        """Note why there is no lane."""
+        self.lane_error = error
+        self.changes.notify()
+
+    async def started(self) -> None:
+        """Wait until the page is not held back any more; it may be stuck or crashed. Raises why it ended."""
+        if self._started and not self.session.ended:
+            return
+
+        def state() -> bool:
+            if self.session.ended and (error := self.session.error()):
+                raise error
+            return self._started
+
+        await self.changes.wait_for(state)
 
     async def ready(self) -> None:
         """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
-        if self._ready and self._set_up_error is None and self.session.error() is None:
+        if self._ready and self.session.error() is None:
             return  # the common case costs no checkpoint: the caller's next step has one
 
         def state() -> bool:
-            if error := self._set_up_error or self.session.error():
+            if error := self.session.error():
                 raise error
             return self._ready
 
@@ -155,24 +184,25 @@ class PageTarget:
     # --- dialogs -------------------------------------------------------------------------------------------
 
     def _dialog_opening(self, event: Event) -> None:
-        dialog = answer(event.decode(DialogOpening))
+        try:
+            opening = event.decode(DialogOpening)
+        except UndecodableReply as error:
+            logger.warning("a dialog was not understood and is dismissed: %s", error)
+            opening = DialogOpening(type="unknown")
+        dialog = answer(opening)
         self.dialogs.append(dialog)
         self.dialogs_opened += 1
         self._dialog_open = True
+        # Not waited for. A refusal says that somebody else was faster: the user, or another client.
+        with suppress(SessionGone, ConnectionLost):
+            self.session.post("Page.handleJavaScriptDialog", accept=dialog.accepted)
         self.changes.notify()
-        self._nursery.start_soon(partial(self._answer, dialog), name=f"dialog of {self.target_id[:8]}")
-
-    async def _answer(self, dialog: Dialog) -> None:
-        try:
-            await self.session.call("Page.handleJavaScriptDialog", accept=dialog.accepted)
-        except RemoteError as error:
-            # Somebody else was faster: the user, another client, or the page that went away under it.
-            logger.info("a %s dialog was already closed: %s", dialog.type, error)
-        except (SessionGone, ConnectionLost) as error:
-            logger.info("a %s dialog went with its page: %s", dialog.type, error)
 
     def _dialog_closed(self, _event: Event) -> None:
         self._dialog_open = False
+        self.changes.notify()
+
+    def _noted(self, _event: Event) -> None:
         self.changes.notify()
 
     async def dialog_opened(self) -> None:

@@ -15,9 +15,11 @@ import msgspec
 import trio
 
 from cdpengine.browser.changes import Changes
+from cdpengine.browser.creations import Creations
 from cdpengine.browser.frames import FrameTreeReply
-from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, TargetCrashed
+from cdpengine.browser.page_target import REVIVED, PageTarget
+from cdpengine.browser.worlds import context_gone
+from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone, TargetCrashed
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
@@ -26,7 +28,10 @@ from cdpengine.session.targets import Attachment, Targets
 logger = logging.getLogger("cdpengine.browser")
 
 LANE_GRACE = 2.0
-"""Seconds a new page is held back for its lane; after that it runs without, and evaluating in it says so."""
+"""Seconds a new page is held back for its lane; after that it runs, and evaluating in it waits for the lane."""
+
+_CLOSE_PATIENCE = 0.25
+"""Seconds until a page that is still there is told again to close."""
 
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
@@ -49,12 +54,14 @@ class Tabs:
         self.lane_connection = lane_connection
         self.pages: dict[str, PageTarget] = {}
         self.changes = Changes()
+        self.creations = Creations(connection.root, nursery)
         self._nursery = nursery
 
     async def start(self) -> None:
         """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer."""
         root = self.connection.root
         root.on_end(self.changes.notify)
+        root.on_event("Target.targetDestroyed", lambda _event: self.changes.notify())
         self._nursery.start_soon(self._follow, self.connection.targets, name="tabs")
         if self.lane_connection is not self.connection:
             self._nursery.start_soon(_discard, self.lane_connection.targets, name="lane attachments")
@@ -72,14 +79,43 @@ class Tabs:
             await call.raw()
 
     async def wait_for(self, target_id: str) -> PageTarget:
-        """Return the page of that target, waiting until Chrome has attached it. Raises ConnectionLost."""
+        """Return the page of a target that Chrome made, waiting until it is attached.
+
+        Raises SessionGone when the target is gone before, and ConnectionLost.
+        """
 
         def attached() -> PageTarget | None:
             if error := self.connection.root.error():
                 raise error
-            return self.pages.get(target_id)
+            page = self.pages.get(target_id)
+            # Chrome announces a target before it answers the command that made it.
+            if page is None and target_id not in self.connection.targets.infos:
+                raise SessionGone(
+                    target=f"page {target_id[:8]}", reason="it was closed while it was being opened"
+                )
+            return page
 
         return await self.changes.wait_for(attached)
+
+    async def close(self, target_id: str) -> None:
+        """Close a target and wait until it is gone; no error when it is. Raises ConnectionLost, RemoteError."""
+        root = self.connection.root
+
+        def gone() -> bool:
+            if error := root.error("Target.closeTarget"):
+                raise error
+            return target_id not in self.pages and target_id not in self.connection.targets.infos
+
+        while True:
+            try:
+                await root.call("Target.closeTarget", targetId=target_id)
+            except RemoteError as error:
+                if not gone() and "No target with given id" not in error.message:
+                    raise
+            # Chrome says yes and forgets it where the page was just changing its document: then it is told again.
+            with trio.move_on_after(_CLOSE_PATIENCE):
+                await self.changes.wait_for(gone)
+                return
 
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
@@ -90,7 +126,7 @@ class Tabs:
                 self._add_page(attachment)
             elif attachment.info.type == "iframe" and (page := self._page_of(attachment.session)) is not None:
                 self._start(self._set_up_frame, page, attachment)
-            elif parent is not None and parent.id is not None:
+            elif attachment.waiting or (parent is not None and parent.id is not None):
                 self._start(self._release, attachment)
             # What is left was attached by hand on the browser's own session: the business of who did it.
 
@@ -98,7 +134,7 @@ class Tabs:
         self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
 
     def _add_page(self, attachment: Attachment) -> None:
-        page = PageTarget(attachment.session, attachment.info, self._nursery)
+        page = PageTarget(attachment.session, attachment.info, Changes(self.changes))
         self.pages[page.target_id] = page
 
         def ended() -> None:
@@ -121,47 +157,75 @@ class Tabs:
     # --- set-up ---------------------------------------------------------------------------------------------
 
     async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
-        session = page.session
-        take = page.take_frame_tree
-        calls = _post_set_up(session)
-        try:
-            if attachment.waiting:
-                with trio.move_on_after(LANE_GRACE) as grace:
-                    await self._attach_lane(page)
-                if grace.cancelled_caught:
-                    logger.warning("%s runs without a lane: it was not ready in time", session.describe())
-                calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
+        session, waiting = page.session, attachment.waiting
+        session.hold_domain("Page")
+        self._start(self._attach_lane, page)
+        while not page.closed:
+            try:
+                # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
+                calls = [("crash", session.post("Inspector.enable")), *_post_set_up(session)]
+                if waiting:
+                    await self._hold_for_lane(page)
+                    calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
+                    waiting = False
+                page.set_started()
+                await _answered(calls, page.take_frame_tree)
+            except TargetCrashed:
+                # What was not answered is lost; when a navigation has brought the page back, it is sent again.
+                page.set_started()
+                await page.changes.wait_for(lambda: page.closed or not session.crashed)
             else:
-                self._start(self._attach_lane, page)
-            await _answered(calls, take)
-        except TargetCrashed:
-            page.set_ready()  # the session lives on, and says so itself until a reload brings the page back
-        except (SessionGone, ConnectionLost) as error:
-            page.set_ready(error)
-        else:
-            page.set_ready()
+                page.set_ready()
+                return
+
+    async def _hold_for_lane(self, page: PageTarget) -> None:
+        with trio.move_on_after(LANE_GRACE) as grace:
+            await page.wait_for(lambda: page.lane is not None or page.lane_error is not None)
+        if grace.cancelled_caught:
+            logger.warning("%s runs before its lane: it was not ready in time", page.session.describe())
 
     async def _attach_lane(self, page: PageTarget) -> None:
-        root = self.lane_connection.root
+        name = page.session.describe()
         try:
-            attached = await root.request(
-                "Target.attachToTarget", {"targetId": page.target_id, "flatten": True}, _Attached
-            )
-            lane = self.lane_connection.targets.sessions.get(attached.session_id)
-            if lane is None:
-                return  # attached and gone again
-            # Page.enable so that the lane can answer a dialog; the evaluation proves that the page's process
-            # knows this session: from now on it can be told to stop.
-            calls = [lane.post("Page.enable"), lane.post("Runtime.evaluate", expression="0")]
-            for call in calls:
-                await call.raw()
-        except RemoteError as error:
-            logger.warning("no lane for %s: %s", page.session.describe(), error)
-            return
-        page.lane = lane
-        page.changes.notify()
+            page.set_lane(await self._open_lane(page))
+        except ConnectionLost as error:
+            page.set_lane_error(error)
+        except (RemoteError, ProtocolError, SessionGone) as error:
+            logger.log(logging.DEBUG if page.closed else logging.WARNING, "no lane for %s: %s", name, error)
+            reason = f"there is none to evaluate on ({error})"
+            page.set_lane_error(SessionGone(target=name, reason=reason, method="Runtime.evaluate"))
+
+    async def _open_lane(self, page: PageTarget) -> Session:
+        connection = self.lane_connection
+        params = {"targetId": page.target_id, "flatten": True}
+        attached = await connection.root.request("Target.attachToTarget", params, _Attached)
+        lane = connection.targets.sessions.get(attached.session_id)
+        if lane is None:
+            raise SessionGone(target=page.session.describe(), reason="it was detached again at once")
+        lane.on_event(REVIVED, lambda _event: page.changes.notify())
+        lane.on_end(page.changes.notify)
+        while True:
+            calls: list[PendingCall] = []
+            try:
+                # Page.enable so that the lane can answer a dialog; the evaluation proves that the page's process
+                # knows this session: from now on it can be told to stop.
+                calls.append(lane.post("Inspector.enable"))
+                calls.append(lane.post("Page.enable"))
+                calls.append(lane.post("Runtime.evaluate", expression="0"))
+                for call in calls:
+                    await call.raw()
+                return lane
+            except TargetCrashed:
+                await page.changes.wait_for(lambda: lane.ended or not lane.crashed)
+            except RemoteError as error:
+                if not context_gone(error):  # the page went elsewhere meanwhile
+                    raise
+            finally:
+                for call in calls:
+                    call.abandon()
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
+        attachment.session.hold_domain("Page")
         take = page.attach_frame_session(attachment.session)
         calls = _post_set_up(attachment.session)
         calls.append(("run", attachment.session.post("Runtime.runIfWaitingForDebugger")))
@@ -175,7 +239,6 @@ class Tabs:
 
 
 def _post_set_up(session: Session) -> list[tuple[str, PendingCall]]:
-    session.hold_domain("Page")
     return [
         ("enable", session.post("Page.enable")),
         ("lifecycle", session.post("Page.setLifecycleEventsEnabled", enabled=True)),
@@ -202,7 +265,7 @@ async def _answered(calls: list[tuple[str, PendingCall]], take: Callable[[FrameT
                 take(await call.decoded(FrameTreeReply))
             else:
                 await call.raw()
-        except RemoteError as error:
+        except (RemoteError, ProtocolError) as error:
             # An older Chrome, or a kind of target that lacks this: the page still works, with less.
             logger.warning("part of a page's set-up was refused: %s", error)
 
@@ -213,6 +276,8 @@ async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -
         await function(*args)
     except (SessionGone, ConnectionLost) as gone:
         logger.debug("%s ended: %s", function.__name__, gone)
+    except ProtocolError as error:
+        logger.warning("%s ended: %s", function.__name__, error)
 
 
 async def _discard(targets: Targets) -> None:

@@ -15,11 +15,12 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine.browser.navigation import check_url, go_to
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import within
 from cdpengine.engine.page import Page
-from cdpengine.errors import ConnectionLost, RemoteError
+from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
 from cdpengine.session.connection import Connection, ConnectionStatistics
 from cdpengine.session.session import Session
 from cdpengine.session.targets import TargetInfo
@@ -109,25 +110,25 @@ class Browser:
     ) -> Page:
         """Open a page, and go to `url` if one is given.
 
-        Raises as `Page.goto` does; the page is closed again in that case.
+        Raises as `Page.goto` does; the page is closed again in that case, and when it is cancelled.
         """
+        if url is not None:
+            check_url(url)
         with within("open a page", timeout) as budget:
             params: dict[str, object] = {"url": "about:blank"}
             if context is not None:
                 params["browserContextId"] = context.id
-            created: str | None = None
+            creations = self._tabs.creations
+            created = await creations.create("Target.createTarget", params, _Created, self._take_back)
             try:
-                created = (await self.session.request("Target.createTarget", params, _Created)).target_id
-                target = await self._tabs.wait_for(created)
+                target = await self._tabs.wait_for(created.target_id)
                 await target.ready()
-                page = self._page(target)
                 if url is not None:
-                    await page.goto(url, timeout=max(budget.remaining(), 0.001))
+                    await go_to(target, url, "load", budget)
+                return self._page(target)
             except BaseException:
-                if created is not None:
-                    await self._close_target(created)
+                await creations.take_back(self._take_back, created)
                 raise
-            return page
 
     async def wait_for_page(
         self,
@@ -142,6 +143,12 @@ class Browser:
         `opener` is the page that opened it, `url` a glob ("*/login*") or a compiled regular expression,
         `where` a test of the page. Pages that are open already count. Raises DeadlineExceeded.
         """
+        if not isinstance(url, str | re.Pattern | None):
+            raise InvalidArgument(
+                what="url",
+                given=f"a {type(url).__name__}",
+                expected="a glob or a compiled regular expression",
+            )
 
         def matches(page: Page) -> bool:
             if opener is not None and page.opener is not opener:
@@ -158,9 +165,15 @@ class Browser:
             return next((page for page in self.pages if matches(page)), None)
 
         with within("wait for a page", timeout):
-            page = await self._tabs.changes.wait_for(found)
-            await self._tabs.pages[page.target_id].ready()
-            return page
+            while True:
+                page = await self._tabs.changes.wait_for(found)
+                try:
+                    await self._tabs.pages[page.target_id].ready()
+                except SessionGone:
+                    if not page.closed:
+                        raise  # it crashed
+                else:
+                    return page
 
     @asynccontextmanager
     async def new_context(self, *, timeout: float = 30) -> AsyncIterator[BrowserContext]:
@@ -169,17 +182,15 @@ class Browser:
         Chrome disposes of it by itself should this program be killed.
         """
         with within("make a context", timeout):
-            reply = await self.session.request(
-                "Target.createBrowserContext", {"disposeOnDetach": True}, _Context
+            made = await self._tabs.creations.create(
+                "Target.createBrowserContext", {"disposeOnDetach": True}, _Context, self._dispose
             )
         try:
-            yield BrowserContext(self, reply.browser_context_id)
+            yield BrowserContext(self, made.browser_context_id)
         finally:
             # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
             with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
-                await self.session.call(
-                    "Target.disposeBrowserContext", browserContextId=reply.browser_context_id
-                )
+                await self._dispose(made)
 
     def _page(self, target: PageTarget) -> Page:
         page = self._pages.get(target.target_id)
@@ -191,9 +202,15 @@ class Browser:
     def _forget(self, target_id: str) -> None:
         self._pages.pop(target_id, None)
 
-    async def _close_target(self, target_id: str) -> None:
-        with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
-            await self.session.call("Target.closeTarget", targetId=target_id)
+    async def close_target(self, target_id: str) -> None:
+        """Close a target and wait until it is gone. For pages, use `Page.close`, which has a timeout."""
+        await self._tabs.close(target_id)
+
+    async def _take_back(self, made: _Created) -> None:
+        await self._tabs.close(made.target_id)
+
+    async def _dispose(self, made: _Context) -> None:
+        await self.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
     @property
     def connections(self) -> tuple[Connection, ...]:

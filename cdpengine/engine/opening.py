@@ -20,7 +20,7 @@ from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_brows
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
 from cdpengine.engine.browser import Browser, BrowserVersion
-from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, LaunchFailed
+from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, LaunchFailed, RemoteError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.wire.tap import Tap
@@ -64,6 +64,7 @@ async def launch(
     with budget.scope() as starting:
         async with start_browser(options) as process, _attach(process) as browser:
             starting.deadline = math.inf
+            await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             try:
                 yield browser
             finally:
@@ -92,6 +93,7 @@ async def connect(
         resolved = await resolve_endpoint(endpoint, headers)
         async with _attach_websocket(resolved) as browser:
             starting.deadline = math.inf
+            await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             yield browser
     if starting.cancelled_caught:
         raise ConnectFailed(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
@@ -132,10 +134,16 @@ async def _engine(main: Connection, lane: Connection, tap: Tap) -> AsyncIterator
         tabs = Tabs(main, lane, nursery)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
         await tabs.start()
-        yield Browser(tabs, version, tap)
+        try:
+            yield Browser(tabs, version, tap)
+        finally:
+            await tabs.creations.settle()
+            # Before the nursery closes: nothing that comes in later may find it closed.
+            for connection in (main, lane):
+                connection.lose("this program closed the connection")
 
 
 async def _close(browser: Browser) -> None:
     """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good."""
-    with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionLost):
+    with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
         await browser.session.call("Browser.close")

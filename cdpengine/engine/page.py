@@ -33,7 +33,7 @@ from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget, within
 from cdpengine.engine.capture import ImageFormat, print_to_pdf, take_screenshot
 from cdpengine.engine.targets import Target, describe_target, resolve
-from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.errors import InvalidArgument, shown_url
 from cdpengine.evaluate.evaluation import Evaluator, World
 from cdpengine.js import script
 from cdpengine.session.session import Session
@@ -122,7 +122,7 @@ class Page:
         """
         check_url(url)
         state = check_wait_until(wait_until)
-        async with self._action(f"goto {url[:200]}", timeout, also_crashed=True) as budget:
+        async with self._action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
             return await go_to(self._target, url, state, budget)
 
     async def reload(
@@ -130,7 +130,7 @@ class Page:
     ) -> Navigation:
         """Load the document again and wait, as `goto` does. Brings back a page that crashed."""
         state = check_wait_until(wait_until)
-        async with self._action("reload", timeout, also_crashed=True) as budget:
+        async with self._action("reload", timeout, also_unready=True) as budget:
             return await reload(self._target, ignore_cache, state, budget)
 
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
@@ -152,13 +152,7 @@ class Page:
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Also works on a page whose script never ends."""
         with within("close the page", timeout):
-            root = self.browser.session
-            try:
-                await root.call("Target.closeTarget", targetId=self.target_id)
-            except RemoteError as error:
-                if not self.closed and "No target with given id" not in error.message:
-                    raise
-            await self._target.changes.wait_for(lambda: self._target.closed)
+            await self.browser.close_target(self.target_id)
 
     async def bring_to_front(self, *, timeout: float = 30) -> None:
         """Make it the window's active tab. Actions do not need it."""
@@ -190,7 +184,7 @@ class Page:
         async with self._action("snapshot", timeout) as budget:
             main = self._target.frames.main
             while True:
-                budget.step(f"reading the accessibility tree of {main.url[:200]}")
+                budget.step(f"reading the accessibility tree of {shown_url(main.url)}")
                 loader_id, started = main.loader_id, trio.current_time()
                 tree = await fetch_ax_tree(self.session)
                 fetched = trio.current_time()
@@ -332,7 +326,7 @@ class Page:
         Raises InvalidArgument, before anything is sent, for a key that does not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
-        async with self._action(f"press {key[:40]}{on}", timeout) as budget:
+        async with self._action(f"press {str(key)[:40]}{on}", timeout) as budget:
             node = None if target is None else resolve(self._target, self._refs, target)
             return await press(
                 key,
@@ -415,10 +409,12 @@ class Page:
 
     @asynccontextmanager
     async def _action(
-        self, action: str, timeout: float, *, also_crashed: bool = False
+        self, action: str, timeout: float, *, also_unready: bool = False
     ) -> AsyncIterator[Budget]:
-        """Run one action under its budget, once the page is ready for it."""
+        """Run one action under its budget, once the page is ready for it.
+
+        With `also_unready`, a page that is crashed or stuck will do: the action brings it back.
+        """
         with within(action, timeout) as budget:
-            if not (also_crashed and self.session.crashed):
-                await self._target.ready()
+            await (self._target.started() if also_unready else self._target.ready())
             yield budget

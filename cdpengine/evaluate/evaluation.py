@@ -7,7 +7,8 @@ bounded step, before anybody is told; so the next action finds a page that answe
 
 from __future__ import annotations
 
-import math
+import copy
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Literal
@@ -42,6 +43,9 @@ Chrome confirms a termination in 2 ms (measured)."""
 _CHROME_MARGIN = 0.5
 """Seconds by which Chrome's own timeout is later than ours: it frees the page where this process is gone."""
 
+_LONGEST = 1e6
+"""Seconds. A longer timeout is not told to Chrome: what takes days needs no help from there."""
+
 
 @attrs.frozen
 class Stopped:
@@ -50,6 +54,17 @@ class Stopped:
     sent: bool = True
     terminated: bool = False
     responsive: bool = False
+
+
+_groups = itertools.count(1)
+
+
+@attrs.define(eq=False)
+class _Run:
+    """One evaluation: whether the script was given to the page, and the group of what Chrome keeps for it."""
+
+    sent: bool = False
+    group: str = attrs.field(factory=lambda: f"cdpengine-evaluate-{next(_groups)}")
 
 
 class _Resolved(msgspec.Struct, rename="camel"):
@@ -75,6 +90,7 @@ class Evaluator:
             raise InvalidArgument(what="world", given=repr(world), expected='"main" or "isolated"')
         literals = [to_literal(arg) for arg in args]
         function = bool(literals) or node is not None or is_function(source)
+        run = _Run()
         stopped = Stopped(sent=False)
         if budget.timeout > 0:
             with budget.scope():
@@ -83,11 +99,13 @@ class Evaluator:
                 budget.step("evaluating")
                 try:
                     if node is not None:
-                        return await self._call_on_node(lane, source, literals, node, world)
+                        return await self._call_on_node(run, lane, source, literals, node, world)
                     expression = f"({source}\n)({','.join(literals)})" if function else source
-                    return await self._evaluate(lane, expression, world, budget)
+                    return await self._evaluate(run, lane, expression, world, budget)
                 except trio.Cancelled:
-                    stopped = await stop_script(lane)
+                    # A termination hits every script of the process: only where ours may be running.
+                    if run.sent:
+                        stopped = await stop_script(lane)
                     raise
         raise EvaluationTimeout(
             action=budget.action,
@@ -97,67 +115,90 @@ class Evaluator:
         )
 
     async def _lane(self) -> Session:
-        await self.page.ready()
-        lane = await self.page.wait_for(lambda: self.page.lane)
+        page = self.page
+
+        def usable() -> Session | None:
+            if page.lane is None:
+                if page.lane_error is not None:
+                    raise copy.copy(page.lane_error)  # as it is raised anew each time
+                return None
+            # Told of a reload after a crash on its own connection, it may be behind the page.
+            return None if page.lane.crashed and not page.session.crashed else page.lane
+
+        await page.ready()
+        lane: Session = await page.wait_for(usable)
         if error := lane.error("Runtime.evaluate"):
             raise error
         return lane
 
-    async def _evaluate(self, lane: Session, expression: str, world: World, budget: Budget) -> Any:
+    async def _evaluate(self, run: _Run, lane: Session, expression: str, world: World, budget: Budget) -> Any:
         params: dict[str, Any] = {
             "expression": expression,
             "returnByValue": True,
             "awaitPromise": True,
             "userGesture": True,
+            "objectGroup": run.group,
         }
         if world == "isolated":
             params["contextId"] = await self.worlds.context(lane, self.page.frames.main.id)
         remaining = budget.remaining()
-        if not math.isinf(remaining):
+        if remaining < _LONGEST:
             params["timeout"] = (remaining + _CHROME_MARGIN) * 1000
-        try:
-            return to_python(await lane.request("Runtime.evaluate", params, EvaluateReply))
-        except RemoteError as error:
-            raise explain(error) from None
+        return await self._result(run, lane, "Runtime.evaluate", params)
 
     async def _call_on_node(
-        self, lane: Session, source: str, literals: Sequence[str], node: Node, world: World
+        self, run: _Run, lane: Session, source: str, literals: Sequence[str], node: Node, world: World
     ) -> Any:
         if node.session.target_id != lane.target_id:
             raise NodeNotFound(
                 target=node.description,
                 reason="it is in a frame of another process, where nothing is evaluated yet",
             )
-        params: dict[str, Any] = {"backendNodeId": node.backend_node_id}
+        params: dict[str, Any] = {"backendNodeId": node.backend_node_id, "objectGroup": run.group}
         if world == "isolated":
             params["executionContextId"] = await self.worlds.context(lane, node.frame_id)
+        try:
+            object_id = await self._resolved(lane, node, params)
+            call = {
+                "functionDeclaration": _with_arguments(source, literals),
+                "objectId": object_id,
+                "arguments": [{"objectId": object_id}],
+                "returnByValue": True,
+                "awaitPromise": True,
+                "userGesture": True,
+                "objectGroup": run.group,
+            }
+            return await self._result(run, lane, "Runtime.callFunctionOn", call)
+        finally:
+            _release(lane, run)
+
+    @staticmethod
+    async def _resolved(lane: Session, node: Node, params: dict[str, Any]) -> str | None:
         try:
             resolved = await lane.request("DOM.resolveNode", params, _Resolved)
         except RemoteError as error:
             raise NodeNotFound(
                 target=node.description, reason=f"Chrome no longer has it: {error.message}"
             ) from None
-        object_id = resolved.object.object_id
+        return resolved.object.object_id
+
+    async def _result(self, run: _Run, lane: Session, method: str, params: dict[str, Any]) -> Any:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = lane.post(method, **params)
+        run.sent = True
         try:
-            reply = await lane.request(
-                "Runtime.callFunctionOn",
-                {
-                    "functionDeclaration": _with_arguments(source, literals),
-                    "objectId": object_id,
-                    "arguments": [{"objectId": object_id}],
-                    "returnByValue": True,
-                    "awaitPromise": True,
-                    "userGesture": True,
-                },
-                EvaluateReply,
-            )
-            return to_python(reply)
+            reply = await pending.decoded(EvaluateReply)
         except RemoteError as error:
             raise explain(error) from None
-        finally:
-            # Sent, not waited for: on a page that is stuck it is answered when the script was stopped.
-            with suppress(SessionGone, ConnectionLost):
-                lane.post("Runtime.releaseObject", objectId=object_id)
+        if reply.exception_details is not None:
+            _release(lane, run)  # what was thrown is kept for us, though only its description is used
+        return to_python(reply)
+
+
+def _release(lane: Session, run: _Run) -> None:
+    # Sent, not waited for: on a page that is stuck it is answered when the script was stopped.
+    with suppress(SessionGone, ConnectionLost):
+        lane.post("Runtime.releaseObjectGroup", objectGroup=run.group)
 
 
 async def stop_script(lane: Session) -> Stopped:

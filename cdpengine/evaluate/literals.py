@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 
 from cdpengine.errors import InvalidArgument
 
-_DEEPEST = 500
-"""Levels of nesting; V8's parser gives up on deeper literals."""
+_DEEPEST = 200
+"""Levels of nesting; V8's parser and Python's own stack both give up on far deeper ones."""
 
 _LARGEST_EXACT = 2**53
 """From here on a JavaScript number cannot hold every integer; such integers travel as BigInt."""
@@ -43,7 +43,8 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
     elif isinstance(value, str):
         parts.append(json.dumps(value))
     elif isinstance(value, int):
-        parts.append(f"{int(value)}" if -_LARGEST_EXACT <= value <= _LARGEST_EXACT else f"{int(value)}n")
+        # In base 16: Python refuses to write large numbers in base 10.
+        parts.append(f"{int(value)}" if -_LARGEST_EXACT <= value <= _LARGEST_EXACT else f"{int(value):#x}n")
     elif isinstance(value, float):
         parts.append(_float(value))
     elif isinstance(value, Mapping):
@@ -56,7 +57,7 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
         parts.append("]")
     else:
         raise InvalidArgument(
-            what=where,
+            what=where[:80],
             given=f"a {type(value).__name__}",
             expected="None, bool, int, float, str, list or dict",
         )
@@ -66,7 +67,9 @@ def _write_mapping(value: Mapping[object, object], parts: list[str], where: str,
     parts.append("{")
     for index, (key, item) in enumerate(value.items()):
         if not isinstance(key, str):
-            raise InvalidArgument(what=f"a key of {where}", given=f"a {type(key).__name__}", expected="a str")
+            raise InvalidArgument(
+                what=f"a key of {where[:80]}", given=f"a {type(key).__name__}", expected="a str"
+            )
         parts.append("," if index else "")
         # A computed key: a plain "__proto__" in an object literal would set the prototype.
         parts.append(f"[{json.dumps(key)}]:")

@@ -80,14 +80,30 @@ def to_python(reply: EvaluateReply) -> Any:
     if special in _SPECIAL_NUMBERS:
         return float(_SPECIAL_NUMBERS[special])
     if reply.result.type == "bigint":
-        return int(special.removesuffix("n"))
+        return _integer(special.removesuffix("n"))
     return special
+
+
+def _integer(digits: str) -> int:
+    # In pieces: Python refuses to read large numbers in base 10 at once.
+    sign, digits = (-1, digits[1:]) if digits.startswith("-") else (1, digits)
+    value = 0
+    for start in range(0, len(digits), _DIGITS):
+        piece = digits[start : start + _DIGITS]
+        value = value * 10 ** len(piece) + int(piece)
+    return sign * value
+
+
+_DIGITS = 600
+"""Digits that Python always reads at once (sys.set_int_max_str_digits takes no less than 640)."""
 
 
 def explain(error: RemoteError) -> EngineError:
     """Turn Chrome's refusal of an evaluation into what it means; one not known here stays as it is."""
     if reason := _ENDED.get(error.message):
         return EvaluationTerminated(reason=reason)
+    if error.message == "Promise was collected":
+        return EvaluationFailed(text="its promise can never settle: nothing holds it any more")
     if error.message.startswith(("Object reference chain", "Object couldn't be returned")):
         return EvaluationFailed(
             text=f"its value cannot be returned: {error.message} (a cycle, or nested too deeply). "

@@ -8,6 +8,7 @@ Other sessions of the connection do not notice.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,12 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import trio
 
 from cdpengine.errors import (
-    ConnectionLost,
     EngineError,
     InvalidArgument,
-    ProtocolError,
-    RemoteError,
-    SessionGone,
     TargetCrashed,
     UndecodableReply,
 )
@@ -34,11 +31,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+logger = logging.getLogger("cdpengine.session")
+
 _ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
 """Commands that the browser process itself answers for a target whose renderer is dead."""
-
-_DISABLE_GRACE = 0.5
-"""Seconds that switching a domain off may take when a subscription ends."""
 
 
 class Session:
@@ -214,11 +210,12 @@ class Session:
                     return event
 
     @asynccontextmanager
-    async def enabled(self, *domains: str) -> AsyncIterator[None]:
+    async def enabled(self, *domains: str, wait: bool = True) -> AsyncIterator[None]:
         """Keep domains enabled while the body runs: the first user enables, the last one disables.
 
         Those who come while an `enable` is on its way wait for it too; one of them can be cancelled, and the
-        others still get their domain. Raises RemoteError when Chrome refuses one.
+        others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body
+        runs at once: on a page that is stuck the answer would not come.
         """
         held: list[str] = []
         try:
@@ -227,12 +224,12 @@ class Session:
                 if self.hold_domain(domain):
                     self._usable(f"{domain}.enable")
                     self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
-            for domain in held:
+            for domain in held if wait else ():
                 if (enabling := self._enabling.get(domain)) is not None:
                     await enabling.wait()
             yield
         finally:
-            await self.release_domains(*held)
+            self.release_domains(*held)
 
     def hold_domain(self, domain: str) -> bool:
         """Count one more user of the domain. True for the first one, who has to send its `enable`."""
@@ -240,9 +237,12 @@ class Session:
         self._domains[domain] = count + 1
         return count == 0
 
-    async def release_domains(self, *held: str) -> None:
-        """Count one user less of each domain, and disable those that have none left. Waits a short while."""
-        calls = []
+    def release_domains(self, *held: str) -> None:
+        """Count one user less of each domain, and tell Chrome to disable those that have none left.
+
+        Sent in order and not waited for: what is sent next finds the domain off, and on a page that is stuck
+        the answer would not come.
+        """
         for domain in reversed(held):
             self._domains[domain] -= 1
             if self._domains[domain]:
@@ -251,14 +251,7 @@ class Session:
             if (enabling := self._enabling.pop(domain, None)) is not None:
                 enabling.abandon()
             if self.error() is None:
-                calls.append(self.post(f"{domain}.disable"))
-        try:
-            with trio.move_on_after(_DISABLE_GRACE, shield=bool(calls)):
-                for call in calls:
-                    await _whatever_the_answer(call)
-        finally:
-            for call in calls:
-                call.abandon()
+                self.post(f"{domain}.disable")
 
     # --- for the floors above and for the reader ----------------------------------------------------------
 
@@ -266,7 +259,7 @@ class Session:
         """Have the reader call `sink` with each such event, before any later message is looked at.
 
         For models that must be up to date when a later reply arrives (frames, targets). A sink is quick and
-        never waits; everything else uses `subscribe`.
+        never waits; what it cannot decode is logged and passed over. Everything else uses `subscribe`.
         """
         self._sinks.setdefault(method, []).append(sink)
 
@@ -291,7 +284,10 @@ class Session:
         """Pass one event on (called by the reader)."""
         if sinks := self._sinks.get(event.method):
             for sink in tuple(sinks):
-                sink(event)
+                try:
+                    sink(event)
+                except UndecodableReply as error:
+                    logger.warning("an event was not understood and passed over: %s", error)
         if self._streams:
             streams = self._routes.get(event.method)
             if streams is None:
@@ -367,15 +363,6 @@ def _method_and_params(request: object) -> tuple[str, Mapping[str, Any]]:
     raise InvalidArgument(
         what="command", given=f"a generator that yields a {type(request).__name__}", expected=_A_COMMAND
     )
-
-
-async def _whatever_the_answer(call: PendingCall) -> None:
-    try:
-        await call.raw()
-    except (SessionGone, ConnectionLost):
-        pass  # the domain went with its session
-    except (RemoteError, ProtocolError):
-        pass  # refused: it was not enabled, which is what was wanted
 
 
 def _subscription_left() -> trio.ClosedResourceError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
 import attrs
@@ -114,6 +113,8 @@ class Snapshot:
                 if wanted and text and (wanted in text or text in wanted)
             ]
             if len(wanted) <= _LONGEST_COMPARED:
+                from difflib import get_close_matches
+
                 near += [names[text] for text in get_close_matches(wanted, names, n=_MOST_LISTED)]
         near += of_role
         return list(dict.fromkeys(near))

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 import pytest
 import trio
@@ -145,7 +146,9 @@ async def test_a_page_that_dies_takes_only_its_own_calls(
 ) -> None:
     victim = await ready_page(browser)
     # A long-lived call of another tab must not notice.
-    bystander = page.session.post("Runtime.evaluate", expression="new Promise(r => go = r)", awaitPromise=True)
+    bystander = page.session.post(
+        "Runtime.evaluate", expression="new Promise(r => go = r)", awaitPromise=True
+    )
     ended: list[float] = []
 
     async def act() -> None:
@@ -181,7 +184,7 @@ async def test_a_crashed_page_comes_back_with_a_reload(
         "<button onclick='n = (self.n || 0) + 1'>Go</button>", content_type="text/html"
     )
     await page.goto(httpserver.url_for("/"))
-    for bring_back in (page.reload, lambda: page.goto(httpserver.url_for("/"))):
+    for bring_back in (page.reload, partial(page.goto, httpserver.url_for("/"))):
         with pytest.raises(cdpengine.TargetCrashed):
             await page.session.call("Page.crash")
         with pytest.raises(cdpengine.TargetCrashed, match="Reload"):

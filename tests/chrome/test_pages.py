@@ -105,7 +105,7 @@ async def test_a_picture_is_a_picture(page: cdpengine.Page) -> None:
     await page.set_content("<body style='margin:0; background:#0a0'><div style='height:900px'></div>")
     png = await page.screenshot()
     assert png.startswith(b"\x89PNG")
-    assert int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big") == (300, 200)
+    assert (int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")) == (300, 200)
     whole = await page.screenshot(full_page=True)
     assert int.from_bytes(whole[20:24], "big") >= 900
     assert (await page.screenshot(format="jpeg", quality=50)).startswith(b"\xff\xd8")
@@ -145,7 +145,7 @@ async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.snapshot()
     for action in (page.click, page.hover, page.focus, page.scroll_into_view):
         with pytest.raises((cdpengine.NodeNotFound, InvalidArgument)):
-            await action(target, timeout=2)  # type: ignore[operator]
+            await action(target, timeout=2)
     assert await page.evaluate("typeof n") == "undefined", "nothing was clicked"
 
 

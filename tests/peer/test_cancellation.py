@@ -42,7 +42,8 @@ async def wait(session: Session) -> None:
 
 async def hold_by_hand(session: Session) -> None:
     session.hold_domain("Page")
-    await session.release_domains("Page")
+    session.release_domains("Page")
+    await trio.lowlevel.checkpoint()
 
 
 async def several(session: Session) -> None:
@@ -70,13 +71,13 @@ OPERATIONS: dict[str, Operation] = {
 
 async def nothing_left(connection: Connection, peer: ScriptedPeer, session: Session) -> None:
     assert connection.lost is None
-    assert connection.statistics().in_flight == 0
     assert not session._streams
     assert not session._domains
     assert not session._enabling
     # The peer parses every message, and an error there would end the test: only whole ones came.
     assert await session.call("Test.alive", n=1) == {}
     assert peer.received[-1].params == {"n": 1}
+    assert connection.statistics().in_flight == 0
     assert connection.statistics().queued == 0
 
 

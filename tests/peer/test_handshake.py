@@ -1,7 +1,5 @@
 """Connecting by websocket to what is no browser, or to a browser that will not have us."""
 
-# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
-
 from __future__ import annotations
 
 import base64

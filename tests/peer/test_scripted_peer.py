@@ -1,7 +1,5 @@
 """The scripted peer itself: it does what it is told, and nothing goes wrong in it unseen."""
 
-# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
-
 from __future__ import annotations
 
 import json

@@ -145,6 +145,7 @@ async def test_a_crashed_session_lives_again_after_a_reload(
         peer.send_event("Page.after", session_id="S")
         assert (await events.receive()).method == "Page.after"
         assert await session.call("Runtime.evaluate") == {}
+    await settled(connection)
     assert peer.count("Page.enable") == 1
     assert peer.count("Page.disable") == 1
 

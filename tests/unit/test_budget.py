@@ -1,7 +1,5 @@
 """Budget: one deadline for one action, in trio's clock."""
 
-# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
-
 from __future__ import annotations
 
 import math

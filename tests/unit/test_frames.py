@@ -142,11 +142,15 @@ def _as_chrome_would(choices: list[tuple[str, int]]) -> list[FrameEvent]:
     return events
 
 
-_CHOICES = st.lists(st.tuples(st.sampled_from(["attach", "navigate", "remove"]), st.integers(0, 9)), max_size=30)
+_CHOICES = st.lists(
+    st.tuples(st.sampled_from(["attach", "navigate", "remove"]), st.integers(0, 9)), max_size=30
+)
 
 
 @given(_CHOICES, st.integers(0, 30))
-def test_a_late_tree_and_all_events_again_end_in_the_same_frames(choices: list[tuple[str, int]], when: int) -> None:
+def test_a_late_tree_and_all_events_again_end_in_the_same_frames(
+    choices: list[tuple[str, int]], when: int
+) -> None:
     """What PageTarget relies on: the reply may be older than events that were applied before it."""
     events = _as_chrome_would(choices)
     right, at_reply, late = FrameTree("main"), FrameTree("main"), FrameTree("main")

@@ -1,7 +1,5 @@
 """open_body_nursery: what leaves the block, for every way in which body and background tasks can end."""
 
-# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
-
 from __future__ import annotations
 
 import os

@@ -1,7 +1,5 @@
 """The pipe transport: messages however the bytes are cut."""
 
-# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
-
 from __future__ import annotations
 
 import pytest

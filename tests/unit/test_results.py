@@ -71,7 +71,9 @@ def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -
     details = {
         "text": "Uncaught",
         "exception": exception,
-        "stackTrace": {"callFrames": [{"functionName": "", "url": "x.js", "lineNumber": 0, "columnNumber": 4}]},
+        "stackTrace": {
+            "callFrames": [{"functionName": "", "url": "x.js", "lineNumber": 0, "columnNumber": 4}]
+        },
     }
     with pytest.raises(EvaluationFailed) as caught:
         to_python(reply(result={"type": "object"}, exceptionDetails=details))

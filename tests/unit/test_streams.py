@@ -1,7 +1,5 @@
 """EventStream: bounded, exact about what it lost and where, and never losing by cancellation."""
 
-# ruff: noqa: PT012 (what is tested is the block itself: it has to stand inside pytest.raises)
-
 from __future__ import annotations
 
 import pytest

@@ -523,29 +523,6 @@ async def test_cover_over_a_frame_is_seen(stage: Stage, httpserver: HTTPServer) 
     assert await stage.js("frame.contentWindow.hits ?? null") is None
 
 
-async def test_frame_of_another_origin_in_the_same_process(stage: Stage, httpserver: HTTPServer) -> None:
-    httpserver.expect_request("/page").respond_with_data(
-        "<!doctype html><iframe id=frame sandbox='allow-scripts' style='width:300px;height:200px' "
-        "srcdoc=\"<button id=inner onclick='parent.postMessage(1, &quot;*&quot;)'>In</button>\"></iframe>"
-        "<script>window.got = 0; addEventListener('message', () => { got++ })</script>",
-        content_type="text/html",
-    )
-    await stage.goto(httpserver.url_for("/page"))
-    frames = await stage.child_frames()
-    if not frames:
-        pytest.skip("this Chromium gives sandboxed frames a process of their own")
-    world = await stage.worlds.context(stage.session, frames[0]["id"])
-    reply = await stage.session.call(
-        "Runtime.evaluate", expression="document.querySelector('#inner')", contextId=world
-    )
-    described = await stage.session.call("DOM.describeNode", objectId=reply["result"]["objectId"])
-    from cdpengine.browser.node import Node
-
-    node = Node(stage.session, described["node"]["backendNodeId"], frames[0]["id"], "e2 button")
-    await stage.click(node)
-    assert await stage.js("new Promise(done => setTimeout(() => done(got), 50))") == 1
-
-
 async def test_frame_removed_is_stale(stage: Stage, httpserver: HTTPServer) -> None:
     node = await frame_node(stage, httpserver, "width:300px;height:200px")
     await stage.js("frame.remove()")

@@ -16,7 +16,7 @@ from cdpengine.snapshot.refs import RefTable
 from cdpengine.snapshot.render import SnapshotOptions
 from cdpengine.snapshot.snapshot import Snapshot, build_snapshot
 
-DATA = Path(__file__).parent / "data" / "axtrees"
+DATA = Path(__file__).parent.parent / "unit" / "data" / "axtrees"
 RECORDED = ("login", "shop", "widgets", "frames")
 
 # A node in short: role, name, keywords ("value", "ignored", "id", "description", any property), children.

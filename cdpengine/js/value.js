@@ -1,0 +1,210 @@
+// Prepares a value for its way out of the page: an array whose first element says what follows.
+//   "json", text             plain JSON data (also read through a Proxy), as its JSON text
+//   "deep", value, details   anything else, to be serialized by V8; details: object, detail, object, detail, ...
+//   "large" or "nested"      too many characters, too many levels: nothing is sent
+// Called on the value, in the value's own world, with { size, jsonLevels, deepLevels }. There the page may have
+// changed every built-in, so what V8 tells by itself is left to V8; details add only what V8 leaves out.
+(function (limits) {
+  "use strict";
+
+  const value = this;
+  const isArray = Array.isArray;
+  const prototypeOf = Object.getPrototypeOf;
+  const plainPrototype = prototypeOf({});
+  const isOwn = plainPrototype.hasOwnProperty;
+  const LARGE = {};
+  const NESTED = {};
+  let room = limits.size;
+
+  // The rough size that a value takes in the reply; throws when there is no room left.
+  function take(characters) {
+    room -= characters;
+    if (room < 0) throw LARGE;
+  }
+
+  // Objects with a shape of their own, or with a say in how they are written, are not plain. What cannot even
+  // be asked (a window of another origin) is not, either.
+  function looksPlain(object) {
+    try {
+      if (object.toJSON !== undefined) return false;
+      if (isArray(object)) return true;
+      const prototype = prototypeOf(object);
+      return (prototype === plainPrototype || prototype === null) && object[Symbol.toStringTag] === undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  // Whether JSON text holds all of it. `above` is the chain of containers around it: a cycle is not JSON.
+  function isJSON(item, above, level) {
+    switch (typeof item) {
+      case "string":
+        take(item.length + 3);
+        return true;
+      case "number":
+        take(4);
+        return item - item === 0 && (item !== 0 || 1 / item > 0);
+      case "boolean":
+        take(5);
+        return true;
+      case "object":
+        break;
+      default:
+        return false;
+    }
+    if (item === null) {
+      take(5);
+      return true;
+    }
+    if (!looksPlain(item)) return false;
+    for (let at = above; at; at = at.above) if (at.item === item) return false;
+    if (level >= limits.jsonLevels) throw NESTED;
+    const here = { item, above };
+    take(3);
+    if (isArray(item)) {
+      for (let index = 0; index < item.length; index++) {
+        const element = item[index];
+        // JSON.stringify makes null of undefined here, and both are the same to the receiver.
+        if (element === undefined) take(5);
+        else if (!isJSON(element, here, level + 1)) return false;
+      }
+      return true;
+    }
+    for (const key in item) {
+      take(key.length + 4);
+      if (!isJSON(item[key], here, level + 1)) return false;
+    }
+    return true;
+  }
+
+  function text(thing) {
+    const string = typeof thing === "string" ? thing : "";
+    take(string.length);
+    return string;
+  }
+
+  function className(object) {
+    for (let at = prototypeOf(object); at; at = prototypeOf(at)) {
+      if (isOwn.call(at, "constructor") && typeof at.constructor === "function") return text(at.constructor.name);
+    }
+    return "";
+  }
+
+  const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+  function base64(bytes) {
+    const length = bytes.length;
+    take(length * 1.4);
+    let encoded = "";
+    for (let index = 0; index < length; index += 3) {
+      const three = (bytes[index] << 16) | (bytes[index + 1] << 8) | bytes[index + 2];
+      encoded += ALPHABET[three >> 18] + ALPHABET[(three >> 12) & 63];
+      encoded += index + 1 < length ? ALPHABET[(three >> 6) & 63] : "=";
+      encoded += index + 2 < length ? ALPHABET[three & 63] : "=";
+    }
+    return encoded;
+  }
+
+  // Own enumerable properties whose values are primitive.
+  function primitives(object) {
+    const found = { __proto__: null };
+    for (const key of Object.keys(object)) {
+      const property = object[key];
+      if ((typeof property !== "object" && typeof property !== "function") || property === null) {
+        take(key.length + (typeof property === "string" ? property.length : 8) + 40);
+        found[key] = property;
+      }
+    }
+    return found;
+  }
+
+  // What the receiver needs to know of an object beyond what V8 says; undefined when that is enough.
+  function describe(object, brand) {
+    if (typeof object === "function") return ["function", text(object.name)];
+    if (ArrayBuffer.isView(object)) {
+      const bytes = new Uint8Array(object.buffer, object.byteOffset, object.byteLength);
+      return ["bytes", className(object), base64(bytes)];
+    }
+    switch (brand) {
+      case "[object ArrayBuffer]":
+      case "[object SharedArrayBuffer]":
+        return ["bytes", className(object), base64(new Uint8Array(object))];
+      case "[object Error]":
+      case "[object DOMException]":
+        return ["error", text(object.name), text(object.message), text(object.stack)];
+      case "[object Number]":
+      case "[object String]":
+      case "[object Boolean]":
+      case "[object BigInt]":
+        return ["primitive", object.valueOf()];
+    }
+    const tag = text(object[Symbol.toStringTag]);
+    const name = className(object);
+    if (tag === "") {
+      // A plain object, perhaps of another realm, or an instance of one of the page's classes.
+      return prototypeOf(object) === null || name === "Object" ? undefined : ["object", name];
+    }
+    if (typeof object.toJSON !== "function") return ["object", name === "Object" ? tag : name, primitives(object)];
+    const json = object.toJSON();
+    if (typeof json === "string") return ["text", tag, text(json)];
+    return ["object", name, typeof json === "object" && json !== null ? primitives(json) : primitives(object)];
+  }
+
+  // Walks as V8 will, and gathers details. Getters may throw: that is the script's error.
+  function gather(item, seen, details, level) {
+    take(45);
+    if (typeof item === "string") take(item.length);
+    if (typeof item === "symbol" && !seen.has(item)) {
+      seen.add(item);
+      details.push(item, ["symbol", text(item.description)]);
+    }
+    if ((typeof item !== "object" && typeof item !== "function") || item === null || seen.has(item)) return;
+    seen.add(item);
+    if (level >= limits.deepLevels) throw NESTED;
+    if (isArray(item)) {
+      for (let index = 0; index < item.length; index++) gather(item[index], seen, details, level + 1);
+      return;
+    }
+    let brand = "";
+    try {
+      if (typeof item.nodeType === "number" || item.window === item) return;
+      brand = plainPrototype.toString.call(item);
+      const detail = describe(item, brand);
+      if (detail) {
+        take(100);
+        details.push(item, detail);
+      }
+    } catch (error) {
+      // An object that does not let itself be described is told by V8 alone.
+      if (error === LARGE) throw error;
+    }
+    if (brand === "[object Map]") {
+      for (const [key, entry] of item) {
+        gather(key, seen, details, level + 1);
+        gather(entry, seen, details, level + 1);
+      }
+    } else if (brand === "[object Set]") {
+      for (const entry of item) gather(entry, seen, details, level + 1);
+    } else if (brand === "[object Object]") {
+      for (const key of Object.keys(item)) {
+        take(key.length);
+        gather(item[key], seen, details, level + 1);
+      }
+    }
+  }
+
+  try {
+    if (isJSON(value, null, 0)) {
+      const json = JSON.stringify(value);
+      if (typeof json === "string") return ["json", json];
+    }
+    room = limits.size;
+    const details = [];
+    gather(value, new Set(), details, 0);
+    return ["deep", value, details];
+  } catch (error) {
+    if (error === LARGE) return ["large"];
+    if (error === NESTED) return ["nested"];
+    throw error;
+  }
+})

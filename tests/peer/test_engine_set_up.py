@@ -1,0 +1,506 @@
+"""Pages being opened, set up, crashed and closed, by a browser that answers late, wrongly, or not at all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+import trio.testing
+from scripted_browser import NUMBER, ScriptedBrowser, quiet
+
+import cdpengine
+from cdpengine.browser.tabs import LANE_GRACE
+from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
+from cdpengine.testing.peer import Answer
+
+
+@pytest.fixture
+async def scripted(guard: None, autojump_clock: trio.testing.MockClock) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+def methods(scripted: ScriptedBrowser, session_id: str | None) -> list[str]:
+    return [request.method for request in scripted.received if request.session_id == session_id]
+
+
+async def test_a_page_runs_only_when_its_lane_has_answered(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    lane = scripted.hold("Runtime.evaluate", nth=1)
+    scripted.open("T1")
+    await lane.wait()
+    await quiet()
+    sent = methods(scripted, "S-T1")
+    assert {"Page.enable", "Page.setLifecycleEventsEnabled", "Target.setAutoAttach"} <= set(sent)
+    assert "Runtime.runIfWaitingForDebugger" not in sent
+    lane.release(NUMBER)
+    page = await browser.wait_for_page()
+    assert methods(scripted, "S-T1")[-1] == "Runtime.runIfWaitingForDebugger"
+    assert await page.evaluate("1") == 1
+
+
+@pytest.mark.parametrize("silent", ["Target.attachToTarget", "Runtime.evaluate"])
+async def test_a_lane_that_never_answers_does_not_keep_the_page(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, silent: str
+) -> None:
+    held = scripted.hold(silent)
+    started = trio.current_time()
+    page = await browser.new_page()
+    assert trio.current_time() - started == LANE_GRACE
+    assert (await page.goto("https://a.example/", timeout=10)).url == "https://a.example/"
+    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+        await page.evaluate("1", timeout=1)
+    # It is late, not lost: when the answer comes after all, the lane is there.
+    for request in held.requests:
+        request.answer(scripted.attach(request) if silent.startswith("Target") else NUMBER)
+    scripted.on(silent, result=NUMBER)
+    assert await page.evaluate("1", timeout=1) == 1
+
+
+@pytest.mark.parametrize("answer", [Refusal(-32000, "Not allowed"), {"sessionId": 5}, {}, {"sessionId": "unknown"}])
+async def test_a_lane_that_cannot_be_had_is_named_at_once(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, answer: Answer
+) -> None:
+    scripted.on("Target.attachToTarget", answer)
+    started = trio.current_time()
+    page = await browser.new_page()
+    for _ in range(2):
+        with pytest.raises(cdpengine.SessionGone, match="evaluate"):
+            await page.evaluate("1")
+    assert await page.snapshot() is not None
+    assert trio.current_time() == started
+
+
+async def test_a_lost_lane_connection_takes_only_evaluation(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    before = await browser.new_page()
+    scripted.links[1].drop()
+    await quiet()
+    started = trio.current_time()
+    after = await browser.new_page()
+    assert methods(scripted, "S-T2")[-1] == "Runtime.runIfWaitingForDebugger"
+    for page in (before, after):
+        await page.goto("https://a.example/")
+        with pytest.raises(cdpengine.ConnectionLost, match="memory 2"):
+            await page.evaluate("1")
+        await page.close()
+    assert trio.current_time() == started
+
+
+async def test_a_lost_main_connection_ends_pages_and_those_who_wait(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    page = await browser.new_page()
+    scripted.on("Page.navigate", SILENCE)
+    scripted.on("Target.createTarget", SILENCE)
+    scripted.on("Target.createBrowserContext", SILENCE)
+    ended = 0
+
+    async def ends(operation: object) -> None:
+        nonlocal ended
+        with pytest.raises(cdpengine.ConnectionLost, match="memory 1"):
+            await operation  # type: ignore[misc]
+        ended += 1
+
+    async def context() -> None:
+        async with browser.new_context():
+            raise AssertionError("there is none")
+
+    started = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        for operation in (
+            page.goto("https://a.example/"),
+            browser.new_page(),
+            browser.wait_for_page(url="*never*"),
+            context(),
+        ):
+            nursery.start_soon(ends, operation)
+        await quiet()
+        scripted.links[0].drop()
+    assert ended == 4
+    assert trio.current_time() == started
+    assert browser.pages == []
+    with pytest.raises(cdpengine.ConnectionLost):
+        await page.close()
+
+
+SET_UP = (
+    "Inspector.enable",
+    "Page.enable",
+    "Page.setLifecycleEventsEnabled",
+    "Page.getFrameTree",
+    "Emulation.setFocusEmulationEnabled",
+    "Target.setAutoAttach",
+    "Runtime.runIfWaitingForDebugger",
+)
+
+
+@pytest.mark.parametrize("method", SET_UP)
+@pytest.mark.parametrize("answer", [Refusal(-32601, "wasn't found"), {"frameTree": 3}])
+async def test_an_older_or_odd_chrome_gives_a_page_with_less(
+    scripted: ScriptedBrowser, method: str, answer: Answer
+) -> None:
+    async with scripted.engine() as browser:
+        scripted.on(method, answer)
+        page = await browser.new_page()
+        assert await page.evaluate("1") == 1
+        assert (await page.goto("https://a.example/")).url == "https://a.example/"
+        await page.close()
+
+
+async def test_set_up_answered_in_the_wrong_order(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    held = [scripted.hold(method) for method in SET_UP]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(browser.new_page)
+        await held[-1].wait()
+        await quiet()
+        frames = next(hold for hold in held if hold.requests[0].method == "Page.getFrameTree")
+        stale = {"frameTree": {"frame": scripted.frame("T1") | {"url": "https://old.example/"}}}
+        scripted.commit("T1", "https://new.example/")  # happened after the reply was made, told before it
+        await quiet()
+        for hold in reversed(held):
+            hold.release(stale if hold is frames else None)
+    (page,) = browser.pages
+    assert page.url == "https://new.example/"
+    assert page.frames[0].loader_id == "T1.2"
+
+
+@pytest.mark.parametrize("method", [*SET_UP, "Target.attachToTarget", "Target.createTarget"])
+async def test_a_page_that_vanishes_while_it_is_set_up(scripted: ScriptedBrowser, method: str) -> None:
+    async with scripted.engine() as browser:
+        if method == "Target.createTarget":
+
+            def answer(_request: Request) -> Answer:
+                scripted.open("T9")
+                scripted.vanish("T9")
+                return {"targetId": "T9"}
+
+        else:
+
+            def answer(request: Request) -> Answer:
+                scripted.vanish("T1")
+                return Refusal(-32000, "No target with given id found") if request.session_id is None else SILENCE
+
+        scripted.on(method, answer)
+        if method == "Target.setAutoAttach":
+            scripted.on(method, answer, nth=2)
+            scripted.on(method, None)
+        started = trio.current_time()
+        with pytest.raises(cdpengine.SessionGone):
+            await browser.new_page()
+        assert trio.current_time() == started
+        assert browser.pages == []
+        scripted.on(method, scripted.create if method == "Target.createTarget" else None)
+        if method != "Target.attachToTarget":
+            scripted.on("Page.getFrameTree", lambda r: {"frameTree": {"frame": scripted.frame("T2")}})
+            assert not (await browser.new_page()).closed
+
+
+async def test_a_popup_that_closes_at_once_is_not_the_page_that_is_waited_for(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    opener = await browser.new_page()
+    found: list[cdpengine.Page] = []
+
+    async def wait() -> None:
+        found.append(await browser.wait_for_page(opener=opener))
+
+    scripted.on("Runtime.runIfWaitingForDebugger", SILENCE)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        scripted.open("T2", opener="T1")
+        await quiet()
+        scripted.vanish("T2")
+        await quiet()
+        assert not found
+        scripted.on("Runtime.runIfWaitingForDebugger", None)
+        scripted.open("T3", opener="T1")
+    assert [page.target_id for page in found] == ["T3"]
+
+
+async def test_a_popup_is_found_by_where_it_goes_later(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    started = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(browser.wait_for_page)
+        scripted.open("T2")
+    async with trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            assert (await browser.wait_for_page(url="*login*")).target_id == "T2"
+
+        nursery.start_soon(wait)
+        await quiet()
+        scripted.commit("T2", "https://a.example/login")
+    assert trio.current_time() == started
+
+
+async def test_pages_that_open_at_once_do_not_mix(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    held = scripted.hold("Target.createTarget")
+    got: dict[str, str] = {}
+
+    async def open_page(url: str) -> None:
+        page = await browser.new_page(url)
+        got[url] = page.target_id
+
+    urls = [f"https://{n}.example/" for n in range(5)]
+    async with trio.open_nursery() as nursery:
+        for url in urls:
+            nursery.start_soon(open_page, url)
+        await held.wait(5)
+        for n, request in enumerate(reversed(held.requests)):
+            scripted.open(f"P{n}")
+            request.reply({"targetId": f"P{n}"})
+    assert sorted(got.values()) == [f"P{n}" for n in range(5)]
+    for url, target_id in got.items():
+        page = browser.page(target_id)
+        assert page is not None
+        assert page.url == url
+
+
+async def test_a_page_that_was_dead_when_we_came(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    def dead(request: Request) -> Answer:
+        if request.session_id is not None and request.session_id.endswith("T1"):
+            request.link.send(
+                '{"method":"Inspector.targetCrashed","params":{},"sessionId":"%s"}' % request.session_id
+            )
+        return None
+
+    scripted.on("Inspector.enable", dead)
+    for method in ("Page.enable", "Page.getFrameTree", "Runtime.evaluate"):
+        scripted.on(method, SILENCE, nth=1)
+    scripted.open("T1", waiting=False)
+    await quiet()
+    (page,) = browser.pages
+    with pytest.raises(cdpengine.TargetCrashed, match="Reload"):
+        await page.snapshot()
+
+    def revive(request: Request) -> Answer:
+        scripted.page_event("Inspector.targetReloadedAfterCrash", {})
+        answer = scripted.navigate(request)
+        scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", lane=True)
+        return answer
+
+    scripted.on("Inspector.enable", None)
+    scripted.on("Page.navigate", revive)
+    assert (await page.goto("https://a.example/", timeout=5)).url == "https://a.example/"
+    await page.snapshot(timeout=5)
+    assert await page.evaluate("1", timeout=5) == 1
+
+
+async def test_a_lane_that_hears_of_the_reload_later(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    page = await browser.new_page()
+    scripted.page_event("Inspector.targetCrashed", {})
+    scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
+    await quiet()
+    with pytest.raises(cdpengine.TargetCrashed):
+        await page.evaluate("1")
+    scripted.page_event("Inspector.targetReloadedAfterCrash", {})
+    scripted.commit("T1", "https://a.example/")
+    await quiet()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(page.evaluate, "1")
+        await quiet()
+        scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", lane=True)
+    assert not page.session.crashed
+
+
+async def test_iframes_that_detach_while_they_are_set_up(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    page = await browser.new_page()
+    scripted.documents["F1"] = 1
+    info = {"targetId": "F1", "type": "iframe", "url": ""}
+    for step in SET_UP[1:]:
+
+        def detach(request: Request) -> Answer:
+            if request.session_id == "S-F1":
+                scripted.tell("Target.detachedFromTarget", {"sessionId": "S-F1"}, "S-T1")
+                return SILENCE
+            return None
+
+        scripted.on(step, detach)
+        attached = {"sessionId": "S-F1", "targetInfo": info, "waitingForDebugger": True}
+        scripted.tell("Target.attachedToTarget", attached, "S-T1")
+        await quiet()
+        assert len(page._target.frame_sessions) == 1
+        assert [frame.id for frame in page.frames] == ["T1"]
+        if step != "Page.getFrameTree":
+            scripted.on(step, None)
+        else:
+            scripted.on(step, lambda request: {"frameTree": {"frame": scripted.frame("F1") | {"parentId": "T1"}}})
+    scripted.tell("Target.attachedToTarget", attached, "S-T1")
+    await quiet()
+    assert [frame.id for frame in page.frames] == ["T1", "F1"]
+    assert page.frames[1].session_id == "S-F1"
+
+
+@pytest.mark.parametrize("kind", ["worker", "page", "something_new"])
+async def test_what_is_held_back_is_let_go(browser: cdpengine.Browser, scripted: ScriptedBrowser, kind: str) -> None:
+    await browser.new_page()
+    info = {"targetId": "W1", "type": kind}
+    for parent in (None, "S-T1"):
+        attached = {"sessionId": f"W-{parent}", "targetInfo": info, "waitingForDebugger": True}
+        scripted.tell("Target.attachedToTarget", attached, parent)
+        scripted.documents["W1"] = scripted.documents["None"] = scripted.documents["S-T1"] = 1
+        await quiet()
+        assert "Runtime.runIfWaitingForDebugger" in methods(scripted, f"W-{parent}")
+
+
+STRANGE: list[object] = [{}, {"type": 5}, {"frameId": None, "frame": [], "requestId": {}}, {"frame": {"id": 1}}]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "Page.javascriptDialogOpening",
+        "Page.javascriptDialogClosed",
+        "Page.frameAttached",
+        "Page.frameNavigated",
+        "Page.navigatedWithinDocument",
+        "Page.frameDetached",
+        "Page.lifecycleEvent",
+        "Network.requestWillBeSent",
+        "Network.responseReceived",
+        "Network.loadingFailed",
+        "Inspector.targetReloadedAfterCrash",
+        "Target.attachedToTarget",
+        "Target.detachedFromTarget",
+        "Target.targetCreated",
+        "Target.targetInfoChanged",
+        "Target.targetDestroyed",
+        "Target.targetCrashed",
+    ],
+)
+async def test_strange_events_are_passed_over(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, caplog: pytest.LogCaptureFixture, method: str
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    page = await browser.new_page()
+
+    def navigate(request: Request) -> Answer:
+        for strange in STRANGE:
+            scripted.page_event(method, strange)  # type: ignore[arg-type]
+            scripted.tell(method, strange)  # type: ignore[arg-type]
+            scripted.tell(method, strange, "L-T1", lane=True)  # type: ignore[arg-type]
+        scripted.links[0].send('{"method":"%s","sessionId":"S-T1","params":"text"}' % method)
+        scripted.links[0].send('{"method":"%s","sessionId":"S-T1"}' % method)
+        return scripted.navigate(request)
+
+    scripted.on("Page.navigate", navigate)
+    assert (await page.goto("https://a.example/", timeout=5)).url == "https://a.example/"
+    assert await page.evaluate("1", timeout=5) == 1
+    assert (await browser.new_page(timeout=5)).target_id == "T2"
+
+
+async def test_a_dialog_that_nobody_understands_is_dismissed(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    page = await browser.new_page()
+    scripted.page_event("Page.javascriptDialogOpening", {"type": ["new"]})
+    request = await scripted.wait_for("Page.handleJavaScriptDialog")
+    assert request.params == {"accept": False}
+    assert [dialog.type for dialog in page.dialogs] == ["unknown"]
+
+
+async def test_a_dialog_ends_with_a_crash(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    page = await browser.new_page()
+    scripted.page_event("Page.javascriptDialogOpening", {"type": "alert"})
+    scripted.page_event("Inspector.targetCrashed", {})
+    scripted.page_event("Inspector.targetReloadedAfterCrash", {})
+    await quiet()
+    with trio.move_on_after(1) as waited:
+        await page._target.dialog_opened()
+    assert waited.cancelled_caught
+
+
+async def test_a_dialog_in_the_very_end_harms_nothing(scripted: ScriptedBrowser) -> None:
+    async with scripted.engine() as browser:
+        await browser.new_page()
+        for _ in range(3):
+            scripted.page_event("Page.javascriptDialogOpening", {"type": "alert"})
+
+
+# --- what is made is taken back ------------------------------------------------------------------------------
+
+
+async def test_a_page_that_nobody_waits_for_any_more_is_closed(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    held = scripted.hold("Target.createTarget")
+    started = trio.current_time()
+    with pytest.raises(cdpengine.DeadlineExceeded, match="open a page"):
+        await browser.new_page(timeout=1)
+    assert trio.current_time() - started <= 1.1
+    await trio.sleep(5)
+    scripted.open("T7")
+    held.requests[0].reply({"targetId": "T7"})
+    assert (await scripted.wait_for("Target.closeTarget")).params == {"targetId": "T7"}
+    await quiet()
+    assert browser.pages == []
+
+
+async def test_leaving_waits_a_moment_for_what_is_to_be_taken_back(scripted: ScriptedBrowser) -> None:
+    async with scripted.engine() as browser:
+        held = scripted.hold("Target.createBrowserContext")
+        with trio.move_on_after(1):
+            async with browser.new_context():
+                raise AssertionError("there is none")
+
+        async def late() -> None:
+            await trio.sleep(1)
+            held.release({"browserContextId": "C9"})
+
+        scripted._running().start_soon(late)
+    assert [r.params for r in scripted.received if r.method == "Target.disposeBrowserContext"] == [
+        {"browserContextId": "C9"}
+    ]
+
+
+async def test_leaving_does_not_wait_for_ever(scripted: ScriptedBrowser) -> None:
+    async with scripted.engine() as browser:
+        scripted.on("Target.createTarget", SILENCE)
+        with trio.move_on_after(1):
+            await browser.new_page()
+        left = trio.current_time()
+    assert trio.current_time() - left < 5
+
+
+async def test_close_asks_again_when_chrome_forgot(browser: cdpengine.Browser, scripted: ScriptedBrowser) -> None:
+    page = await browser.new_page()
+    scripted.on("Target.closeTarget", {"success": True}, nth=1)
+    await page.close()
+    assert page.closed
+    assert scripted.count("Target.closeTarget") == 2
+    await page.close()
+
+
+async def test_new_page_and_new_context_cancelled_at_each_moment(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser
+) -> None:
+    made: list[cdpengine.Page] = []
+
+    async def operation() -> None:
+        async with browser.new_context() as context:
+            made.append(await context.new_page("https://a.example/"))
+            await made[-1].close()
+
+    async def check() -> None:
+        await trio.sleep(1)
+        assert browser.pages == []
+        assert scripted.count("Target.createTarget") == scripted.count("Target.closeTarget")
+        assert scripted.count("Target.createBrowserContext") == scripted.count("Target.disposeBrowserContext")
+        for connection in browser.connections:
+            assert connection.statistics().in_flight == 0
+            assert connection.statistics().sessions == 0
+
+    assert await walk_cancellations(operation, check) > 10

@@ -1,0 +1,136 @@
+"""A scripted peer that behaves like a browser with pages, over streams in memory: no sockets, so clocks can jump.
+
+What it does by itself is the least that the engine needs; a test replaces any answer with `peer.on(...)`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import trio
+import trio.testing
+
+import cdpengine
+from cdpengine.engine.opening import _engine
+from cdpengine.testing import SILENCE, Request, ScriptedPeer
+from cdpengine.testing.links import Link, PipeWire
+from cdpengine.testing.peer import Answer
+from cdpengine.wire.tap import Tap
+from cdpengine.wire.transport import PipeTransport, Transport
+
+NUMBER = {"result": {"type": "number", "value": 1}}
+
+
+class ScriptedBrowser(ScriptedPeer):
+    """Pages are T1, T2, ...; the session of T1 is "S-T1", that of its lane "L-T1"; its documents "T1.1", ..."""
+
+    def __init__(self) -> None:
+        super().__init__("pipe")
+        self.documents: dict[str, int] = {}
+        self._made = 0
+        self.on("Browser.getVersion", result={"product": "Scripted/1", "userAgent": "Scripted"})
+        self.on("Target.createTarget", self.create)
+        self.on("Target.attachToTarget", self.attach)
+        self.on("Target.closeTarget", self.close_target)
+        self.on("Target.createBrowserContext", result={"browserContextId": "C1"})
+        self.on("Page.getFrameTree", lambda request: {"frameTree": {"frame": self.frame(target_of(request))}})
+        self.on("Page.navigate", self.navigate)
+        self.on("Runtime.evaluate", result=NUMBER)
+        self.on("Accessibility.getFullAXTree", result={"nodes": []})
+        self.on("Page.createIsolatedWorld", result={"executionContextId": 7})
+        self.on("DOM.resolveNode", result={"object": {"type": "object", "objectId": "O1"}})
+        self.on("Runtime.callFunctionOn", result=NUMBER)
+
+    @asynccontextmanager
+    async def open_transport(self) -> AsyncIterator[Transport]:
+        client, peer = trio.testing.memory_stream_pair()
+        links = len(self.links)
+        self._running().start_soon(self._run_link, Link(PipeWire(peer, peer)))
+        try:
+            await self.linked(links + 1)
+            yield PipeTransport(client, client, f"memory {links + 1}")
+        finally:
+            await client.aclose()
+
+    @asynccontextmanager
+    async def engine(self) -> AsyncIterator[cdpengine.Browser]:
+        """The engine over two connections to this browser, as `connect` makes it."""
+        tap = Tap()
+        async with self.connect(tap=tap) as main, self.connect(tap=tap) as lane, _engine(main, lane, tap) as browser:
+            yield browser
+
+    # --- what it says ------------------------------------------------------------------------------------------
+
+    def tell(self, method: str, params: Mapping[str, Any], session_id: str | None = None, *, lane: bool = False) -> None:
+        message = {"method": method, "params": params} | ({"sessionId": session_id} if session_id else {})
+        self.links[1 if lane else 0].send(json.dumps(message))
+
+    def page_event(self, method: str, params: Mapping[str, Any], target_id: str = "T1") -> None:
+        self.tell(method, params, f"S-{target_id}")
+
+    def open(self, target_id: str, *, waiting: bool = True, opener: str | None = None, url: str = "") -> None:
+        """A page appears, by itself or because the engine asked for it."""
+        info: dict[str, Any] = {"targetId": target_id, "type": "page", "url": url}
+        if opener is not None:
+            info["openerId"] = opener
+        self.documents.setdefault(target_id, 1)
+        self.tell("Target.targetCreated", {"targetInfo": info})
+        attached = {"sessionId": f"S-{target_id}", "targetInfo": info, "waitingForDebugger": waiting}
+        self.tell("Target.attachedToTarget", attached)
+
+    def vanish(self, target_id: str) -> None:
+        """A page ends."""
+        for lane, session in ((False, f"S-{target_id}"), (True, f"L-{target_id}")):
+            self.tell("Target.detachedFromTarget", {"sessionId": session}, lane=lane)
+        self.tell("Target.targetDestroyed", {"targetId": target_id})
+
+    def commit(self, target_id: str, url: str, *, loaded: bool = True) -> str:
+        """A page shows a new document; returns its loader id."""
+        self.documents[target_id] += 1
+        frame = self.frame(target_id) | {"url": url}
+        self.page_event("Page.frameNavigated", {"frame": frame}, target_id)
+        for name in ("commit", "DOMContentLoaded", "load", "networkIdle") if loaded else ("commit",):
+            event = {"frameId": target_id, "loaderId": frame["loaderId"], "name": name}
+            self.page_event("Page.lifecycleEvent", event, target_id)
+        loader_id: str = frame["loaderId"]
+        return loader_id
+
+    def frame(self, target_id: str) -> dict[str, Any]:
+        return {"id": target_id, "loaderId": f"{target_id}.{self.documents[target_id]}", "url": "about:blank"}
+
+    # --- what it answers ---------------------------------------------------------------------------------------
+
+    def create(self, _request: Request) -> Answer:
+        self._made += 1
+        self.open(f"T{self._made}")
+        return {"targetId": f"T{self._made}"}
+
+    def attach(self, request: Request) -> Answer:
+        target_id = request.params["targetId"]
+        info = {"targetId": target_id, "type": "page"}
+        session_id = f"L-{target_id}"
+        attached = {"sessionId": session_id, "targetInfo": info, "waitingForDebugger": False}
+        request.link.send(json.dumps({"method": "Target.attachedToTarget", "params": attached}))
+        return {"sessionId": session_id}
+
+    def close_target(self, request: Request) -> Answer:
+        request.reply({"success": True})
+        self.vanish(request.params["targetId"])
+        return SILENCE
+
+    def navigate(self, request: Request) -> Answer:
+        target_id = target_of(request)
+        return {"frameId": target_id, "loaderId": self.commit(target_id, request.params["url"])}
+
+
+def target_of(request: Request) -> str:
+    assert request.session_id is not None
+    return request.session_id.partition("-")[2]
+
+
+async def quiet() -> None:
+    """Wait until nothing moves any more."""
+    await trio.testing.wait_all_tasks_blocked()
