@@ -11,7 +11,7 @@
       DeadlineExceeded > EvaluationTimeout
       NavigationFailed
       NodeError > StaleRef, NodeNotFound, NotInteractable > Covered, Invisible, Disabled, Unstable
-      EvaluationFailed, EvaluationTerminated
+      EvaluationFailed > ValueTooLarge, EvaluationTerminated
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -289,6 +289,13 @@ class EvaluationFailed(EngineError):
     def __str__(self) -> str:
         more = " ..." if len(self.text) > _LONGEST_TEXT else ""
         return f"JavaScript threw: {self.text[:_LONGEST_TEXT]}{more}"
+
+
+class ValueTooLarge(EvaluationFailed):
+    """The script ran to its end, but its value is too large, or nested too deeply, to be brought here."""
+
+    def __str__(self) -> str:
+        return f"the script ran, but its value was not returned: {self.text}. Return the parts that you need"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -157,9 +157,9 @@ def check_url(url: str) -> str:
 
 async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Navigation:
     """Navigate and wait. Raises NavigationFailed with Chrome's reason, and what ended the session."""
-    moves_before = page.frames.main.moves_within
 
-    async def send() -> str | None:
+    async def send(_dead: bool) -> str | None:
+        moves_before = page.frames.main.moves_within
         budget.step(f"asking Chrome to navigate to {shown_url(url)}")
         reply = await page.session.request("Page.navigate", {"url": url}, _NavigateReply)
         if reply.is_download:
@@ -176,12 +176,12 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
 
 async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Navigation:
     """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
-    before = page.frames.main.loader_id
 
-    async def send() -> str:
+    async def send(dead: bool) -> str:
+        before = page.frames.main.loader_id
         budget.step("asking Chrome to reload")
         await page.session.call("Page.reload", ignoreCache=ignore_cache)
-        return await _next_document(page, before)
+        return await _next_document(page, before, dead)
 
     return await _navigate(page, send, wait_until, budget)
 
@@ -194,9 +194,9 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
         where = "earlier" if by < 0 else "later"
         raise NavigationFailed(url=page.frames.main.url, reason=f"its history has no {where} entry")
     entry = history.entries[index]
-    before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
 
-    async def send() -> str | None:
+    async def send(_dead: bool) -> str | None:
+        before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
         budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
         await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
 
@@ -221,35 +221,41 @@ class _History(msgspec.Struct, rename="camel"):
     entries: list[_HistoryEntry]
 
 
-async def _next_document(page: PageTarget, before: str) -> str:
+async def _next_document(page: PageTarget, before: str, dead: bool) -> str:
     def replaced() -> str | None:
         loader_id = page.frames.main.loader_id
         return loader_id if loader_id != before else None
 
-    return await page.wait_for(replaced, also_crashed=True)
+    return await page.wait_for(replaced, also_crashed=dead)
 
 
 async def _navigate(
-    page: PageTarget, send: Callable[[], Awaitable[str | None]], wait_until: LoadState, budget: Budget
+    page: PageTarget, send: Callable[[bool], Awaitable[str | None]], wait_until: LoadState, budget: Budget
 ) -> Navigation:
     session = page.session
     await _free(session, budget)
+    dead = session.crashed  # then it is brought back; a crash from now on is a failure
     watch = _DocumentWatch(page.frames.main.id)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
-    async with session.enabled(*(() if session.crashed else ("Network",)), wait=False):
+    async with session.enabled(*(() if dead else ("Network",)), wait=False):
         with watch.on(session):
             try:
-                loader_id = await send()
+                loader_id = await send(dead)
                 if loader_id is None:
                     return Navigation(url=page.frames.main.url, status=None, same_document=True)
-                return await _arrive(page, loader_id, wait_until, watch, budget)
+                return await _arrive(page, loader_id, dead, wait_until, watch, budget)
             except trio.Cancelled:
                 await _stop(session)
                 raise
 
 
 async def _arrive(
-    page: PageTarget, loader_id: str, wait_until: LoadState, watch: _DocumentWatch, budget: Budget
+    page: PageTarget,
+    loader_id: str,
+    dead: bool,
+    wait_until: LoadState,
+    watch: _DocumentWatch,
+    budget: Budget,
 ) -> Navigation:
     budget.step(f"waiting for {wait_until} of the new document")
     main = page.frames.main
@@ -265,7 +271,7 @@ async def _arrive(
         replaced = committed and current != loader_id
         return current if replaced and main.reached(current, wait_until) else None
 
-    arrived_id = await page.wait_for(arrived, also_crashed=True)
+    arrived_id = await page.wait_for(arrived, also_crashed=dead)
     await page.ready()  # a page that was stuck or dead before tells of its frames only now
     document = watch.documents.get(arrived_id, _Document())
     if main.loader_id == arrived_id and main.unreachable_url:

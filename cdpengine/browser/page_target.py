@@ -84,6 +84,8 @@ class PageTarget:
 
         def take(reply: FrameTreeReply) -> None:
             nonlocal early
+            if session.ended:
+                return  # the reply came before the end, and is taken after it
             self.frames.apply_tree(reply.frame_tree, session_id)
             for frame_event in early or ():
                 self.frames.apply(frame_event, session_id)

@@ -30,8 +30,9 @@ logger = logging.getLogger("cdpengine.browser")
 LANE_GRACE = 2.0
 """Seconds a new page is held back for its lane; after that it runs, and evaluating in it waits for the lane."""
 
-_CLOSE_PATIENCE = 0.25
-"""Seconds until a page that is still there is told again to close."""
+_CLOSE_PATIENCE = 2.0
+"""Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a
+second, and begins to count anew each time it is told (measured)."""
 
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
@@ -205,24 +206,19 @@ class Tabs:
         lane.on_event(REVIVED, lambda _event: page.changes.notify())
         lane.on_end(page.changes.notify)
         while True:
-            calls: list[PendingCall] = []
             try:
                 # Page.enable so that the lane can answer a dialog; the evaluation proves that the page's process
                 # knows this session: from now on it can be told to stop.
-                calls.append(lane.post("Inspector.enable"))
-                calls.append(lane.post("Page.enable"))
-                calls.append(lane.post("Runtime.evaluate", expression="0"))
-                for call in calls:
-                    await call.raw()
+                calls = [("crash", lane.post("Inspector.enable")), ("dialogs", lane.post("Page.enable"))]
+                evaluation = lane.post("Runtime.evaluate", expression="0")
+                await _answered(calls)
+                await evaluation.raw()
                 return lane
             except TargetCrashed:
                 await page.changes.wait_for(lambda: lane.ended or not lane.crashed)
             except RemoteError as error:
                 if not context_gone(error):  # the page went elsewhere meanwhile
                     raise
-            finally:
-                for call in calls:
-                    call.abandon()
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
         attachment.session.hold_domain("Page")
@@ -258,10 +254,12 @@ def _post_set_up(session: Session) -> list[tuple[str, PendingCall]]:
     ]
 
 
-async def _answered(calls: list[tuple[str, PendingCall]], take: Callable[[FrameTreeReply], None]) -> None:
+async def _answered(
+    calls: list[tuple[str, PendingCall]], take: Callable[[FrameTreeReply], None] | None = None
+) -> None:
     for name, call in calls:
         try:
-            if name == "frames":
+            if take is not None and name == "frames":
                 take(await call.decoded(FrameTreeReply))
             else:
                 await call.raw()

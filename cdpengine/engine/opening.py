@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import trio
 
@@ -91,6 +92,13 @@ async def connect(
     resolved: ResolvedEndpoint | None = None
     with budget.scope() as starting:
         resolved = await resolve_endpoint(endpoint, headers)
+        if "/devtools/page/" in urlsplit(resolved.ws_url).path:
+            raise InvalidArgument(
+                what="endpoint",
+                given=redact_endpoint(endpoint),
+                expected="the browser's address (ws://host:port/devtools/browser/..., or http://host:port), "
+                "not that of one page",
+            )
         async with _attach_websocket(resolved) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment

@@ -2,9 +2,9 @@
 //   "json", text             plain JSON data (also read through a Proxy), as its JSON text
 //   "deep", value, details   anything else, to be serialized by V8; details: object, detail, object, detail, ...
 //   "large" or "nested"      too many characters, too many levels: nothing is sent
-// Called on the value, in the value's own world, with { size, jsonLevels, deepLevels }. There the page may have
+// Called on the value, in the value's own world, with { mayBeJSON, size, jsonLevels, deepLevels }. There the page may have
 // changed every built-in, so what V8 tells by itself is left to V8; details add only what V8 leaves out.
-(function (limits) {
+(function (request) {
   "use strict";
 
   const value = this;
@@ -12,9 +12,11 @@
   const prototypeOf = Object.getPrototypeOf;
   const plainPrototype = prototypeOf({});
   const isOwn = plainPrototype.hasOwnProperty;
+  // The own name of a typed array's class, also of a subclass; undefined for a DataView.
+  const arrayType = Object.getOwnPropertyDescriptor(prototypeOf(Uint8Array.prototype), Symbol.toStringTag).get;
   const LARGE = {};
   const NESTED = {};
-  let room = limits.size;
+  let room = request.size;
 
   // The rough size that a value takes in the reply; throws when there is no room left.
   function take(characters) {
@@ -28,8 +30,8 @@
     try {
       if (object.toJSON !== undefined) return false;
       if (isArray(object)) return true;
-      const prototype = prototypeOf(object);
-      return (prototype === plainPrototype || prototype === null) && object[Symbol.toStringTag] === undefined;
+      // No prototype is no proof: a Date can be robbed of its own. V8 knows.
+      return prototypeOf(object) === plainPrototype && object[Symbol.toStringTag] === undefined;
     } catch {
       return false;
     }
@@ -43,7 +45,8 @@
         return true;
       case "number":
         take(4);
-        return item - item === 0 && (item !== 0 || 1 / item > 0);
+        // Not NaN, not infinite, not beyond what JSON's readers take for exact, not -0.
+        return item <= 2 ** 53 && item >= -(2 ** 53) && (item !== 0 || 1 / item > 0);
       case "boolean":
         take(5);
         return true;
@@ -58,7 +61,7 @@
     }
     if (!looksPlain(item)) return false;
     for (let at = above; at; at = at.above) if (at.item === item) return false;
-    if (level >= limits.jsonLevels) throw NESTED;
+    if (level >= request.jsonLevels) throw NESTED;
     const here = { item, above };
     take(3);
     if (isArray(item)) {
@@ -88,6 +91,12 @@
       if (isOwn.call(at, "constructor") && typeof at.constructor === "function") return text(at.constructor.name);
     }
     return "";
+  }
+
+  // A class that extends Error and sets no name goes by its own.
+  function errorName(error) {
+    const name = text(error.name);
+    return name === "Error" ? className(error) || name : name;
   }
 
   const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -123,15 +132,20 @@
     if (typeof object === "function") return ["function", text(object.name)];
     if (ArrayBuffer.isView(object)) {
       const bytes = new Uint8Array(object.buffer, object.byteOffset, object.byteLength);
-      return ["bytes", className(object), base64(bytes)];
+      return ["bytes", text(arrayType.call(object)), base64(bytes)];
     }
     switch (brand) {
+      case "[object Map]":
+      case "[object Set]":
+      case "[object Date]":
+      case "[object RegExp]":
+        return undefined;
       case "[object ArrayBuffer]":
       case "[object SharedArrayBuffer]":
-        return ["bytes", className(object), base64(new Uint8Array(object))];
+        return ["bytes", "", base64(new Uint8Array(object))];
       case "[object Error]":
       case "[object DOMException]":
-        return ["error", text(object.name), text(object.message), text(object.stack)];
+        return ["error", errorName(object), text(object.message), text(object.stack)];
       case "[object Number]":
       case "[object String]":
       case "[object Boolean]":
@@ -139,15 +153,15 @@
         return ["primitive", object.valueOf()];
     }
     const tag = text(object[Symbol.toStringTag]);
-    const name = className(object);
     if (tag === "") {
       // A plain object, perhaps of another realm, or an instance of one of the page's classes.
-      return prototypeOf(object) === null || name === "Object" ? undefined : ["object", name];
+      const name = className(object);
+      return name === "" || name === "Object" ? undefined : ["object", name];
     }
-    if (typeof object.toJSON !== "function") return ["object", name === "Object" ? tag : name, primitives(object)];
+    if (typeof object.toJSON !== "function") return ["object", tag, primitives(object)];
     const json = object.toJSON();
     if (typeof json === "string") return ["text", tag, text(json)];
-    return ["object", name, typeof json === "object" && json !== null ? primitives(json) : primitives(object)];
+    return ["object", tag, primitives(typeof json === "object" && json !== null ? json : object)];
   }
 
   // Walks as V8 will, and gathers details. Getters may throw: that is the script's error.
@@ -160,7 +174,7 @@
     }
     if ((typeof item !== "object" && typeof item !== "function") || item === null || seen.has(item)) return;
     seen.add(item);
-    if (level >= limits.deepLevels) throw NESTED;
+    if (level >= request.deepLevels) throw NESTED;
     if (isArray(item)) {
       for (let index = 0; index < item.length; index++) gather(item[index], seen, details, level + 1);
       return;
@@ -194,11 +208,11 @@
   }
 
   try {
-    if (isJSON(value, null, 0)) {
+    if (request.mayBeJSON && isJSON(value, null, 0)) {
       const json = JSON.stringify(value);
       if (typeof json === "string") return ["json", json];
     }
-    room = limits.size;
+    room = request.size;
     const details = [];
     gather(value, new Set(), details, 0);
     return ["deep", value, details];

@@ -140,10 +140,15 @@ async def open_websocket(
             raise ConnectFailed(endpoint=shown, reason=f"{_CLOSED_EARLY} ({websocket.closed})")
         transport = WebSocketTransport(websocket, shown)
         try:
+            # The farewell needs the reader: cancellation from outside reaches it only after that.
+            background.reading.shield = True
             yield transport
         finally:
-            with trio.move_on_after(CLOSE_GRACE, shield=True):
-                await transport.aclose()
+            try:
+                with trio.move_on_after(CLOSE_GRACE, shield=True):
+                    await transport.aclose()
+            finally:
+                background.reading.cancel()
 
 
 _CLOSED_EARLY = "the server closed the connection during the websocket handshake"
@@ -160,13 +165,15 @@ class _Background:
         self._nursery = nursery
         self._handshake = handshake
         self.ending = _CLOSED_EARLY
+        self.reading = trio.CancelScope()
 
     def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
         self._nursery.start_soon(self._run, reader, name="websocket reader")
 
     async def _run(self, reader: Callable[[], Awaitable[None]]) -> None:
         try:
-            await reader()
+            with self.reading:
+                await reader()
         except ConnectionRejected as rejected:
             self.ending = f"the server refused the websocket with HTTP status {rejected.status_code}"
         except (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError) as error:

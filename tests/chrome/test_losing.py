@@ -34,11 +34,21 @@ ACTIONS: dict[str, Action] = {
 async def snapshot_for_ever(page: cdpengine.Page) -> None:
     while True:
         await page.snapshot()
+        UNDER_WAY.set()
 
 
 async def open_pages_for_ever(browser: cdpengine.Browser) -> None:
     while True:
         await (await browser.new_page()).close()
+        UNDER_WAY.set()
+
+
+async def under_way(name: str) -> None:
+    """Wait until the action is in the middle of its work: waiting for Chrome, or going round and round."""
+    if name in ("snapshot", "new page"):
+        await UNDER_WAY.wait()
+    else:
+        await trio.testing.wait_all_tasks_blocked(0.05)
 
 
 def page_button(page: cdpengine.Page) -> cdpengine.Ref:
@@ -46,6 +56,13 @@ def page_button(page: cdpengine.Page) -> cdpengine.Ref:
 
 
 BUTTONS: dict[str, cdpengine.Ref] = {}
+UNDER_WAY = trio.Event()
+
+
+@pytest.fixture(autouse=True)
+def new_event() -> None:
+    global UNDER_WAY  # noqa: PLW0603 - the actions are a table of plain functions
+    UNDER_WAY = trio.Event()
 
 
 @pytest.fixture
@@ -121,7 +138,7 @@ async def test_a_killed_browser_ends_every_call_within_a_second(name: str, slow:
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(act)
-            await trio.testing.wait_all_tasks_blocked(0.05)
+            await under_way(name)
             os.kill(pid, signal.SIGKILL)
             killed = trio.current_time()
             nursery.cancel_scope.deadline = killed + 10
@@ -162,7 +179,7 @@ async def test_a_page_that_dies_takes_only_its_own_calls(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(act)
-        await trio.testing.wait_all_tasks_blocked(0.05)
+        await under_way(name)
         if way == "crash":
             with pytest.raises(cdpengine.TargetCrashed):
                 await victim.session.call("Page.crash")

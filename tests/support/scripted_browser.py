@@ -15,7 +15,7 @@ import trio.testing
 
 import cdpengine
 from cdpengine.engine.opening import _engine
-from cdpengine.testing import SILENCE, Request, ScriptedPeer
+from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.links import Link, PipeWire
 from cdpengine.testing.peer import Answer
 from cdpengine.wire.tap import Tap
@@ -30,12 +30,15 @@ class ScriptedBrowser(ScriptedPeer):
     def __init__(self) -> None:
         super().__init__("pipe")
         self.documents: dict[str, int] = {}
+        self.alive: set[str] = set()
+        self.contexts: dict[str, list[str]] = {}
         self._made = 0
         self.on("Browser.getVersion", result={"product": "Scripted/1", "userAgent": "Scripted"})
         self.on("Target.createTarget", self.create)
         self.on("Target.attachToTarget", self.attach)
         self.on("Target.closeTarget", self.close_target)
-        self.on("Target.createBrowserContext", result={"browserContextId": "C1"})
+        self.on("Target.createBrowserContext", self.create_context)
+        self.on("Target.disposeBrowserContext", self.dispose_context)
         self.on("Page.getFrameTree", lambda request: {"frameTree": {"frame": self.frame(target_of(request))}})
         self.on("Page.navigate", self.navigate)
         self.on("Runtime.evaluate", result=NUMBER)
@@ -59,12 +62,18 @@ class ScriptedBrowser(ScriptedPeer):
     async def engine(self) -> AsyncIterator[cdpengine.Browser]:
         """The engine over two connections to this browser, as `connect` makes it."""
         tap = Tap()
-        async with self.connect(tap=tap) as main, self.connect(tap=tap) as lane, _engine(main, lane, tap) as browser:
+        async with (
+            self.connect(tap=tap) as main,
+            self.connect(tap=tap) as lane,
+            _engine(main, lane, tap) as browser,
+        ):
             yield browser
 
     # --- what it says ------------------------------------------------------------------------------------------
 
-    def tell(self, method: str, params: Mapping[str, Any], session_id: str | None = None, *, lane: bool = False) -> None:
+    def tell(
+        self, method: str, params: Mapping[str, Any], session_id: str | None = None, *, lane: bool = False
+    ) -> None:
         message = {"method": method, "params": params} | ({"sessionId": session_id} if session_id else {})
         self.links[1 if lane else 0].send(json.dumps(message))
 
@@ -77,12 +86,14 @@ class ScriptedBrowser(ScriptedPeer):
         if opener is not None:
             info["openerId"] = opener
         self.documents.setdefault(target_id, 1)
+        self.alive.add(target_id)
         self.tell("Target.targetCreated", {"targetInfo": info})
         attached = {"sessionId": f"S-{target_id}", "targetInfo": info, "waitingForDebugger": waiting}
         self.tell("Target.attachedToTarget", attached)
 
     def vanish(self, target_id: str) -> None:
         """A page ends."""
+        self.alive.discard(target_id)
         for lane, session in ((False, f"S-{target_id}"), (True, f"L-{target_id}")):
             self.tell("Target.detachedFromTarget", {"sessionId": session}, lane=lane)
         self.tell("Target.targetDestroyed", {"targetId": target_id})
@@ -103,13 +114,28 @@ class ScriptedBrowser(ScriptedPeer):
 
     # --- what it answers ---------------------------------------------------------------------------------------
 
-    def create(self, _request: Request) -> Answer:
+    def create(self, request: Request) -> Answer:
         self._made += 1
-        self.open(f"T{self._made}")
-        return {"targetId": f"T{self._made}"}
+        target_id = f"T{self._made}"
+        self.contexts.get(request.params.get("browserContextId", ""), []).append(target_id)
+        self.open(target_id)
+        return {"targetId": target_id}
+
+    def create_context(self, _request: Request) -> Answer:
+        self._made += 1
+        self.contexts[f"C{self._made}"] = []
+        return {"browserContextId": f"C{self._made}"}
+
+    def dispose_context(self, request: Request) -> Answer:
+        for target_id in self.contexts.pop(request.params["browserContextId"]):
+            if target_id in self.alive:
+                self.vanish(target_id)
+        return None
 
     def attach(self, request: Request) -> Answer:
         target_id = request.params["targetId"]
+        if target_id not in self.alive:
+            return Refusal(-32602, "No target with given id found")
         info = {"targetId": target_id, "type": "page"}
         session_id = f"L-{target_id}"
         attached = {"sessionId": session_id, "targetInfo": info, "waitingForDebugger": False}

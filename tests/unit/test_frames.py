@@ -172,3 +172,13 @@ def _as_reply(tree: FrameTree, frame_id: str) -> FrameTreeNode:
     assert frame is not None
     info = FrameInfo(frame.id, frame.loader_id, frame.url, frame.parent_id, frame.name)
     return FrameTreeNode(info, [_as_reply(tree, child.id) for child in tree.children(frame_id)])
+
+
+def test_a_swap_leaves_what_the_new_process_has_reported_already() -> None:
+    tree = FrameTree("main")
+    tree.apply(FrameAttached("a", "main"), "s1")
+    tree.apply(FrameAttached("old", "a"), "s1")
+    tree.apply(FrameNavigated(FrameInfo("a", "l2", "http://y/", "main")), "s2")
+    tree.apply(FrameAttached("new", "a"), "s2")
+    tree.apply(FrameDetached("a", "swap"), "s1")
+    assert ids(tree) == ["main", "a", "new"]

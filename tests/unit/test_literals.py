@@ -81,3 +81,16 @@ def test_without_computed_keys_it_is_json(value: object) -> None:
         return [plain(item) for item in inner] if isinstance(inner, list) else inner
 
     assert json.loads(to_literal(plain(value))) == plain(value)
+
+
+def test_a_cycle_of_mappings_is_refused() -> None:
+    cycle: dict[str, Any] = {}
+    cycle["again"] = cycle
+    with pytest.raises(InvalidArgument, match="cycle"):
+        to_literal(cycle)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_integer_of_any_size_is_written(sign: int) -> None:
+    value = sign * 10**5_000
+    assert int(to_literal(value).removesuffix("n"), 16) == value

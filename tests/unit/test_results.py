@@ -94,3 +94,16 @@ def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -
 )
 def test_refusals_are_explained(message: str, kind: type[EngineError]) -> None:
     assert type(explain(RemoteError(code=-32000, message=message, method="Runtime.evaluate"))) is kind
+
+
+@pytest.mark.parametrize("digits", [5_000, 601, 600, 1])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_bigint_of_any_size_is_an_int(digits: int, sign: str) -> None:
+    answer = reply(result={"type": "bigint", "unserializableValue": f"{sign}{'7' * digits}n"})
+    magnitude = 7 * (10**digits - 1) // 9
+    assert to_python(answer) == (-magnitude if sign else magnitude)
+
+
+def test_a_collected_promise_is_a_failure_of_the_script() -> None:
+    error = RemoteError(code=-32000, message="Promise was collected", method="Runtime.evaluate")
+    assert isinstance(explain(error), EvaluationFailed)

@@ -1,0 +1,210 @@
+"""Every public coroutine, cancelled at each of its own steps: the page goes on, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.testing import walk_cancellations
+
+PAGE = """<!doctype html><title>t</title><button>Go</button><input aria-label=Name>
+<div style="height: 3000px"></div><button>Far</button>
+<script>
+  clicks = 0;
+  held = new Set();
+  for (const [down, up, name] of [["keydown", "keyup", "code"], ["mousedown", "mouseup", "button"]]) {
+    addEventListener(down, (event) => held.add(down + event[name]), true);
+    addEventListener(up, (event) => held.delete(down + event[name]), true);
+  }
+  document.querySelector("button").onclick = () => clicks++;
+</script>"""
+
+
+class Stage:
+    """A page with something to act on, and the check that it still is as good as new."""
+
+    def __init__(self, browser: cdpengine.Browser, page: cdpengine.Page, url: str) -> None:
+        self.browser = browser
+        self.page = page
+        self.url = url
+        self.pages = len(browser.pages)
+        self.tasks = 0
+
+    async def reset(self) -> None:
+        await self.page.goto(self.url, timeout=10)
+        snapshot = await self.page.snapshot()
+        self.go, self.far = snapshot.find_all(role="button")
+        self.name = snapshot.find(role="textbox")
+
+    async def check(self) -> None:
+        """What the cancelled operation left: nothing pressed, nothing pending, a page that can be used."""
+        page = self.page
+        assert page.mouse.buttons == 0
+        assert await page.evaluate("[...(self.held || [])]", timeout=5) == []
+        assert len(page.dialogs) == 0
+        if not await page.evaluate("'clicks' in self && document.readyState == 'complete'", timeout=5):
+            await self.reset()
+        before = await page.evaluate("clicks", timeout=5)
+        await page.click((await page.snapshot(timeout=5)).find(role="button", name="Go"), timeout=5)
+        assert await page.evaluate("clicks", timeout=5) == before + 1
+        with trio.fail_after(5):
+            while self.left():
+                await self.browser.session.call("Browser.getVersion")
+
+    def left(self) -> list[str]:
+        found = [
+            f"{statistics.in_flight} calls, {statistics.queued} queued"
+            for connection in self.browser.connections
+            if (statistics := connection.statistics()).in_flight or statistics.queued
+        ]
+        if len(self.browser.pages) != self.pages:
+            found.append("pages")
+        if trio.lowlevel.current_statistics().tasks_living != self.tasks:
+            found.append("tasks")
+        if self.page.session._streams or any(domain != "Page" for domain in self.page.session._domains):
+            found.append("subscriptions")
+        return found
+
+
+@pytest.fixture
+async def stage(browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer) -> Stage:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    stage = Stage(browser, page, httpserver.url_for("/"))
+    await stage.reset()
+    stage.tasks = trio.lowlevel.current_statistics().tasks_living
+    return stage
+
+
+async def new_page(stage: Stage) -> None:
+    page = await stage.browser.new_page(stage.url)
+    with trio.CancelScope(shield=True):  # from here on it is the caller's to close
+        await page.close()
+
+
+async def new_context(stage: Stage) -> None:
+    async with stage.browser.new_context() as context:
+        await context.new_page()
+
+
+async def wait_for_page(stage: Stage) -> None:
+    assert await stage.browser.wait_for_page(where=lambda page: page is stage.page) is stage.page
+
+
+async def history(stage: Stage) -> None:
+    await stage.page.goto(stage.url + "#there")
+    await stage.page.go_back()
+    await stage.page.go_forward()
+
+
+async def subscribe(stage: Stage) -> None:
+    async with stage.page.session.subscribe("Network.*", "Runtime.*") as events:
+        await stage.page.evaluate("void fetch('/')")
+        await events.receive()
+
+
+async def hang(stage: Stage) -> None:
+    with pytest.raises(cdpengine.EvaluationTimeout):
+        await stage.page.evaluate("while (true) {}", timeout=0.05)
+
+
+OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {
+    "goto": lambda stage: stage.page.goto(stage.url),
+    "reload": lambda stage: stage.page.reload(),
+    "history": history,
+    "set_content": lambda stage: stage.page.set_content(PAGE),
+    "title": lambda stage: stage.page.title(),
+    "content": lambda stage: stage.page.content(),
+    "bring_to_front": lambda stage: stage.page.bring_to_front(),
+    "snapshot": lambda stage: stage.page.snapshot(),
+    "screenshot": lambda stage: stage.page.screenshot(format="jpeg", quality=10),
+    "pdf": lambda stage: stage.page.pdf(),
+    "click": lambda stage: stage.page.click(stage.go),
+    "click far away": lambda stage: stage.page.click(stage.far, modifiers=["Shift"]),
+    "double_click": lambda stage: stage.page.double_click(stage.go),
+    "hover": lambda stage: stage.page.hover(stage.go),
+    "type": lambda stage: stage.page.type(stage.name, "Aé!", submit=True),
+    "type slowly": lambda stage: stage.page.type(stage.name, "AB", delay=0.001),
+    "press": lambda stage: stage.page.press("Control+Shift+A", stage.name),
+    "focus": lambda stage: stage.page.focus(stage.name),
+    "scroll_into_view": lambda stage: stage.page.scroll_into_view(stage.far),
+    "set_viewport": lambda stage: stage.page.set_viewport(700, 500),
+    "evaluate": lambda stage: stage.page.evaluate("async (a) => a", 5),
+    "evaluate on a node": lambda stage: stage.page.evaluate("(el) => el.tagName", target=stage.go),
+    "evaluate what hangs": hang,
+    "new_page": new_page,
+    "new_context": new_context,
+    "wait_for_page": wait_for_page,
+    "subscribe": subscribe,
+    "session.call": lambda stage: stage.page.session.call("Runtime.evaluate", expression="1"),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_cancelled_at_each_step(stage: Stage, name: str) -> None:
+    async def operation() -> None:
+        if stage.page.frames[0].loader_id != stage.go.loader_id:
+            with trio.CancelScope(shield=True):
+                await stage.reset()
+        await OPERATIONS[name](stage)
+
+    with trio.fail_after(60):
+        assert await walk_cancellations(operation, stage.check, own_steps_only=True) >= 2
+
+
+async def test_close_cancelled_at_each_step(browser: cdpengine.Browser, stage: Stage) -> None:
+    pages: list[cdpengine.Page] = []
+
+    async def operation() -> None:
+        with trio.CancelScope(shield=True):
+            pages.append(await browser.new_page())
+        await pages[-1].close()
+
+    async def check() -> None:
+        await pages.pop().close(timeout=5)
+        await stage.check()
+
+    with trio.fail_after(60):
+        assert await walk_cancellations(operation, check, own_steps_only=True) >= 3
+
+
+async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str) -> None:
+    async def operation() -> None:
+        async with cdpengine.connect(shared_endpoint) as browser:
+            assert browser.page(stage.page.target_id) is not None or browser.pages == []
+
+    async def check() -> None:
+        with trio.fail_after(5):
+            while trio.lowlevel.current_statistics().tasks_living != stage.tasks:
+                await stage.browser.session.call("Browser.getVersion")
+
+    with trio.fail_after(60):
+        assert await walk_cancellations(operation, check, own_steps_only=True) > 5
+    await stage.check()
+
+
+def left_on_disk() -> set[str]:
+    return {
+        name for name in os.listdir(tempfile.gettempdir()) if "cdpengine" in name or "org.chromium" in name
+    }
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+async def test_launch_cancelled_on_its_way(transport: str) -> None:
+    """Sampled, since each start costs; that no process is left is checked for every test."""
+    before = left_on_disk()
+    tasks = trio.lowlevel.current_statistics().tasks_living
+    started = trio.current_time()
+    async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
+        took = trio.current_time() - started
+    for share in (0, 0.05, 0.3, 0.6, 0.9, 0.97):
+        with trio.move_on_after(took * share):
+            async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
+                pass
+        assert left_on_disk() == before
+        assert trio.lowlevel.current_statistics().tasks_living == tasks

@@ -1,0 +1,117 @@
+"""The same thing again and again: nothing grows, in this process or in the page."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+HANGS = 100
+NAVIGATIONS = 200
+
+SOME = 10
+"""Descriptors that may be open more or less than before: the test's own server has them, for the browser."""
+
+
+def ours() -> Counter[str]:
+    """Count the living objects of our classes."""
+    gc.collect()
+    return Counter(
+        f"{kind.__module__}.{kind.__qualname__}"
+        for kind in map(type, gc.get_objects())
+        if kind.__module__.startswith("cdpengine.")
+    )
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+async def measure(page: cdpengine.Page) -> dict[str, object]:
+    with trio.move_on_after(5):
+        while any(connection.statistics().in_flight for connection in page.browser.connections):
+            await page.browser.session.call("Browser.getVersion")
+    objects = ours()
+    for name in [
+        name for name in objects if name.endswith((".Event", ".Envelope", ".Traffic", ".EventsLost"))
+    ]:
+        del objects[name]  # what happens to be on its way
+    return {
+        "in flight": [connection.statistics().in_flight for connection in page.browser.connections],
+        "sessions": [connection.statistics().sessions for connection in page.browser.connections],
+        "sinks": sum(len(sinks) for sinks in page.session._sinks.values()),
+        "end sinks": len(page.session._end_sinks),
+        "domains": dict(page.session._domains),
+        "frames": len(page.frames),
+        "tasks": trio.lowlevel.current_statistics().tasks_living,
+        "objects": objects,
+    }
+
+
+async def hang(page: cdpengine.Page, source: str) -> None:
+    with pytest.raises(cdpengine.EvaluationTimeout):
+        await page.evaluate(source, timeout=0.02)
+
+
+async def test_hung_evaluates_leave_nothing(page: cdpengine.Page) -> None:
+    await page.set_content("<button onclick='self.n = (self.n || 0) + 1'>Go</button>")
+    button = (await page.snapshot()).find(role="button")
+    sources = ["while (true) {}", "new Promise(() => {})", "(async () => { for (;;) await 0 })()"]
+    for source in sources * 2:
+        await hang(page, source)
+    before, open_before = await measure(page), descriptors()
+    for n in range(HANGS):
+        await hang(page, sources[n % len(sources)])
+    assert await measure(page) == before
+    assert descriptors() <= open_before
+    await page.click(button, timeout=10)
+    assert await page.evaluate("self.n", timeout=10) == 1
+
+
+async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    body = "<h1>{}</h1><button>Go</button><iframe srcdoc='<p>inside</p>'></iframe>"
+    for name in ("a", "b"):
+        httpserver.expect_request(f"/{name}").respond_with_data(body.format(name), content_type="text/html")
+
+    async def visit(n: int) -> None:
+        await page.goto(httpserver.url_for("/ab"[0] + "ab"[n % 2]))
+        if n % 20 == 0:
+            await page.click((await page.snapshot()).find(role="button"))
+            assert await page.evaluate("document.querySelector('h1').textContent") == "ab"[n % 2]
+
+    for n in range(20):
+        await visit(n)
+    before, open_before = await measure(page), descriptors()
+    for n in range(NAVIGATIONS):
+        await visit(n)
+    assert await measure(page) == before
+    assert descriptors() <= open_before + SOME
+
+
+async def test_pages_leave_nothing(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
+    async def visit() -> None:
+        other = await browser.new_page("data:text/html,<button>Go</button>")
+        await other.click((await other.snapshot()).find(role="button"))
+        await other.evaluate("1")
+        await other.close()
+
+    async def all_gone() -> dict[str, object]:
+        with trio.move_on_after(5):
+            while any(
+                connection.statistics().sessions > len(browser.pages) for connection in browser.connections
+            ):
+                await browser.session.call("Browser.getVersion")
+        return await measure(page)
+
+    await visit()
+    before, open_before = await all_gone(), descriptors()
+    for _ in range(20):
+        await visit()
+    assert await all_gone() == before
+    assert descriptors() <= open_before

@@ -1,0 +1,377 @@
+"""goto, snapshot and evaluate against a browser that is slow, silent, or gone in the middle; on a clock that jumps.
+
+No deadline here is measured on a real clock: what is asserted about time holds to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+import trio
+from scripted_browser import NUMBER, ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
+from cdpengine.testing.peer import Answer
+
+LATE = 0.1
+"""Seconds by which a deadline may be missed (the promise is budget + 100 ms)."""
+
+BACKEND = cdpengine.BackendNode(5)
+
+
+@pytest.fixture
+async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> cdpengine.Page:
+    return await browser.new_page()
+
+
+def sent_on(scripted: ScriptedBrowser, session_id: str) -> list[str]:
+    return [request.method for request in scripted.received if request.session_id == session_id]
+
+
+# --- evaluate: what the report says is true ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("terminates", "answers", "report", "words"),
+    [
+        (True, True, {"sent": True, "terminated": True, "responsive": True}, "the page answers again"),
+        (True, False, {"sent": True, "terminated": True, "responsive": False}, "does not answer yet"),
+        (False, False, {"sent": True, "terminated": False, "responsive": False}, "has not confirmed"),
+    ],
+)
+async def test_what_the_report_says_is_what_happened(
+    page: cdpengine.Page,
+    scripted: ScriptedBrowser,
+    terminates: bool,
+    answers: bool,
+    report: dict[str, bool],
+    words: str,
+    autojump_clock: MockClock,
+) -> None:
+    scripted.on("Runtime.evaluate", SILENCE)
+    scripted.on("Runtime.terminateExecution", None if terminates else SILENCE)
+    if answers:
+        scripted.on("Runtime.evaluate", NUMBER, nth=scripted.count("Runtime.evaluate") + 2)
+    started = trio.current_time()
+    with pytest.raises(cdpengine.EvaluationTimeout, match=words) as caught:
+        await page.evaluate("while (true) {}", timeout=0.5)
+    assert caught.value.report == report
+    assert 0.5 <= trio.current_time() - started <= 0.5 + LATE
+    assert "Runtime.terminateExecution" in sent_on(scripted, "L-T1")
+    assert "Runtime.terminateExecution" not in sent_on(scripted, "S-T1")
+
+
+async def test_a_refused_termination_is_no_confirmation(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Runtime.evaluate", SILENCE)
+    scripted.on("Runtime.terminateExecution", Refusal(-32000, "Not now"))
+    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+        await page.evaluate("1", timeout=0.5)
+    assert caught.value.report == {"sent": True, "terminated": False, "responsive": False}
+
+
+@pytest.mark.parametrize("silent", ["Page.createIsolatedWorld", "DOM.resolveNode"])
+async def test_a_script_that_was_not_sent_ends_nobody_elses(
+    page: cdpengine.Page, scripted: ScriptedBrowser, silent: str, autojump_clock: MockClock
+) -> None:
+    scripted.on(silent, SILENCE)
+    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent") as caught:
+        if silent == "DOM.resolveNode":
+            await page.evaluate("el => 1", target=BACKEND, timeout=0.5)
+        else:
+            await page.evaluate("1", world="isolated", timeout=0.5)
+    assert not caught.value.report["sent"]
+    assert scripted.count("Runtime.terminateExecution") == 0
+
+
+async def test_chrome_gets_a_timeout_of_its_own(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    await page.evaluate("1", timeout=2)
+    assert scripted.received[-1].params["timeout"] == pytest.approx(2500)
+    with trio.fail_after(1):
+        await page.evaluate("1", timeout=30)
+    assert scripted.received[-1].params["timeout"] == pytest.approx(1500)
+    for long in (float("inf"), 1e308):
+        await page.evaluate("1", timeout=long)
+        assert "timeout" not in scripted.received[-1].params
+
+
+async def test_what_chrome_keeps_for_an_evaluation_is_released(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    async def released() -> None:
+        await quiet()
+        made = scripted.received[-2].params["objectGroup"]
+        assert scripted.received[-1].method == "Runtime.releaseObjectGroup"
+        assert scripted.received[-1].params == {"objectGroup": made}
+
+    await page.evaluate("el => 1", target=BACKEND)
+    await released()
+    thrown = {
+        "text": "Uncaught",
+        "exception": {"type": "object", "objectId": "E1", "description": "Error: x"},
+    }
+    scripted.on("Runtime.evaluate", {"result": {"type": "object"}, "exceptionDetails": thrown})
+    with pytest.raises(cdpengine.EvaluationFailed):
+        await page.evaluate("1")
+    await released()
+    scripted.on("DOM.resolveNode", SILENCE)
+    with trio.move_on_after(0.1):
+        await page.evaluate("el => 1", target=BACKEND)
+    await released()
+
+
+@pytest.mark.parametrize("message", ["Cannot find object with given id", "Something new"])
+async def test_a_refusal_of_the_call_is_not_blamed_on_the_node(
+    page: cdpengine.Page, scripted: ScriptedBrowser, message: str, autojump_clock: MockClock
+) -> None:
+    scripted.on("Runtime.callFunctionOn", Refusal(-32000, message))
+    with pytest.raises(cdpengine.RemoteError, match=message):
+        await page.evaluate("el => 1", target=BACKEND)
+
+
+async def test_evaluate_cancelled_at_each_moment(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    async def operation() -> None:
+        await page.evaluate("() => 1")
+        await page.evaluate("el => 1", target=BACKEND, world="isolated")
+
+    async def check() -> None:
+        await quiet()
+        assert all(connection.statistics().in_flight == 0 for connection in browser.connections)
+        assert await page.evaluate("1") == 1
+
+    assert await walk_cancellations(operation, check) > 10
+
+
+# --- goto --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "silent",
+    [
+        ("Page.navigate",),
+        ("Page.navigate", "Page.stopLoading"),
+        ("Page.navigate", "Page.stopLoading", "Network.enable", "Network.disable"),
+        (
+            "Runtime.evaluate",
+            "Runtime.terminateExecution",
+            "Page.navigate",
+            "Page.stopLoading",
+            "Network.disable",
+        ),
+    ],
+)
+@pytest.mark.parametrize("timeout", [0.01, 0.5, 5.0])
+async def test_goto_ends_at_its_deadline_whoever_is_silent(
+    page: cdpengine.Page,
+    scripted: ScriptedBrowser,
+    silent: tuple[str, ...],
+    timeout: float,
+    autojump_clock: MockClock,
+) -> None:
+    for method in silent:
+        scripted.on(method, SILENCE)
+    started = trio.current_time()
+    with pytest.raises(cdpengine.DeadlineExceeded, match="asking Chrome to navigate"):
+        await page.goto("https://a.example/", timeout=timeout)
+    assert timeout <= trio.current_time() - started <= timeout + LATE
+    await quiet()
+    assert "Page.stopLoading" in sent_on(scripted, "S-T1")
+    for method in silent:
+        scripted.on(method, None)
+    scripted.on("Runtime.evaluate", NUMBER)
+    scripted.on("Page.navigate", scripted.navigate)
+    assert (await page.goto("https://b.example/")).url == "https://b.example/"
+
+
+async def test_a_hung_script_is_stopped_before_the_page_is_taken_elsewhere(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    held = scripted.hold("Runtime.evaluate")
+    scripted.on("Runtime.terminateExecution", lambda _request: held.release(NUMBER))
+    assert (await page.goto("https://a.example/", timeout=10)).url == "https://a.example/"
+    sent = sent_on(scripted, "S-T1")
+    assert sent.index("Runtime.terminateExecution") < sent.index("Page.navigate")
+
+
+async def test_a_page_that_answers_is_not_disturbed(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    await page.goto("https://a.example/")
+    assert scripted.count("Runtime.terminateExecution") == 0
+
+
+async def test_a_page_that_hops_often_is_followed(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    def navigate(request: Request) -> Answer:
+        loader_id = scripted.commit("T1", request.params["url"], loaded=False)
+        request.reply({"frameId": "T1", "loaderId": loader_id})
+        scripted._running().start_soon(hop)
+        return SILENCE
+
+    async def hop() -> None:
+        for n in range(8):
+            await trio.sleep(0.1)
+            scripted.commit("T1", f"https://a.example/{n}", loaded=n == 7)
+
+    scripted.on("Page.navigate", navigate)
+    assert (await page.goto("https://a.example/", timeout=5)).url == "https://a.example/7"
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["Runtime.evaluate", "Network.enable", "Page.navigate", "committed", "Accessibility.getFullAXTree"],
+)
+@pytest.mark.parametrize("way", ["vanish", "crash", "drop"])
+async def test_a_page_that_is_gone_in_the_middle(
+    page: cdpengine.Page, scripted: ScriptedBrowser, method: str, way: str, autojump_clock: MockClock
+) -> None:
+    def end(_request: Request) -> Answer:
+        if way == "vanish":
+            scripted.vanish("T1")
+        elif way == "crash":
+            scripted.page_event("Inspector.targetCrashed", {})
+            scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
+        else:
+            for link in scripted.links:
+                link.drop()
+        return SILENCE
+
+    def commit_and_end(request: Request) -> Answer:
+        request.reply(
+            {"frameId": "T1", "loaderId": scripted.commit("T1", "https://a.example/", loaded=False)}
+        )
+        return end(request)
+
+    actions: list[Callable[[], Awaitable[object]]] = [lambda: page.goto("https://a.example/")]
+    if method == "committed":
+        scripted.on("Page.navigate", commit_and_end)
+    else:
+        scripted.on(method, end)
+    if method == "Runtime.evaluate":
+        actions = [lambda: page.evaluate("1"), page.title]
+    if method == "Accessibility.getFullAXTree":
+        actions = [page.snapshot]
+    expected = {
+        "vanish": cdpengine.SessionGone,
+        "crash": cdpengine.TargetCrashed,
+        "drop": cdpengine.ConnectionLost,
+    }[way]
+    started = trio.current_time()
+    for action in actions:
+        with pytest.raises(expected):
+            await action()
+    assert trio.current_time() - started <= LATE
+
+
+async def test_goto_cancelled_at_each_moment(
+    page: cdpengine.Page, browser: cdpengine.Browser, autojump_clock: MockClock
+) -> None:
+    async def check() -> None:
+        await quiet()
+        assert all(connection.statistics().in_flight == 0 for connection in browser.connections)
+        assert not page.session._domains.get("Network")
+        assert not any(
+            page.session._sinks.get(f"Network.{name}") for name in ("responseReceived", "loadingFailed")
+        )
+        assert (await page.goto("https://b.example/")).url == "https://b.example/"
+
+    assert await walk_cancellations(lambda: page.goto("https://a.example/"), check) > 5
+
+
+async def test_a_thousand_navigations_leave_no_trace(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    def sizes() -> tuple[int, ...]:
+        main = page._target.frames.main
+        return (
+            len(page.session._sinks),
+            sum(map(len, page.session._sinks.values())),
+            len(page.session._end_sinks),
+            len(page.session._domains),
+            len(page.session._enabling),
+            len(page.frames),
+            len(main.lifecycle),
+            len(page._refs),
+            trio.lowlevel.current_statistics().tasks_living,
+            *(connection.statistics().in_flight for connection in browser.connections),
+        )
+
+    for _ in range(10):
+        await page.goto("https://a.example/")
+    await quiet()
+    before = sizes()
+    for n in range(1000):
+        await page.goto(f"https://a.example/{n}")
+        if n % 100 == 0:
+            await page.snapshot()
+            await page.title()
+    await quiet()
+    assert sizes() == before
+
+
+# --- what errors hold ----------------------------------------------------------------------------------------
+
+
+async def test_errors_hold_no_passwords_and_no_documents(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    secret = "https://user:canary@a.example/path"
+    scripted.on("Page.navigate", SILENCE)
+    for url in (secret, "data:text/html," + "x" * 10_000 + "canary"):
+        with pytest.raises(cdpengine.DeadlineExceeded) as late:
+            await page.goto(url, timeout=0.1)
+        assert "canary" not in str(late.value)
+        assert len(str(late.value)) < 1000
+    scripted.on("Page.navigate", {"errorText": "net::ERR_FAILED"})
+    with pytest.raises(cdpengine.NavigationFailed, match=r"https://\*\*\*@a.example/path") as failed:
+        await page.goto(secret)
+    assert "canary" not in str(failed.value)
+    assert failed.value.url == secret
+    thrown = {"text": "Uncaught", "exception": {"type": "object", "description": "Error: " + "x" * 100_000}}
+    scripted.on("Runtime.evaluate", {"result": {"type": "object"}, "exceptionDetails": thrown})
+    with pytest.raises(cdpengine.EvaluationFailed) as threw:
+        await page.evaluate("1")
+    assert len(str(threw.value)) < 2000
+    assert len(threw.value.text) > 100_000
+
+
+@pytest.mark.parametrize("url", [None, 5, b"https://a.example/", "a.example"])
+async def test_what_is_no_url_is_refused_before_a_page_is_made(
+    browser: cdpengine.Browser,
+    page: cdpengine.Page,
+    scripted: ScriptedBrowser,
+    url: object,
+    autojump_clock: MockClock,
+) -> None:
+    sent = len(scripted.received)
+    with pytest.raises(cdpengine.InvalidArgument, match="url"):
+        await page.goto(url)  # type: ignore[arg-type]
+    if url is not None:
+        with pytest.raises(cdpengine.InvalidArgument, match="url"):
+            await browser.new_page(url)  # type: ignore[arg-type]
+    with pytest.raises(cdpengine.InvalidArgument, match="url"):
+        await browser.wait_for_page(url=5, timeout=1)  # type: ignore[arg-type]
+    with pytest.raises(cdpengine.InvalidArgument, match="key"):
+        await page.press(5)  # type: ignore[arg-type]
+    assert len(scripted.received) == sent
