@@ -11,7 +11,8 @@
       DeadlineExceeded > EvaluationTimeout
       NavigationFailed
       NodeError > StaleRef, NodeNotFound, NotInteractable > Covered, Invisible, Disabled, Unstable
-      EvaluationFailed > ValueTooLarge, EvaluationTerminated
+      EvaluationFailed > ValueTooLarge
+      EvaluationTerminated
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.

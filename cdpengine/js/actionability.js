@@ -173,12 +173,13 @@
     return roots().some((root) => root.getAnimations().some((animation) => animation.playState === "running"));
   }
 
+  // Resolves to whether a frame came: without one, what is animated stands still only in appearance.
   function nextFrame() {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, FRAME_LIMIT_MS);
+      const timer = setTimeout(() => resolve(false), FRAME_LIMIT_MS);
       requestAnimationFrame(() => {
         clearTimeout(timer);
-        resolve();
+        resolve(true);
       });
     });
   }
@@ -207,11 +208,12 @@
   // the last look failed). Movement by script alone is not waited for: the hit test comes after it anyway.
   if (!request.settle && !animating()) return answer(false);
   const before = position();
-  return nextFrame().then(() => {
+  return nextFrame().then((first) => {
     const between = position();
-    return nextFrame().then(() => {
+    return nextFrame().then((second) => {
       if (!node.isConnected) return { connected: false, element: describe(element) };
-      return answer(before !== between || between !== position());
+      const unseen = !(first && second) && animating();
+      return answer(unseen || before !== between || between !== position());
     });
   });
 })

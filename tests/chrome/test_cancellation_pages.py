@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 import trio
@@ -188,23 +188,20 @@ async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str
     await stage.check()
 
 
-def left_on_disk() -> set[str]:
-    return {
-        name for name in os.listdir(tempfile.gettempdir()) if "cdpengine" in name or "org.chromium" in name
-    }
-
-
 @pytest.mark.parametrize("transport", ["websocket", "pipe"])
-async def test_launch_cancelled_on_its_way(transport: str) -> None:
+async def test_launch_cancelled_on_its_way(
+    transport: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Sampled, since each start costs; that no process is left is checked for every test."""
-    before = left_on_disk()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     tasks = trio.lowlevel.current_statistics().tasks_living
     started = trio.current_time()
     async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
         took = trio.current_time() - started
+        assert list(tmp_path.iterdir()), "profiles are made here, so a left-over one would be seen"
     for share in (0, 0.05, 0.3, 0.6, 0.9, 0.97):
         with trio.move_on_after(took * share):
             async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
                 pass
-        assert left_on_disk() == before
+        assert list(tmp_path.iterdir()) == []
         assert trio.lowlevel.current_statistics().tasks_living == tasks

@@ -17,6 +17,12 @@ import trio
 import cdpengine
 
 
+@pytest.fixture(autouse=True)
+def own_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Profiles of the test's own, so that what other programs on the machine do is not counted."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 def profiles() -> set[str]:
     return {name for name in os.listdir(tempfile.gettempdir()) if "cdpengine" in name}
 
