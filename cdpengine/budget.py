@@ -19,16 +19,18 @@ from cdpengine.errors import DeadlineExceeded, InvalidArgument
 
 def check_timeout(timeout: float) -> float:
     """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgument when it is none."""
-    if (
-        isinstance(timeout, bool)
-        or not isinstance(timeout, (int, float))
-        or math.isnan(timeout)
-        or timeout < 0
-    ):
-        raise InvalidArgument(
-            what="timeout", given=repr(timeout), expected="seconds, 0 or more (math.inf for no limit)"
-        )
-    return float(timeout)
+    wrong = InvalidArgument(
+        what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
+    )
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise wrong
+    try:
+        seconds = float(timeout)
+    except OverflowError:
+        raise wrong from None
+    if math.isnan(seconds) or seconds < 0:
+        raise wrong
+    return seconds
 
 
 @attrs.define(eq=False)

@@ -30,7 +30,7 @@ logger = logging.getLogger("cdpengine.browser")
 LANE_GRACE = 2.0
 """Seconds a new page is held back for its lane; after that it runs, and evaluating in it waits for the lane."""
 
-_CLOSE_PATIENCE = 2.0
+_CLOSE_PATIENCE = 1.0
 """Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a
 second, and begins to count anew each time it is told (measured)."""
 

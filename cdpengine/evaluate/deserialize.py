@@ -123,9 +123,7 @@ class _Deserializer:
         add(value)
         return children
 
-    def _make(
-        self, kind: str, encoded: Serialized, detail: list[Any]
-    ) -> tuple[Any, Iterator[_Child] | None]:
+    def _make(self, kind: str, encoded: Serialized, detail: list[Any]) -> tuple[Any, Iterator[_Child] | None]:
         value = encoded.get("value")
         if kind in _LEAVES and value is not None:
             return _LEAVES[kind](value), None
@@ -153,8 +151,7 @@ def _map(entries: list[tuple[Serialized, Any]]) -> tuple[Any, Iterator[_Child]]:
     if len(set(keys)) == len(entries):
         mapping: dict[Any, Any] = dict.fromkeys(keys)
         return mapping, (
-            (partial(mapping.__setitem__, key), item)
-            for key, (_, item) in zip(keys, entries, strict=True)
+            (partial(mapping.__setitem__, key), item) for key, (_, item) in zip(keys, entries, strict=True)
         )
     result = JSMap([])
     return result, _entries(result, entries)

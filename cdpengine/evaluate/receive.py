@@ -41,6 +41,7 @@ _SERIALIZATION = {
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
 
+
 def holds_objects(reply: EvaluateReply) -> bool:
     """Tell whether Chrome keeps something under the reply's object group, which must then be released."""
     return reply.result.object_id is not None or reply.exception_details is not None
