@@ -25,7 +25,7 @@ def ours() -> Counter[str]:
     return Counter(
         f"{kind.__module__}.{kind.__qualname__}"
         for kind in map(type, gc.get_objects())
-        if kind.__module__.startswith("cdpengine.")
+        if str(kind.__module__).startswith("cdpengine.")
     )
 
 
