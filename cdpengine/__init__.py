@@ -20,7 +20,7 @@ from cdpengine._version import __version__
 
 if TYPE_CHECKING:
     from cdpengine.action.outcome import ActionOutcome
-    from cdpengine.browser.dialogs import Dialog
+    from cdpengine.browser.dialogs import Dialog, DialogAnswer
     from cdpengine.browser.find import BrowserInstallation, find_browser, find_browsers
     from cdpengine.browser.frames import Frame
     from cdpengine.browser.navigation import Navigation
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
         ConnectionLost,
         Covered,
         DeadlineExceeded,
+        DialogOpened,
         Disabled,
         EngineError,
+        EvaluationDisabled,
         EvaluationFailed,
         EvaluationTerminated,
         EvaluationTimeout,
@@ -48,13 +50,33 @@ if TYPE_CHECKING:
         NodeError,
         NodeNotFound,
         NotInteractable,
+        PageUnresponsive,
         ProtocolError,
         RemoteError,
+        RescueReport,
+        RescueStep,
         SessionGone,
         StaleRef,
         TargetCrashed,
         UndecodableReply,
         Unstable,
+        ValueTooLarge,
+    )
+    from cdpengine.evaluate.counters import EvaluationStatistics
+    from cdpengine.evaluate.evaluation import JSHandle
+    from cdpengine.evaluate.values import (
+        JSDate,
+        JSError,
+        JSFunction,
+        JSMap,
+        JSNode,
+        JSObject,
+        JSRegExp,
+        JSSet,
+        JSSymbol,
+        JSTypedArray,
+        JSValue,
+        JSWindow,
     )
     from cdpengine.session.connection import Connection, ConnectionStatistics
     from cdpengine.session.events import Event
@@ -66,7 +88,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "cdpengine.action.outcome": "ActionOutcome",
-    "cdpengine.browser.dialogs": "Dialog",
+    "cdpengine.browser.dialogs": "Dialog DialogAnswer",
     "cdpengine.browser.find": "BrowserInstallation find_browser find_browsers",
     "cdpengine.browser.frames": "Frame",
     "cdpengine.browser.navigation": "Navigation",
@@ -76,10 +98,16 @@ _HOME = {
     "cdpengine.engine.page": "Page",
     "cdpengine.engine.targets": "BackendNode Target",
     "cdpengine.errors": """
-        BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded Disabled EngineError
-        EvaluationFailed EvaluationTerminated EvaluationTimeout EventsLost InvalidArgument Invisible
-        LaunchFailed NavigationFailed NodeError NodeNotFound NotInteractable ProtocolError RemoteError
-        SessionGone StaleRef TargetCrashed UndecodableReply Unstable
+        BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded DialogOpened Disabled EngineError
+        EvaluationDisabled EvaluationFailed EvaluationTerminated EvaluationTimeout EventsLost InvalidArgument
+        Invisible LaunchFailed NavigationFailed NodeError NodeNotFound NotInteractable PageUnresponsive
+        ProtocolError RemoteError RescueReport RescueStep SessionGone StaleRef TargetCrashed UndecodableReply
+        Unstable ValueTooLarge
+    """,
+    "cdpengine.evaluate.counters": "EvaluationStatistics",
+    "cdpengine.evaluate.evaluation": "JSHandle",
+    "cdpengine.evaluate.values": """
+        JSDate JSError JSFunction JSMap JSNode JSObject JSRegExp JSSet JSSymbol JSTypedArray JSValue JSWindow
     """,
     "cdpengine.session.connection": "Connection ConnectionStatistics",
     "cdpengine.session.events": "Event",
@@ -121,9 +149,13 @@ __all__ = [
     "Covered",
     "DeadlineExceeded",
     "Dialog",
+    "DialogAnswer",
+    "DialogOpened",
     "Disabled",
     "EngineError",
+    "EvaluationDisabled",
     "EvaluationFailed",
+    "EvaluationStatistics",
     "EvaluationTerminated",
     "EvaluationTimeout",
     "Event",
@@ -132,6 +164,19 @@ __all__ = [
     "Frame",
     "InvalidArgument",
     "Invisible",
+    "JSDate",
+    "JSError",
+    "JSFunction",
+    "JSHandle",
+    "JSMap",
+    "JSNode",
+    "JSObject",
+    "JSRegExp",
+    "JSSet",
+    "JSSymbol",
+    "JSTypedArray",
+    "JSValue",
+    "JSWindow",
     "LaunchFailed",
     "Navigation",
     "NavigationFailed",
@@ -139,9 +184,12 @@ __all__ = [
     "NodeNotFound",
     "NotInteractable",
     "Page",
+    "PageUnresponsive",
     "ProtocolError",
     "Ref",
     "RemoteError",
+    "RescueReport",
+    "RescueStep",
     "Session",
     "SessionGone",
     "Snapshot",
@@ -153,6 +201,7 @@ __all__ = [
     "TargetInfo",
     "UndecodableReply",
     "Unstable",
+    "ValueTooLarge",
     "__version__",
     "connect",
     "find_browser",

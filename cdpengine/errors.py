@@ -8,11 +8,12 @@
       RemoteError                         Chrome answered, and the answer is an error
       ProtocolError > UndecodableReply    Chrome answered something that nobody could read
       EventsLost                          a consumer was too slow for its buffer
-      DeadlineExceeded > EvaluationTimeout
+      DeadlineExceeded > EvaluationTimeout, PageUnresponsive
       NavigationFailed
       NodeError > StaleRef, NodeNotFound, NotInteractable > Covered, Invisible, Disabled, Unstable
       EvaluationFailed > ValueTooLarge
-      EvaluationTerminated
+      EvaluationTerminated, EvaluationDisabled
+      DialogOpened                        the page asked something, and the policy is to fail then
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -20,8 +21,8 @@ payload, a typed text or a secret. All errors can be pickled, so they cross proc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import attrs
 
@@ -202,6 +203,23 @@ class DeadlineExceeded(EngineError):
         return f"{self.action} did not finish within {self.timeout:g} s{_tried(self.steps)}"
 
 
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class PageUnresponsive(DeadlineExceeded):
+    """The time ran out, and the page does not answer: its script keeps it busy, or waits and lets nothing run.
+
+    `unresponsive_for` is for how many seconds at least: since the first thing asked that is not answered yet.
+    """
+
+    unresponsive_for: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.action} did not finish within {self.timeout:g} s: the page has not answered for at least "
+            f'{self.unresponsive_for:.2f} s. page.rescue() stops its script, page.rescue(allow="reload") also '
+            f'reloads it, page.rescue(allow="close") closes it{_tried(self.steps)}'
+        )
+
+
 # --- pages ------------------------------------------------------------------------------------------------
 
 
@@ -299,26 +317,86 @@ class ValueTooLarge(EvaluationFailed):
         return f"the script ran, but its value was not returned: {self.text}. Return the parts that you need"
 
 
-@attrs.define(eq=False, slots=False, str=False, repr=False)
-class EvaluationTimeout(DeadlineExceeded):
-    """The script did not finish in time and was told to stop.
+@attrs.frozen
+class RescueStep:
+    """One thing that was done to bring a page back. `done`: Chrome confirmed it, and in time."""
 
-    `report` says what was done and what is known: "sent" (the script was given to the page at all),
-    "terminated" (Chrome confirmed its termination), "responsive" (the page answered a probe after it).
+    name: Literal["dialog", "terminate", "reload", "close"]
+    done: bool
+    detail: str = ""
+    milliseconds: float = 0.0
+
+    def __str__(self) -> str:
+        more = f" ({self.detail})" if self.detail else ""
+        return f"{self.name}: {'done' if self.done else 'not confirmed'}{more}, {self.milliseconds:.0f} ms"
+
+
+@attrs.frozen
+class RescueReport:
+    """What was done to bring a page back, in order, and what is known of it after that.
+
+    `sent`: a script was given to the page at all. `responsive`: the page answered a probe after the last step.
+    `under_way`: a reload or a closing goes on, and the page's next action waits for its end. `terminated`: Chrome
+    confirmed that what ran in the page's process was terminated. `closed`: the page was closed.
     """
 
-    report: Mapping[str, bool] = attrs.field(factory=dict)
+    sent: bool = False
+    steps: tuple[RescueStep, ...] = ()
+    responsive: bool = False
+    under_way: bool = False
+    terminated: bool = attrs.field(init=False)
+    closed: bool = attrs.field(init=False)
+
+    @terminated.default
+    def _terminated(self) -> bool:
+        return self.did("terminate")
+
+    @closed.default
+    def _closed(self) -> bool:
+        return self.did("close")
+
+    def did(self, name: str) -> bool:
+        """Tell whether the step of that name was done."""
+        return any(step.done for step in self.steps if step.name == name)
+
+    def __str__(self) -> str:
+        if self.closed:
+            state = "the page was closed"
+        elif self.responsive:
+            state = "the page answers again" if self.steps else "the page answers"
+        else:
+            state = "the page does not answer yet"
+        more = "; the rescue is under way, and the page's next action waits for it" if self.under_way else ""
+        steps = f" [{'; '.join(map(str, self.steps))}]" if self.steps else ""
+        return f"{state}{more}{steps}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationTimeout(DeadlineExceeded):
+    """The script did not finish in time and was told to stop. `report` says what was done and what is known."""
+
+    report: RescueReport = attrs.field(factory=RescueReport)
 
     def __str__(self) -> str:
         return f"{self.action} did not finish within {self.timeout:g} s: {self._state()}{_tried(self.steps)}"
 
     def _state(self) -> str:
-        if not self.report.get("sent"):
-            return "the script was never sent"
-        if not self.report.get("terminated"):
-            return "the script was told to stop, and Chrome has not confirmed it"
-        page = "answers again" if self.report.get("responsive") else "does not answer yet"
-        return f"the script was terminated, and the page {page}"
+        if not self.report.sent:
+            script = "the script was never sent"
+            return f"{script}; {self.report}" if self.report.steps or self.report.under_way else script
+        if self.report.terminated:
+            return f"the script was terminated, and {self.report}"
+        return f"the script was told to stop, and Chrome has not confirmed it; {self.report}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationDisabled(EngineError):
+    """Evaluation was switched off when the browser was launched or connected to; nothing was sent."""
+
+    action: str
+
+    def __str__(self) -> str:
+        return f"{self.action}: evaluation is switched off for this browser (evaluate_enabled=False)"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -329,6 +407,24 @@ class EvaluationTerminated(EngineError):
 
     def __str__(self) -> str:
         return f"the evaluation was ended from outside: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class DialogOpened(EngineError):
+    """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed at once.
+
+    `dialog` is its record (a `cdpengine.Dialog`); `kind` is its type, `text` what the page said in it. The action
+    itself came to its end.
+    """
+
+    action: str
+    kind: str
+    text: str = ""
+    dialog: object = None
+
+    def __str__(self) -> str:
+        text = self.text if len(self.text) <= _LONGEST_URL else f"{self.text[:_LONGEST_URL]}..."
+        return f"{self.action}: the page opened a dialog ({self.kind} {text!r}), which was dismissed"
 
 
 _LONGEST_TEXT = 1000

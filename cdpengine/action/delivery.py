@@ -25,9 +25,15 @@ class Interruptions(Protocol):
     async def dialog_opened(self) -> None:
         """Return as soon as a JavaScript dialog is open on the page; at once when one is open already."""
 
+    async def outlast_dialogs(self) -> None:
+        """After that: return when the replies that the dialog holds back are not to be waited for any longer."""
+
 
 class _Undisturbed:
     async def dialog_opened(self) -> None:
+        await trio.sleep_forever()
+
+    async def outlast_dialogs(self) -> None:
         await trio.sleep_forever()
 
 
@@ -36,10 +42,11 @@ UNDISTURBED: Interruptions = _Undisturbed()
 
 
 async def delivered(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
-    """Wait until Chrome has answered all of `pendings`; True when a dialog opened first and holds the answers.
+    """Wait until Chrome has answered all of `pendings`; True when a dialog opened before that.
 
-    Chrome answers the event that opened a dialog only after the dialog was handled. What was posted behind that
-    event is delivered then, or dropped by Chrome where it came in while the dialog was open.
+    Chrome answers the event that opened a dialog only after the dialog was handled: the answers are waited for
+    as long as `interruptions` tells. What was posted behind that event is delivered then, or dropped by Chrome
+    where it came in while the dialog was open.
 
     Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all
     of them have ended.
@@ -64,6 +71,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
             nonlocal dialog
             await interruptions.dialog_opened()
             dialog = not finished.is_set()
+            await interruptions.outlast_dialogs()
             replies.cancel()
 
         nursery.start_soon(collect)

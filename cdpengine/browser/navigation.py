@@ -16,13 +16,13 @@ import msgspec
 import trio
 
 from cdpengine.browser.frames import LOAD_STATES, LoadState
+from cdpengine.browser.liveness import answers
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import Budget
 from cdpengine.errors import (
     ConnectionLost,
     InvalidArgument,
     NavigationFailed,
-    ProtocolError,
     RemoteError,
     SessionGone,
     TargetCrashed,
@@ -159,12 +159,13 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
     """Navigate and wait. Raises NavigationFailed with Chrome's reason, and what ended the session."""
 
     async def send(_dead: bool) -> str | None:
-        moves_before = page.frames.main.moves_within
+        moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
         budget.step(f"asking Chrome to navigate to {shown_url(url)}")
         reply = await page.session.request("Page.navigate", {"url": url}, _NavigateReply)
         if reply.is_download:
             raise NavigationFailed(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
+            _check_left(page, refusals)
             raise NavigationFailed(url=url, reason=_explain(reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
@@ -178,10 +179,10 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
     """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
 
     async def send(dead: bool) -> str:
-        before = page.frames.main.loader_id
+        before, refusals = page.frames.main.loader_id, page.dialogs.refusals
         budget.step("asking Chrome to reload")
         await page.session.call("Page.reload", ignoreCache=ignore_cache)
-        return await _next_document(page, before, dead)
+        return await _next_document(page, before, refusals, dead)
 
     return await _navigate(page, send, wait_until, budget)
 
@@ -197,10 +198,12 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
 
     async def send(_dead: bool) -> str | None:
         before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
+        refusals = page.dialogs.refusals
         budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
         await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
 
         def moved() -> bool:
+            _check_left(page, refusals)
             main = page.frames.main
             return main.loader_id != before or main.moves_within > moves_before
 
@@ -221,19 +224,27 @@ class _History(msgspec.Struct, rename="camel"):
     entries: list[_HistoryEntry]
 
 
-async def _next_document(page: PageTarget, before: str, dead: bool) -> str:
+async def _next_document(page: PageTarget, before: str, refusals: int, dead: bool) -> str:
     def replaced() -> str | None:
+        _check_left(page, refusals)
         loader_id = page.frames.main.loader_id
         return loader_id if loader_id != before else None
 
     return await page.wait_for(replaced, also_crashed=dead)
 
 
+def _check_left(page: PageTarget, refusals: int) -> None:
+    """Raise NavigationFailed when the page's question before leaving was answered with no since `refusals`."""
+    if page.dialogs.refusals > refusals:
+        reason = "the page asked before being left (beforeunload), and its dialog was dismissed"
+        raise NavigationFailed(url=page.frames.main.url, reason=reason)
+
+
 async def _navigate(
     page: PageTarget, send: Callable[[bool], Awaitable[str | None]], wait_until: LoadState, budget: Budget
 ) -> Navigation:
     session = page.session
-    await _free(session, budget)
+    await _free(page, budget)
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
     watch = _DocumentWatch(page.frames.main.id)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
@@ -272,7 +283,7 @@ async def _arrive(
         return current if replaced and main.reached(current, wait_until) else None
 
     arrived_id = await page.wait_for(arrived, also_crashed=dead)
-    await page.ready()  # a page that was stuck or dead before tells of its frames only now
+    await page.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
     document = watch.documents.get(arrived_id, _Document())
     if main.loader_id == arrived_id and main.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
@@ -286,21 +297,26 @@ async def _arrive(
     )
 
 
-async def _free(session: Session, budget: Budget) -> None:
+async def _free(page: PageTarget, budget: Budget) -> None:
     """Stop the page's script where it hangs.
 
     A navigation to another site leaves such a page's process behind. One within the site goes on in it, waits for
     the script for ever, and takes away the session that could have stopped it.
     """
-    if session.crashed:
+    if page.session.crashed:
         return
+    if page.navigation.under_way:
+        # It would end with the new one anyway, and until it ends Chrome holds back what is asked of the page.
+        page.session.post("Page.stopLoading")
     with trio.move_on_after(min(_PATIENCE, budget.remaining() / 2)) as patience:
-        # Refused or crashed: there is nothing to evaluate in, so nothing hangs.
-        with suppress(RemoteError, ProtocolError, TargetCrashed):
-            await session.call("Runtime.evaluate", expression="0")
+        with suppress(TargetCrashed):  # there is nothing to evaluate in, so nothing hangs
+            await answers(page.session)
     if patience.cancelled_caught:
         budget.step("stopping the page's script, which did not answer")
-        session.post("Runtime.terminateExecution")
+        # Not waited for: where it stays without effect, a navigation to another site still frees the page.
+        for session in page.rescuers():
+            with suppress(SessionGone, ConnectionLost):
+                session.post("Runtime.terminateExecution")
 
 
 async def _stop(session: Session) -> None:

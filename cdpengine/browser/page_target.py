@@ -6,16 +6,20 @@ state and waits for state; what is done to a page stands on it, in modules of it
 
 from __future__ import annotations
 
+import copy
 import logging
-from collections import deque
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
+import trio
+
 from cdpengine.browser.changes import Changes
-from cdpengine.browser.dialogs import Dialog, DialogOpening, answer
+from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
-from cdpengine.errors import ConnectionLost, EngineError, SessionGone, UndecodableReply
+from cdpengine.browser.liveness import PendingNavigation, Pulse
+from cdpengine.browser.page_dialogs import PageDialogs
+from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
 from cdpengine.session.targets import TargetInfo
@@ -24,9 +28,6 @@ T = TypeVar("T")
 
 logger = logging.getLogger("cdpengine.browser")
 
-DIALOGS_KEPT = 100
-"""Dialogs a page whose record is kept."""
-
 REVIVED = "Inspector.targetReloadedAfterCrash"
 """The event after which a crashed session can be used again."""
 
@@ -34,26 +35,35 @@ REVIVED = "Inspector.targetReloadedAfterCrash"
 class PageTarget:
     """A page as the engine knows it. Made by Tabs when Chrome attaches its target."""
 
-    def __init__(self, session: Session, info: TargetInfo, changes: Changes) -> None:
+    def __init__(
+        self,
+        session: Session,
+        info: TargetInfo,
+        changes: Changes,
+        nursery: trio.Nursery,
+        dialog_policy: DialogPolicy | None = None,
+    ) -> None:
         self.session = session
+        self.nursery = nursery
         self.target_id = info.target_id
         self.context_id = info.browser_context_id
         self.opener_id = info.opener_id
-        self.lane: Session | None = None
-        self.lane_error: EngineError | None = None
+        self.lanes: dict[str, Session] = {}
+        self.lane_errors: dict[str, EngineError] = {}
+        self.lane_rebuilds: Counter[str] = Counter()
         self.frames = FrameTree(info.target_id)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.changes = changes
-        self.dialogs: deque[Dialog] = deque(maxlen=DIALOGS_KEPT)
-        self.dialogs_opened = 0
-        self._dialog_open = False
+        self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
+        self.pulse = Pulse(self._probed_session)
+        self.navigation = PendingNavigation(session, info.target_id)
+        self.rescue_under_way = False
+        self.last_rescue: RescueReport | None = None
         self._started = False
         self._ready = False
         self.take_frame_tree = self.listen(session)
-        session.on_event("Page.javascriptDialogOpening", self._dialog_opening)
-        session.on_event("Page.javascriptDialogClosed", self._dialog_closed)
-        session.on_event(CRASHED, self._dialog_closed)
+        session.on_event(CRASHED, self._noted)
         session.on_event(REVIVED, self._noted)
         session.on_end(self.changes.notify)
 
@@ -129,18 +139,12 @@ class PageTarget:
         self._ready = True
         self.changes.notify()
 
-    def set_lane(self, lane: Session) -> None:
-        """Note the session on which everything is evaluated; it has answered."""
-        self.lane = lane
-        self.changes.notify()
-
-    def set_lane_error(self, error: EngineError) -> None:
-        """Note why there is no lane."""
-        self.lane_error = error
-        self.changes.notify()
-
     async def started(self) -> None:
-        """Wait until the page is not held back any more; it may be stuck or crashed. Raises why it ended."""
+        """Wait until the page is not held back, and no rescue is under way; it may be stuck or crashed.
+
+        Raises why it ended.
+        """
+        await self.rescued()
         if self._started and not self.session.ended:
             return
 
@@ -151,7 +155,17 @@ class PageTarget:
 
         await self.changes.wait_for(state)
 
+    async def rescued(self) -> None:
+        """Wait until no reload or closing that is to bring the page back is under way."""
+        if self.rescue_under_way:
+            await self.changes.wait_for(lambda: not self.rescue_under_way)
+
     async def ready(self) -> None:
+        """Wait until no rescue is under way and the page's set-up is answered. Raises as `set_up_answered`."""
+        await self.rescued()
+        await self.set_up_answered()
+
+    async def set_up_answered(self) -> None:
         """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
         if self._ready and self.session.error() is None:
             return  # the common case costs no checkpoint: the caller's next step has one
@@ -162,6 +176,21 @@ class PageTarget:
             return self._ready
 
         await self.changes.wait_for(state)
+
+    def rescuers(self, lane: Session | None = None) -> list[Session]:
+        """Return the sessions on which the process of the lane (None: of the main frame) can be freed.
+
+        One of them was there, and had answered, before anything ran.
+        """
+        lane = lane if lane is not None else self.lane
+        lanes = [] if lane is None else [lane]
+        target_id = self.target_id if lane is None else lane.target_id
+        own = [session for session in self.frame_sessions.values() if session.target_id == target_id]
+        return [session for session in lanes + own if not session.ended]
+
+    def _probed_session(self) -> Session:
+        lane = self.lane
+        return self.session if lane is None or lane.ended or lane.crashed else lane
 
     async def wait_for(self, condition: Callable[[], T | None], *, also_crashed: bool = False) -> T:
         """Wait until `condition` gives a value. Raises SessionGone, TargetCrashed or ConnectionLost meanwhile.
@@ -183,31 +212,74 @@ class PageTarget:
 
         return await self.changes.wait_for(checked)
 
+    # --- lanes ---------------------------------------------------------------------------------------------
+
+    @property
+    def lane(self) -> Session | None:
+        """The lane of the page's own target; None while there is none."""
+        return self.lanes.get(self.target_id)
+
+    @property
+    def lane_error(self) -> EngineError | None:
+        """Why the page's own target has no lane; None while it has one, or one is being made."""
+        return self.lane_errors.get(self.target_id)
+
+    def set_lane(self, target_id: str, lane: Session) -> None:
+        """Note the session on which a target (the page's own, or a frame's) is evaluated; it has answered."""
+        self.lanes[target_id] = lane
+        self.lane_errors.pop(target_id, None)
+        self.changes.notify()
+
+    def set_lane_error(self, target_id: str, error: EngineError) -> None:
+        """Note why a target has no lane."""
+        self.lane_errors[target_id] = error
+        self.changes.notify()
+
+    def drop_lane(self, target_id: str, lane: Session) -> None:
+        """Note that a lane is over; that of a later session of the same target stays."""
+        if self.lanes.get(target_id) is lane:
+            del self.lanes[target_id]
+        self.changes.notify()
+
+    async def lane_of(self, target_id: str) -> Session:
+        """Return the usable lane of the page's own target or of a frame's, waiting until it is there.
+
+        Raises SessionGone when there is no such frame (any more) or no lane can be had for it, TargetCrashed,
+        ConnectionLost.
+        """
+
+        def usable() -> Session | None:
+            own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
+            if own is None:
+                raise SessionGone(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
+            if error := own.error("Runtime.evaluate"):
+                raise error
+            lane = self.lanes.get(target_id)
+            if lane is not None and not lane.ended:
+                # Told of a crash, or of the reload after it, on its own connection, it may be ahead or behind.
+                return None if lane.crashed else lane
+            if (reason := self.lane_errors.get(target_id)) is not None:
+                raise copy.copy(reason)  # as it is raised anew each time
+            return None
+
+        await self.ready()
+        return await self.wait_for(usable)
+
     # --- dialogs -------------------------------------------------------------------------------------------
-
-    def _dialog_opening(self, event: Event) -> None:
-        try:
-            opening = event.decode(DialogOpening)
-        except UndecodableReply as error:
-            logger.warning("a dialog was not understood and is dismissed: %s", error)
-            opening = DialogOpening(type="unknown")
-        dialog = answer(opening)
-        self.dialogs.append(dialog)
-        self.dialogs_opened += 1
-        self._dialog_open = True
-        # Not waited for. A refusal says that somebody else was faster: the user, or another client.
-        with suppress(SessionGone, ConnectionLost):
-            self.session.post("Page.handleJavaScriptDialog", accept=dialog.accepted)
-        self.changes.notify()
-
-    def _dialog_closed(self, _event: Event) -> None:
-        self._dialog_open = False
-        self.changes.notify()
 
     def _noted(self, _event: Event) -> None:
         self.changes.notify()
 
+    @property
+    def dialog_is_open(self) -> bool:
+        """Whether a dialog is open now."""
+        return self.dialogs.is_open
+
     async def dialog_opened(self) -> None:
         """Return when a dialog opens; at once when one is open. Raises why the page ended."""
-        before = self.dialogs_opened
-        await self.wait_for(lambda: self._dialog_open or self.dialogs_opened > before)
+        before = self.dialogs.opened
+        await self.wait_for(lambda: self.dialogs.is_open or self.dialogs.opened > before)
+
+    async def outlast_dialogs(self) -> None:
+        """Return when input that opened a dialog is not to be waited for any longer."""
+        await self.dialogs.outlast()

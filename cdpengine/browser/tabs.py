@@ -11,14 +11,14 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 
-import msgspec
 import trio
 
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.creations import Creations
+from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.frames import FrameTreeReply
-from cdpengine.browser.page_target import REVIVED, PageTarget
-from cdpengine.browser.worlds import context_gone
+from cdpengine.browser.lanes import ConnectionOpener, Lanes
+from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone, TargetCrashed
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.connection import Connection
@@ -43,29 +43,30 @@ _NO_SERVICE_WORKERS = [
 ]
 
 
-class _Attached(msgspec.Struct, rename="camel"):
-    session_id: str
-
-
 class Tabs:
-    """All pages of one browser. `lane_connection` is the connection that evaluation has to itself."""
+    """All pages of one browser. `opener` opens the connection that evaluation has to itself, None: it has none."""
 
-    def __init__(self, connection: Connection, lane_connection: Connection, nursery: trio.Nursery) -> None:
+    def __init__(
+        self, connection: Connection, opener: ConnectionOpener | None, nursery: trio.Nursery
+    ) -> None:
         self.connection = connection
-        self.lane_connection = lane_connection
+        self.lanes = Lanes(connection, opener, nursery)
         self.pages: dict[str, PageTarget] = {}
         self.changes = Changes()
+        self.dialog_policy = DialogPolicy()
         self.creations = Creations(connection.root, nursery)
         self._nursery = nursery
 
     async def start(self) -> None:
-        """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer."""
+        """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer.
+
+        Raises ConnectFailed when the lanes' connection cannot be opened.
+        """
+        await self.lanes.start()
         root = self.connection.root
         root.on_end(self.changes.notify)
         root.on_event("Target.targetDestroyed", lambda _event: self.changes.notify())
         self._nursery.start_soon(self._follow, self.connection.targets, name="tabs")
-        if self.lane_connection is not self.connection:
-            self._nursery.start_soon(_discard, self.lane_connection.targets, name="lane attachments")
         calls = [
             root.post("Target.setDiscoverTargets", discover=True),
             root.post(
@@ -135,7 +136,10 @@ class Tabs:
         self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
 
     def _add_page(self, attachment: Attachment) -> None:
-        page = PageTarget(attachment.session, attachment.info, Changes(self.changes))
+        # A popup can ask before anybody has set its policy: it has its opener's.
+        opener = self.pages.get(attachment.info.opener_id or "")
+        policy = self.dialog_policy if opener is None else opener.dialogs.policy
+        page = PageTarget(attachment.session, attachment.info, Changes(self.changes), self._nursery, policy)
         self.pages[page.target_id] = page
 
         def ended() -> None:
@@ -160,13 +164,13 @@ class Tabs:
     async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
         session, waiting = page.session, attachment.waiting
         session.hold_domain("Page")
-        self._start(self._attach_lane, page)
+        self.lanes.keep(page, session, held_back=waiting)
         while not page.closed:
             try:
                 # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
                 calls = [("crash", session.post("Inspector.enable")), *_post_set_up(session)]
                 if waiting:
-                    await self._hold_for_lane(page)
+                    await self._hold_for_lane(page, session)
                     calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
                     waiting = False
                 page.set_started()
@@ -179,52 +183,25 @@ class Tabs:
                 page.set_ready()
                 return
 
-    async def _hold_for_lane(self, page: PageTarget) -> None:
+    async def _hold_for_lane(self, page: PageTarget, session: Session) -> None:
+        def settled() -> bool:
+            target_id = session.target_id
+            return session.ended or target_id in page.lanes or target_id in page.lane_errors
+
         with trio.move_on_after(LANE_GRACE) as grace:
-            await page.wait_for(lambda: page.lane is not None or page.lane_error is not None)
+            await page.wait_for(settled)
         if grace.cancelled_caught:
-            logger.warning("%s runs before its lane: it was not ready in time", page.session.describe())
-
-    async def _attach_lane(self, page: PageTarget) -> None:
-        name = page.session.describe()
-        try:
-            page.set_lane(await self._open_lane(page))
-        except ConnectionLost as error:
-            page.set_lane_error(error)
-        except (RemoteError, ProtocolError, SessionGone) as error:
-            logger.log(logging.DEBUG if page.closed else logging.WARNING, "no lane for %s: %s", name, error)
-            reason = f"there is none to evaluate on ({error})"
-            page.set_lane_error(SessionGone(target=name, reason=reason, method="Runtime.evaluate"))
-
-    async def _open_lane(self, page: PageTarget) -> Session:
-        connection = self.lane_connection
-        params = {"targetId": page.target_id, "flatten": True}
-        attached = await connection.root.request("Target.attachToTarget", params, _Attached)
-        lane = connection.targets.sessions.get(attached.session_id)
-        if lane is None:
-            raise SessionGone(target=page.session.describe(), reason="it was detached again at once")
-        lane.on_event(REVIVED, lambda _event: page.changes.notify())
-        lane.on_end(page.changes.notify)
-        while True:
-            try:
-                # Page.enable so that the lane can answer a dialog; the evaluation proves that the page's process
-                # knows this session: from now on it can be told to stop.
-                calls = [("crash", lane.post("Inspector.enable")), ("dialogs", lane.post("Page.enable"))]
-                evaluation = lane.post("Runtime.evaluate", expression="0")
-                await _answered(calls)
-                await evaluation.raw()
-                return lane
-            except TargetCrashed:
-                await page.changes.wait_for(lambda: lane.ended or not lane.crashed)
-            except RemoteError as error:
-                if not context_gone(error):  # the page went elsewhere meanwhile
-                    raise
+            logger.warning("%s runs before its lane: it was not ready in time", session.describe())
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
-        attachment.session.hold_domain("Page")
-        take = page.attach_frame_session(attachment.session)
-        calls = _post_set_up(attachment.session)
-        calls.append(("run", attachment.session.post("Runtime.runIfWaitingForDebugger")))
+        session = attachment.session
+        session.hold_domain("Page")
+        take = page.attach_frame_session(session)
+        self.lanes.keep(page, session, held_back=attachment.waiting)
+        calls = _post_set_up(session)
+        if attachment.waiting:
+            await self._hold_for_lane(page, session)
+        calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
         await _answered(calls, take)
 
     async def _release(self, attachment: Attachment) -> None:
@@ -276,9 +253,3 @@ async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -
         logger.debug("%s ended: %s", function.__name__, gone)
     except ProtocolError as error:
         logger.warning("%s ended: %s", function.__name__, error)
-
-
-async def _discard(targets: Targets) -> None:
-    """Take the lane's own attachments: they were asked for by hand and are picked up by their session id."""
-    async for _attachment in targets.attachments:
-        pass

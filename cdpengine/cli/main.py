@@ -18,11 +18,12 @@ from cdpengine.cli.doctor import doctor
 from cdpengine.cli.evaluate import evaluate
 from cdpengine.cli.options import Failed
 from cdpengine.cli.snapshot import snapshot
-from cdpengine.errors import EngineError, InvalidArgument
+from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument
 
 DONE = 0
 FAILED = 1
 USED_WRONGLY = 2
+TIMED_OUT = 3  # of an evaluation: told apart from a script that threw
 INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect
 
 
@@ -34,7 +35,7 @@ def commands() -> None:
     The browser is the one named by --browser or the environment variable CDPENGINE_BROWSER, or else the first
     one that is installed; it is started headless with a temporary profile and ends with the command.
 
-    Exit status: 0 done, 1 failed, 2 used wrongly.
+    Exit status: 0 done, 1 failed, 2 used wrongly, 3 an evaluation ran out of time.
     """
 
 
@@ -56,14 +57,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except Failed:
-        return FAILED
+    except Failed as failed:
+        return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeout) else FAILED
     except InvalidArgument as error:
         click.echo(f"Error: {error}", err=True)
         return USED_WRONGLY
     except EngineError as error:
         click.echo(f"Error: {error}", err=True)
-        return FAILED
+        return TIMED_OUT if isinstance(error, EvaluationTimeout) else FAILED
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:

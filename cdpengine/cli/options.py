@@ -57,9 +57,15 @@ class Source:
                 yield browser
 
     @asynccontextmanager
-    async def open_page(self, url: str, *, timeout: float) -> AsyncIterator[Page]:
-        """Open one new tab and load `url` in it within `timeout` seconds. The tab is closed with the block."""
+    async def open_page(self, url: str | None, *, timeout: float) -> AsyncIterator[Page]:
+        """Open one new tab and load `url` in it within `timeout` seconds; without a URL, take the first page.
+
+        A tab that was opened is closed with the block.
+        """
         async with self.open() as browser:
+            if url is None:
+                yield await browser.wait_for_page(timeout=timeout)
+                return
             page = await browser.new_page()
             try:
                 await page.goto(url, timeout=timeout)

@@ -149,9 +149,7 @@ class Tour:
             except EvaluationTimeout as error:
                 took = time.perf_counter() - start
                 _check(took < HUNG_TIMEOUT + HUNG_SLACK, f"it took {took:.2f} s to give up")
-                step.seen = (
-                    f"EvaluationTimeout, {'stopped' if error.report.get('terminated') else 'not stopped'}"
-                )
+                step.seen = f"EvaluationTimeout, {'stopped' if error.report.terminated else 'not stopped'}"
             else:
                 raise _NotSo("an endless loop ended")
 

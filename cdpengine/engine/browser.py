@@ -15,12 +15,16 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine.browser.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine.browser.navigation import check_url, go_to
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import within
 from cdpengine.engine.page import Page
 from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
+from cdpengine.evaluate.counters import EvaluationCounters, EvaluationStatistics
+from cdpengine.evaluate.watchdog import watch_pages
+from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, ConnectionStatistics
 from cdpengine.session.session import Session
 from cdpengine.session.targets import TargetInfo
@@ -47,14 +51,17 @@ class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
 
 @attrs.frozen
 class BrowserStatistics:
-    """Counts of both connections, and how many pages there are.
+    """Counts of both connections, how many pages there are, and the evaluations of all pages together.
 
-    `main` carries actions, snapshots and events, `lane` the evaluations; over a pipe both are the same.
+    `main` carries actions, snapshots and events, `lane` the evaluations; over a pipe both are the same. A lane
+    connection that was lost is opened again (`lane_connections` counts them all), and `lane` counts from there.
     """
 
     main: ConnectionStatistics
     lane: ConnectionStatistics
     pages: int
+    lane_connections: int
+    evaluation: EvaluationStatistics
 
 
 class _Created(msgspec.Struct, rename="camel"):
@@ -68,9 +75,13 @@ class _Context(msgspec.Struct, rename="camel"):
 class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`."""
 
-    def __init__(self, tabs: Tabs, version: BrowserVersion, tap: Tap) -> None:
+    def __init__(
+        self, tabs: Tabs, version: BrowserVersion, tap: Tap, *, evaluate_enabled: bool = True
+    ) -> None:
         self.version = version
         self.tap = tap
+        self.evaluate_enabled = evaluate_enabled
+        self.evaluation_counters = EvaluationCounters()
         self._tabs = tabs
         self._pages: dict[str, Page] = {}
 
@@ -101,8 +112,10 @@ class Browser:
         """Return the counts so far."""
         return BrowserStatistics(
             main=self._tabs.connection.statistics(),
-            lane=self._tabs.lane_connection.statistics(),
+            lane=self._tabs.lanes.connection.statistics(),
             pages=len(self._tabs.pages),
+            lane_connections=self._tabs.lanes.connections_opened,
+            evaluation=self.evaluation_counters.statistics(self._tabs.lanes.rebuilds),
         )
 
     async def new_page(
@@ -129,6 +142,15 @@ class Browser:
             except BaseException:
                 await creations.take_back(self._take_back, created)
                 raise
+
+    def set_dialog_policy(
+        self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
+    ) -> None:
+        """Say how the dialogs of pages that appear from now on are answered, as `Page.set_dialog_policy` does.
+
+        A page that another page opens has the policy of that page. Raises InvalidArgument.
+        """
+        self._tabs.dialog_policy = DialogPolicy.checked(policy, prompt_text)
 
     async def wait_for_page(
         self,
@@ -212,10 +234,18 @@ class Browser:
     async def _dispose(self, made: _Context) -> None:
         await self.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
+    @asynccontextmanager
+    async def watched(self, rescue_after: float | None) -> AsyncIterator[None]:
+        """Have every page watched, and rescued when it is silent for `rescue_after` seconds, during the block."""
+        async with open_body_nursery() as nursery:
+            if rescue_after is not None:
+                nursery.start_soon(watch_pages, self._tabs, rescue_after, name="watchdog")
+            yield
+
     @property
     def connections(self) -> tuple[Connection, ...]:
         """The connections that are in use: one over a pipe, two over websockets."""
-        main, lane = self._tabs.connection, self._tabs.lane_connection
+        main, lane = self._tabs.connection, self._tabs.lanes.connection
         return (main,) if main is lane else (main, lane)
 
 

@@ -17,6 +17,8 @@ import trio
 
 from cdpengine.browser.endpoint import ResolvedEndpoint, redact_endpoint, resolve_endpoint
 from cdpengine.browser.find import find_browser
+from cdpengine.browser.lanes import ConnectionOpener
+from cdpengine.browser.liveness import check_seconds
 from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
@@ -40,6 +42,8 @@ async def launch(
     user_data_dir: str | Path | None = None,
     transport: Literal["websocket", "pipe"] = "websocket",
     env: Mapping[str, str] | None = None,
+    rescue_after: float | None = None,
+    evaluate_enabled: bool = True,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Start a browser and give it; end it, and remove its temporary profile, when the block ends.
@@ -48,10 +52,16 @@ async def launch(
     or the first one installed. `args` are further switches. `user_data_dir` is a profile to use and keep.
     `transport="pipe"` opens no port. `env` replaces the environment. `timeout` (seconds) is for the start.
 
+    `rescue_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
+    and its script terminated, an evaluate's as well as the page's own. `evaluate_enabled=False` refuses every
+    evaluate with EvaluationDisabled; the engine's own scripts still run, in a world of their own.
+
     Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
     """
     if transport not in ("websocket", "pipe"):
         raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
+    if rescue_after is not None:
+        check_seconds("rescue_after", rescue_after)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
         executable=find_browser(executable).path,
@@ -63,11 +73,15 @@ async def launch(
     )
     process: BrowserProcess | None = None
     with budget.scope() as starting:
-        async with start_browser(options) as process, _attach(process) as browser:
+        async with (
+            start_browser(options) as process,
+            _attach(process, evaluate_enabled=evaluate_enabled) as browser,
+        ):
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             try:
-                yield browser
+                async with browser.watched(rescue_after):
+                    yield browser
             finally:
                 await _close(browser)
     if starting.cancelled_caught:
@@ -80,14 +94,22 @@ async def launch(
 
 @asynccontextmanager
 async def connect(
-    endpoint: str, *, headers: Mapping[str, str] | None = None, timeout: float = 30
+    endpoint: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    rescue_after: float | None = None,
+    evaluate_enabled: bool = True,
+    timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Connect to a running browser: "http://host:port", or its own "ws://..." address.
 
     Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
+    `rescue_after` and `evaluate_enabled` as in `launch`.
 
     Raises InvalidArgument for what is no endpoint, ConnectFailed when no browser answers there in `timeout`.
     """
+    if rescue_after is not None:
+        check_seconds("rescue_after", rescue_after)
     budget = Budget.start("connect", timeout)
     resolved: ResolvedEndpoint | None = None
     with budget.scope() as starting:
@@ -99,56 +121,63 @@ async def connect(
                 expected="the browser's address (ws://host:port/devtools/browser/..., or http://host:port), "
                 "not that of one page",
             )
-        async with _attach_websocket(resolved) as browser:
+        async with _attach_websocket(resolved, evaluate_enabled=evaluate_enabled) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
-            yield browser
+            async with browser.watched(rescue_after):
+                yield browser
     if starting.cancelled_caught:
         raise ConnectFailed(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
 
 
 @asynccontextmanager
-async def _attach(process: BrowserProcess) -> AsyncIterator[Browser]:
+async def _attach(process: BrowserProcess, *, evaluate_enabled: bool) -> AsyncIterator[Browser]:
     if process.pipe is not None and process.endpoint is None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
         tap = Tap()
         async with (
             open_connection(transport, tap=tap) as connection,
-            _engine(connection, connection, tap) as browser,
+            _engine(connection, None, tap, evaluate_enabled) as browser,
         ):
             yield browser
     else:
         assert process.endpoint is not None
-        async with _attach_websocket(await resolve_endpoint(process.endpoint, None)) as browser:
+        endpoint = await resolve_endpoint(process.endpoint, None)
+        async with _attach_websocket(endpoint, evaluate_enabled=evaluate_enabled) as browser:
             yield browser
 
 
 @asynccontextmanager
-async def _attach_websocket(endpoint: ResolvedEndpoint) -> AsyncIterator[Browser]:
+async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: bool) -> AsyncIterator[Browser]:
     tap = Tap()
-    async with (
-        open_websocket(endpoint.ws_url, headers=endpoint.headers) as main_transport,
-        open_websocket(endpoint.ws_url, headers=endpoint.headers) as lane_transport,
-        open_connection(main_transport, tap=tap) as main,
-        open_connection(lane_transport, tap=tap) as lane,
-        _engine(main, lane, tap) as browser,
-    ):
+
+    @asynccontextmanager
+    async def open_one() -> AsyncIterator[Connection]:
+        async with (
+            open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
+            open_connection(transport, tap=tap) as connection,
+        ):
+            yield connection
+
+    async with open_one() as main, _engine(main, open_one, tap, evaluate_enabled) as browser:
         yield browser
 
 
 @asynccontextmanager
-async def _engine(main: Connection, lane: Connection, tap: Tap) -> AsyncIterator[Browser]:
+async def _engine(
+    main: Connection, opener: ConnectionOpener | None, tap: Tap, evaluate_enabled: bool = True
+) -> AsyncIterator[Browser]:
     async with open_body_nursery() as nursery:
-        tabs = Tabs(main, lane, nursery)
+        tabs = Tabs(main, opener, nursery)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
         await tabs.start()
         try:
-            yield Browser(tabs, version, tap)
+            yield Browser(tabs, version, tap, evaluate_enabled=evaluate_enabled)
         finally:
             await tabs.creations.settle()
             # Before the nursery closes: nothing that comes in later may find it closed.
-            for connection in (main, lane):
-                connection.lose("this program closed the connection")
+            tabs.lanes.close()
+            main.lose("this program closed the connection")
 
 
 async def _close(browser: Browser) -> None:

@@ -117,7 +117,8 @@ class _Deserializer:
         if reference is not None and reference in self._seen:
             add(self._seen[reference])
             return None
-        value, children = self._make(kind, encoded, self._details.get(reference, []))
+        details = [] if reference is None else self._details.get(reference, [])
+        value, children = self._make(kind, encoded, details)
         if reference is not None:
             self._seen[reference] = value
         add(value)

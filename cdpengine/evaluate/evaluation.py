@@ -1,44 +1,50 @@
 """Evaluate on the lane, and stop what does not stop by itself.
 
 Rule: everything that a user wants evaluated runs on the lane's own session, never on the one that clicks and
-reads. When the budget ends or the caller is cancelled, the page's script is terminated, in a shielded and
-bounded step, before anybody is told; so the next action finds a page that answers.
+reads, and is sent once. When the budget ends or the caller is cancelled, the page's script is terminated, in a
+shielded and bounded step, before anybody is told; so the next action finds a page that answers.
 """
 
 from __future__ import annotations
 
-import copy
 import itertools
-from collections.abc import Sequence
-from contextlib import suppress
+import logging
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
 import attrs
 import msgspec
 import trio
 
+from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import (
     ConnectionLost,
+    EvaluationDisabled,
+    EvaluationFailed,
     EvaluationTimeout,
     InvalidArgument,
     NodeNotFound,
     RemoteError,
+    RescueReport,
     SessionGone,
+    StaleRef,
 )
+from cdpengine.evaluate.contexts import context_of
+from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.literals import to_literal
-from cdpengine.evaluate.results import EvaluateReply, RemoteObject, explain, to_python
+from cdpengine.evaluate.receive import holds_objects, receive_value
+from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue
+from cdpengine.evaluate.results import EvaluateReply, RemoteObject, explain
 from cdpengine.evaluate.source import is_function
 from cdpengine.session.session import Session
 
 World = Literal["main", "isolated"]
-
-STOP_GRACE = 0.08
-"""Seconds for the termination and the probe after it, so that a timeout is told within 100 ms of its moment.
-Chrome confirms a termination in 2 ms (measured)."""
 
 _CHROME_MARGIN = 0.5
 """Seconds by which Chrome's own timeout is later than ours: it frees the page where this process is gone."""
@@ -46,25 +52,91 @@ _CHROME_MARGIN = 0.5
 _LONGEST = 1e6
 """Seconds. A longer timeout is not told to Chrome: what takes days needs no help from there."""
 
-
-@attrs.frozen
-class Stopped:
-    """What came of stopping a script: whether it had been sent, Chrome confirmed, the page then answered."""
-
-    sent: bool = True
-    terminated: bool = False
-    responsive: bool = False
-
-
 _groups = itertools.count(1)
+
+logger = logging.getLogger("cdpengine.evaluate")
+
+
+@attrs.frozen(eq=False)
+class JSHandle:
+    """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""
+
+    lane: Session = attrs.field(repr=False)
+    object_id: str = attrs.field(repr=False)
+    description: str
+
+
+@attrs.frozen(eq=False)
+class Script:
+    """What is to be evaluated: an expression, or a function and its arguments.
+
+    A Node or a JSHandle among the arguments is passed as what it is in the page. `frame` None is the frame of the
+    first node, else the main frame. Checked when made: raises InvalidArgument.
+    """
+
+    source: str
+    args: Sequence[object] = ()
+    frame: Frame | None = None
+    world: World = "main"
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.source, str):
+            raise InvalidArgument(
+                what="expression_or_function",
+                given=f"a {type(self.source).__name__}",
+                expected="JavaScript as a str",
+            )
+        if self.world not in ("main", "isolated"):
+            raise InvalidArgument(what="world", given=repr(self.world), expected='"main" or "isolated"')
+        for arg in self.args:
+            if not isinstance(arg, (Node, JSHandle)):
+                to_literal(arg)
+
+    @property
+    def objects(self) -> list[Node | JSHandle]:
+        """The arguments that are objects in the page."""
+        return [arg for arg in self.args if isinstance(arg, (Node, JSHandle))]
+
+    def expression(self) -> str:
+        """Return the source as one expression; for a script without nodes."""
+        if not self.args and not is_function(self.source):
+            return self.source
+        return f"({self.source}\n)({','.join(to_literal(arg) for arg in self.args)})"
+
+    def function(self) -> str:
+        """Return a function of the objects alone, which first sees that each node is still in its document."""
+        objects = self.objects
+        nodes = [number for number, each in enumerate(objects) if isinstance(each, Node)]
+        numbers = itertools.count()
+        args = [
+            f"arguments[{next(numbers)}]" if isinstance(arg, (Node, JSHandle)) else to_literal(arg)
+            for arg in self.args
+        ]
+        # `arguments` and not a parameter: a name of ours must not hide one that the function means.
+        return (
+            f"function() {{ for (const i of {nodes}) if (!arguments[i].isConnected) throw '{_DETACHED}' + i; "
+            f"return ({self.source}\n).call({','.join(['this', *args])}) }}"
+        )
+
+
+_DETACHED = "cdpengine: detached node "
 
 
 @attrs.define(eq=False)
 class _Run:
-    """One evaluation: whether the script was given to the page, and the group of what Chrome keeps for it."""
+    """One evaluation: its lane, whether the script was given to the page, and what Chrome keeps for it."""
 
+    lane: Session | None = None
+    keep: bool = False
     sent: bool = False
+    holds: bool = True
     group: str = attrs.field(factory=lambda: f"cdpengine-evaluate-{next(_groups)}")
+
+    def release(self) -> None:
+        """Let go of what Chrome keeps. Not waited for: a page that is stuck answers when it was freed."""
+        if self.lane is not None and self.holds and not self.keep:
+            with suppress(SessionGone, ConnectionLost):
+                self.lane.post("Runtime.releaseObjectGroup", objectGroup=self.group)
 
 
 class _Resolved(msgspec.Struct, rename="camel"):
@@ -73,145 +145,190 @@ class _Resolved(msgspec.Struct, rename="camel"):
 
 @attrs.frozen(eq=False)
 class Evaluator:
-    """Evaluates in one page. `worlds` keeps the isolated worlds of the lane's session."""
+    """Evaluates in one page. `worlds` keeps the isolated worlds of its lanes' sessions.
+
+    With `enabled` False it refuses everything but the engine's own scripts.
+    """
 
     page: PageTarget
     worlds: IsolatedWorlds
+    counters: EvaluationCounters
+    enabled: bool = True
 
     async def evaluate(
-        self, source: str, args: Sequence[object], *, node: Node | None, world: World, budget: Budget
+        self, script: Script, budget: Budget, *, allow: Rescue = "terminate", own: bool = False
     ) -> Any:
-        """Evaluate an expression, or call a function with `args`; `node` is passed as its first argument.
+        """Evaluate, and return the value. `own`: the engine asks, and not its user. Raises as `_guarded` does."""
+        return await self._guarded(_Run(), script, budget, allow=allow, own=own)
+
+    @asynccontextmanager
+    async def handle(
+        self, script: Script, budget: Budget, *, allow: Rescue = "terminate"
+    ) -> AsyncIterator[JSHandle]:
+        """Evaluate, and give the value as a handle that is released with the block.
+
+        Raises InvalidArgument for a value that is no object and so needs no handle; else as `_guarded` does.
+        """
+        run = _Run(keep=True)
+        try:
+            value = await self._guarded(run, script, budget, allow=allow, own=False)
+            if not isinstance(value, JSHandle):
+                expected = "a script whose value is an object; evaluate() returns the others"
+                raise InvalidArgument(
+                    what="script", given=f"one whose value is {type(value).__name__}", expected=expected
+                )
+            yield value
+        finally:
+            run.keep = False
+            run.release()
+
+    async def _guarded(self, run: _Run, script: Script, budget: Budget, *, allow: Rescue, own: bool) -> Any:
+        """Evaluate under the budget; stop what does not stop.
 
         Raises EvaluationFailed when the script threw, EvaluationTimeout when the budget ended it,
-        EvaluationTerminated when something else did; cancellation passes through after the script was stopped.
+        EvaluationTerminated when something else did, EvaluationDisabled; cancellation passes through after the
+        script was stopped.
         """
-        if world not in ("main", "isolated"):
-            raise InvalidArgument(what="world", given=repr(world), expected='"main" or "isolated"')
-        literals = [to_literal(arg) for arg in args]
-        function = bool(literals) or node is not None or is_function(source)
-        run = _Run()
-        stopped = Stopped(sent=False)
+        if not self.enabled and not own:
+            raise EvaluationDisabled(action=budget.action)
+        check_rescue(allow)
+        report = RescueReport(sent=False)
         if budget.timeout > 0:
-            with budget.scope():
-                budget.step("waiting for the page's lane")
-                lane = await self._lane()
-                budget.step("evaluating")
+            with budget.scope() as scope:
                 try:
-                    if node is not None:
-                        return await self._call_on_node(run, lane, source, literals, node, world)
-                    expression = f"({source}\n)({','.join(literals)})" if function else source
-                    return await self._evaluate(run, lane, expression, world, budget)
-                except trio.Cancelled:
+                    return await self._evaluate(run, script, budget)
+                except (ConnectionLost, SessionGone):
+                    # Its lane ended under it: nobody will hear how the script ends, and it is stopped by others.
+                    if run.sent and self.page.session.error() is None:
+                        self.counters.fell_back("its lane ended under it")
+                        self.counters.rescued(await rescue(self.page, run.lane, sent=True))
+                    raise
+                except (trio.Cancelled, KeyboardInterrupt):
                     # A termination hits every script of the process: only where ours may be running.
                     if run.sent:
-                        stopped = await stop_script(lane)
+                        report = await rescue(self.page, run.lane, allow=allow, sent=True)
+                        self.counters.rescued(report)
+                        self.counters.given_up(timeout=scope.cancel_called)
                     raise
+                finally:
+                    run.release()
+        extra = {"target_id": self.page.target_id, "timeout": budget.timeout, "report": report}
+        logger.info(
+            "%s: %s timed out after %g s",
+            self.page.session.describe(),
+            budget.action,
+            budget.timeout,
+            extra=extra,
+        )
         raise EvaluationTimeout(
-            action=budget.action,
-            timeout=budget.timeout,
-            steps=tuple(budget.steps),
-            report=attrs.asdict(stopped),
+            action=budget.action, timeout=budget.timeout, steps=tuple(budget.steps), report=report
         )
 
-    async def _lane(self) -> Session:
-        page = self.page
+    async def _evaluate(self, run: _Run, script: Script, budget: Budget) -> Any:
+        budget.step("waiting for the page's lane")
+        await self.page.ready()
+        objects = script.objects
+        nodes = [each for each in objects if isinstance(each, Node)]
+        frame = script.frame or self._frame_of(nodes)
+        run.lane = await self._lane_of(script, frame, nodes)
+        budget.step("evaluating")
+        started = trio.current_time()
+        if objects:
+            reply = await self._call(run, run.lane, script, frame)
+        else:
+            reply = await self._run(run, run.lane, script, frame, budget)
+            run.holds = holds_objects(reply)
+        self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
+        if run.keep and reply.exception_details is None and reply.result.object_id is not None:
+            return JSHandle(run.lane, reply.result.object_id, reply.result.description or reply.result.type)
+        try:
+            return await receive_value(run.lane, reply, run.group)
+        except EvaluationFailed as failed:
+            raise _detached(failed, objects) or failed from None
 
-        def usable() -> Session | None:
-            if page.lane is None:
-                if page.lane_error is not None:
-                    raise copy.copy(page.lane_error)  # as it is raised anew each time
-                return None
-            # Told of a reload after a crash on its own connection, it may be behind the page.
-            return None if page.lane.crashed and not page.session.crashed else page.lane
+    def _frame_of(self, nodes: Sequence[Node]) -> Frame:
+        return (self.page.frames.get(nodes[0].frame_id) if nodes else None) or self.page.frames.main
 
-        await page.ready()
-        lane: Session = await page.wait_for(usable)
-        if error := lane.error("Runtime.evaluate"):
-            raise error
+    async def _lane_of(self, script: Script, frame: Frame, nodes: Sequence[Node]) -> Session:
+        session = nodes[0].session if nodes else self.page.session_of(frame)
+        handles = [each for each in script.objects if isinstance(each, JSHandle)]
+        target_ids = {node.session.target_id for node in nodes} | {each.lane.target_id for each in handles}
+        if len(target_ids) > 1:
+            raise _several("documents of several processes")
+        lane = await self.page.lane_of(target_ids.pop() or self.page.target_id) if target_ids else None
+        lane = lane or await self.page.lane_of(session.target_id or self.page.target_id)
+        for handle in handles:
+            if handle.lane is not lane:
+                raise StaleRef(
+                    ref="handle", description=handle.description, reason="the lane that held it is gone"
+                )
         return lane
 
-    async def _evaluate(self, run: _Run, lane: Session, expression: str, world: World, budget: Budget) -> Any:
-        params: dict[str, Any] = {
-            "expression": expression,
-            "returnByValue": True,
-            "awaitPromise": True,
-            "userGesture": True,
-            "objectGroup": run.group,
-        }
-        if world == "isolated":
-            params["contextId"] = await self.worlds.context(lane, self.page.frames.main.id)
+    async def _run(
+        self, run: _Run, lane: Session, script: Script, frame: Frame, budget: Budget
+    ) -> EvaluateReply:
+        params: dict[str, Any] = {"expression": script.expression(), **_HOW, "objectGroup": run.group}
+        context = await context_of(lane, self.worlds, frame, script.world)
+        if context is not None:
+            params["contextId"] = context
         remaining = budget.remaining()
         if remaining < _LONGEST:
             params["timeout"] = (remaining + _CHROME_MARGIN) * 1000
-        return await self._result(run, lane, "Runtime.evaluate", params)
+        return await self._sent(run, lane, "Runtime.evaluate", params)
 
-    async def _call_on_node(
-        self, run: _Run, lane: Session, source: str, literals: Sequence[str], node: Node, world: World
-    ) -> Any:
-        if node.session.target_id != lane.target_id:
-            raise NodeNotFound(
-                target=node.description,
-                reason="it is in a frame of another process, where nothing is evaluated yet",
-            )
-        params: dict[str, Any] = {"backendNodeId": node.backend_node_id, "objectGroup": run.group}
-        if world == "isolated":
-            params["executionContextId"] = await self.worlds.context(lane, node.frame_id)
-        try:
-            object_id = await self._resolved(lane, node, params)
-            call = {
-                "functionDeclaration": _with_arguments(source, literals),
-                "objectId": object_id,
-                "arguments": [{"objectId": object_id}],
-                "returnByValue": True,
-                "awaitPromise": True,
-                "userGesture": True,
-                "objectGroup": run.group,
-            }
-            return await self._result(run, lane, "Runtime.callFunctionOn", call)
-        finally:
-            _release(lane, run)
+    async def _call(self, run: _Run, lane: Session, script: Script, frame: Frame) -> EvaluateReply:
+        """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
+        params: dict[str, Any] = {"objectGroup": run.group}
+        if script.world == "isolated":
+            params["executionContextId"] = await context_of(lane, self.worlds, frame, script.world)
+        objects = [
+            each.object_id if isinstance(each, JSHandle) else await self._resolved(lane, each, params)
+            for each in script.objects
+        ]
+        call = {
+            "functionDeclaration": script.function(),
+            "objectId": objects[0],
+            "arguments": [{"objectId": each} for each in objects],
+            **_HOW,
+            "objectGroup": run.group,
+        }
+        return await self._sent(run, lane, "Runtime.callFunctionOn", call)
 
-    @staticmethod
-    async def _resolved(lane: Session, node: Node, params: dict[str, Any]) -> str | None:
+    async def _resolved(self, lane: Session, node: Node, params: dict[str, Any]) -> str | None:
+        params = {"backendNodeId": node.backend_node_id, **params}
         try:
-            resolved = await lane.request("DOM.resolveNode", params, _Resolved)
+            return (await lane.request("DOM.resolveNode", params, _Resolved)).object.object_id
         except RemoteError as error:
-            raise NodeNotFound(
-                target=node.description, reason=f"Chrome no longer has it: {error.message}"
-            ) from None
-        return resolved.object.object_id
+            reason = f"Chrome no longer has it: {error.message}"
+            raise NodeNotFound(target=node.description, reason=reason) from None
 
-    async def _result(self, run: _Run, lane: Session, method: str, params: dict[str, Any]) -> Any:
+    async def _sent(self, run: _Run, lane: Session, method: str, params: dict[str, Any]) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = lane.post(method, **params)
         run.sent = True
+        self.counters.sent()
         try:
-            reply = await pending.decoded(EvaluateReply)
+            return await pending.decoded(EvaluateReply)
         except RemoteError as error:
+            if "same JavaScript world" in error.message:
+                expected = "nodes of one document"
+                raise InvalidArgument(
+                    what="nodes", given="nodes of several frames", expected=expected
+                ) from None
             raise explain(error) from None
-        if reply.exception_details is not None:
-            _release(lane, run)  # what was thrown is kept for us, though only its description is used
-        return to_python(reply)
 
 
-def _release(lane: Session, run: _Run) -> None:
-    # Sent, not waited for: on a page that is stuck it is answered when the script was stopped.
-    with suppress(SessionGone, ConnectionLost):
-        lane.post("Runtime.releaseObjectGroup", objectGroup=run.group)
+_HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
 
 
-async def stop_script(lane: Session) -> Stopped:
-    """Terminate what runs in the page's process; see whether the page answers. Shielded, STOP_GRACE long."""
-    terminated = responsive = False
-    with trio.move_on_after(STOP_GRACE, shield=True), suppress(RemoteError, SessionGone, ConnectionLost):
-        await lane.call("Runtime.terminateExecution")
-        terminated = True
-        await lane.call("Runtime.evaluate", expression="0")
-        responsive = True
-    return Stopped(terminated=terminated, responsive=responsive)
+def _several(given: str) -> InvalidArgument:
+    return InvalidArgument(what="elements", given=f"elements of {given}", expected="elements of one document")
 
 
-def _with_arguments(source: str, literals: Sequence[str]) -> str:
-    # `arguments` and not a parameter: a name of ours must not hide one that the function means.
-    return f"function() {{ return ({source}\n).call({','.join(['this', 'arguments[0]', *literals])}) }}"
+def _detached(failed: EvaluationFailed, objects: Sequence[Node | JSHandle]) -> StaleRef | None:
+    """Return what it means when our own check of the nodes threw, None for every other failure."""
+    found = re.search(rf"{_DETACHED}(\d+)", failed.text)
+    if found is None or int(found[1]) >= len(objects):
+        return None
+    description = objects[int(found[1])].description
+    return StaleRef(ref=description, description="a detached node", reason="it is no longer in the document")

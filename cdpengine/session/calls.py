@@ -117,6 +117,11 @@ class SharedCall:
         self._settled = trio.Event()
         call.waiter = self
 
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is known, or nobody wants it any more."""
+        return self._outcome is not None
+
     async def wait(self) -> None:
         """Wait until Chrome has obeyed. Raises as `PendingCall.raw` does, in every task that waits."""
         await self._settled.wait()

@@ -8,12 +8,14 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import AsyncIterator, Iterator
+from urllib.parse import urlsplit
 
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
+from cdpengine.browser.process import LaunchOptions, start_browser
 from cdpengine.wire.tap import Traffic
 
 
@@ -30,15 +32,19 @@ def make_httpserver() -> Iterator[HTTPServer]:
 
 @pytest.fixture(scope="session")
 def shared_endpoint() -> Iterator[str]:
-    """A Chromium for the whole run, started in a trio of its own: pytest-trio gives every test a new one."""
+    """A Chromium for the whole run, started in a trio of its own: pytest-trio gives every test a new one.
+
+    Only the process: a second engine on the same pages would answer their dialogs before the test's does.
+    """
     ready: queue.Queue[str | BaseException] = queue.Queue()
     stop: list[trio.lowlevel.TrioToken | trio.Event] = []
 
     async def keep() -> None:
-        async with cdpengine.launch() as browser:
+        async with start_browser(LaunchOptions(executable=cdpengine.find_browser().path)) as process:
             event = trio.Event()
             stop.extend([trio.lowlevel.current_trio_token(), event])
-            ready.put(browser.connections[0].name)
+            assert process.endpoint is not None
+            ready.put(f"http://{urlsplit(process.endpoint).netloc}")
             await event.wait()
 
     def run() -> None:
@@ -52,7 +58,7 @@ def shared_endpoint() -> Iterator[str]:
     told = ready.get(timeout=60)
     if isinstance(told, BaseException):
         raise told
-    yield told.replace("ws://", "http://")
+    yield told
     token, event = stop
     assert isinstance(token, trio.lowlevel.TrioToken)
     assert isinstance(event, trio.Event)

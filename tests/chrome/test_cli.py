@@ -170,11 +170,11 @@ def test_a_value_in_json_is_json_whatever_it_is(shop: str, expression: str, valu
 def test_a_hung_script_is_told_from_one_that_threw() -> None:
     hung = run("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
     threw = run("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
-    assert (hung.returncode, threw.returncode) == (1, 1)
+    assert (hung.returncode, threw.returncode) == (3, 1)
     timeout, failure = json.loads(hung.stdout)["error"], json.loads(threw.stdout)["error"]
     assert timeout["type"] == "EvaluationTimeout"
     assert timeout["timeout"] == 0.3
-    assert timeout["report"]["terminated"] is True
+    assert timeout["report"]["steps"][0]["name"] == "terminate"
     assert failure["type"] == "EvaluationFailed"
     assert "TypeError" in failure["text"]
 

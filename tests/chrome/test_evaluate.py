@@ -62,7 +62,6 @@ async def test_a_thrown_error_comes_with_message_and_stack(page: cdpengine.Page)
         ("throw 5", "threw: 5"),
         ("Promise.reject(new Error('late'))", "Error: late"),
         ("this is no JavaScript", "SyntaxError"),
-        ("a = {}; a.a = a", "reference chain"),
     ],
 )
 async def test_other_failures(page: cdpengine.Page, source: str, text: str) -> None:
@@ -102,7 +101,7 @@ async def test_a_hang_is_ended_at_its_deadline_and_the_page_goes_on(
         await page.evaluate(source, timeout=0.3)
     assert trio.current_time() - started >= 0.3
     # Whether Chrome confirmed within the short grace depends on the machine; that the page goes on does not.
-    assert caught.value.report["sent"]
+    assert caught.value.report.sent
     await page.click(snapshot.find(role="button"), timeout=5)
     await page.type(snapshot.find(role="textbox"), "ada", timeout=5)
     after = await page.snapshot(timeout=5)

@@ -12,6 +12,7 @@ from scripted_browser import NUMBER, ScriptedBrowser, quiet, target_of
 from trio.testing import MockClock
 
 import cdpengine
+from cdpengine.browser.lanes import PROOF_GRACE
 from cdpengine.browser.tabs import LANE_GRACE
 from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
@@ -49,16 +50,28 @@ async def test_a_page_runs_only_when_its_lane_has_answered(
     assert await page.evaluate("1") == 1
 
 
-@pytest.mark.parametrize("silent", ["Target.attachToTarget", "Runtime.evaluate"])
+@pytest.mark.parametrize(
+    ("silent", "grace", "words"),
+    [
+        ("Target.attachToTarget", LANE_GRACE, "never sent"),
+        # It is attached, so it can stop what the page does: it is used as it is.
+        ("Runtime.evaluate", PROOF_GRACE, "the script was terminated"),
+    ],
+)
 async def test_a_lane_that_never_answers_does_not_keep_the_page(
-    browser: cdpengine.Browser, scripted: ScriptedBrowser, silent: str, autojump_clock: MockClock
+    browser: cdpengine.Browser,
+    scripted: ScriptedBrowser,
+    silent: str,
+    grace: float,
+    words: str,
+    autojump_clock: MockClock,
 ) -> None:
     held = scripted.hold(silent)
     started = trio.current_time()
     page = await browser.new_page()
-    assert trio.current_time() - started == LANE_GRACE
+    assert trio.current_time() - started == grace
     assert (await page.goto("https://a.example/", timeout=10)).url == "https://a.example/"
-    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+    with pytest.raises(cdpengine.EvaluationTimeout, match=words):
         await page.evaluate("1", timeout=1)
     # It is late, not lost: when the answer comes after all, the lane is there.
     for request in held.requests:
@@ -80,23 +93,6 @@ async def test_a_lane_that_cannot_be_had_is_named_at_once(
         with pytest.raises(cdpengine.SessionGone, match="evaluate"):
             await page.evaluate("1")
     assert await page.snapshot() is not None
-    assert trio.current_time() == started
-
-
-async def test_a_lost_lane_connection_takes_only_evaluation(
-    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
-) -> None:
-    before = await browser.new_page()
-    scripted.links[1].drop()
-    await quiet()
-    started = trio.current_time()
-    after = await browser.new_page()
-    assert methods(scripted, "S-T2")[-1] == "Runtime.runIfWaitingForDebugger"
-    for page in (before, after):
-        await page.goto("https://a.example/")
-        with pytest.raises(cdpengine.ConnectionLost, match="memory 2"):
-            await page.evaluate("1")
-        await page.close()
     assert trio.current_time() == started
 
 

@@ -64,8 +64,7 @@ class ScriptedBrowser(ScriptedPeer):
         tap = Tap()
         async with (
             self.connect(tap=tap) as main,
-            self.connect(tap=tap) as lane,
-            _engine(main, lane, tap) as browser,
+            _engine(main, lambda: self.connect(tap=tap), tap) as browser,
         ):
             yield browser
 
@@ -75,7 +74,7 @@ class ScriptedBrowser(ScriptedPeer):
         self, method: str, params: Mapping[str, Any], session_id: str | None = None, *, lane: bool = False
     ) -> None:
         message = {"method": method, "params": params} | ({"sessionId": session_id} if session_id else {})
-        self.links[1 if lane else 0].send(json.dumps(message))
+        self.links[-1 if lane else 0].send(json.dumps(message))
 
     def page_event(self, method: str, params: Mapping[str, Any], target_id: str = "T1") -> None:
         self.tell(method, params, f"S-{target_id}")

@@ -13,7 +13,7 @@ import attrs
 import pytest
 
 from cdpengine import errors
-from cdpengine.errors import EngineError
+from cdpengine.errors import EngineError, RescueReport, RescueStep
 
 CLASSES = [
     kind
@@ -27,9 +27,10 @@ VALUES: dict[str, object] = {
     "int": 7,
     "int | None": 7,
     "float": 1.5,
+    "object": None,
     "bytes": b'{"typed":"secret-payload"}',
     "Sequence[str]": ("one", "two"),
-    "Mapping[str, bool]": {"terminated": True},
+    "RescueReport": RescueReport(sent=True, steps=(RescueStep("terminate", True, "", 2.0),), responsive=True),
 }
 
 

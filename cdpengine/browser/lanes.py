@@ -1,0 +1,306 @@
+"""Lanes: for every page, and every frame in a process of its own, a session that only evaluates.
+
+Rule: a lane is usable when it has answered, and while its target lives there is one or one is being made: what
+ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent again for
+those who used the old one; pages and their own sessions do not notice.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.changes import Changes
+from cdpengine.browser.page_target import REVIVED, PageTarget
+from cdpengine.browser.worlds import context_gone
+from cdpengine.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    ProtocolError,
+    RemoteError,
+    SessionGone,
+    TargetCrashed,
+)
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.session.targets import Targets
+
+logger = logging.getLogger("cdpengine.browser")
+
+ConnectionOpener = Callable[[], AbstractAsyncContextManager[Connection]]
+"""Opens one more connection to the same browser; leaving it closes that connection."""
+
+CONNECTION_LOST = "connection lost"
+DETACHED = "detached"
+REFUSED = "refused"
+"""Why a lane had to be made again: the keys of `PageTarget.lane_rebuilds`."""
+
+_PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
+"""Seconds before each further attempt of a row; the last one holds for all that follow."""
+
+_STEADY = 2.0
+"""Seconds after which a connection or a lane that lived counts as sound: a new row of attempts begins."""
+
+PROOF_GRACE = 0.25
+"""Seconds that a target which is held back at its start gets to answer on its lane, once that is attached. One
+that will change its process answers nothing before it runs; its lane can stop it all the same."""
+
+_NO_DOCUMENT = "Cannot find default execution context"
+"""What Chrome says when a frame's first document is still to come: its process knows the session."""
+
+_OPEN_PATIENCE = 5.0
+"""Seconds for one attempt to open the connection: a server can accept a socket and never say a word on it."""
+
+_TOLD_AFTER = 4
+"""Failed attempts to open the connection (0.7 s of pauses) after which those who wait for a lane are told."""
+
+_REFUSALS = 5
+"""Refused attempts to attach to a target, after which it is left until the connection is a new one."""
+
+
+class _Attached(msgspec.Struct, rename="camel"):
+    session_id: str
+
+
+@attrs.define
+class _Row:
+    """A row of attempts at one thing: how long to pause before the next."""
+
+    made: int = 0
+    _sound_since: float | None = None
+
+    def succeeded(self) -> None:
+        self._sound_since = trio.current_time()
+
+    def next_pause(self) -> float:
+        if self._sound_since is not None and trio.current_time() - self._sound_since >= _STEADY:
+            self.made = 0
+        self._sound_since = None
+        pause = _PAUSES[min(self.made, len(_PAUSES) - 1)]
+        self.made += 1
+        return pause
+
+
+class Lanes:
+    """The lanes of one browser. Without `opener` (over a pipe there is one connection) `main` carries them.
+
+    `rebuilds` counts the lanes that were made again, by reason, of all pages there ever were.
+    """
+
+    def __init__(self, main: Connection, opener: ConnectionOpener | None, nursery: trio.Nursery) -> None:
+        self.connection = main
+        self.connections_opened = 0
+        self.rebuilds: Counter[str] = Counter()
+        self._main = main
+        self._opener = opener
+        self._nursery = nursery
+        self._changes = Changes()
+        self._kept: set[Changes] = set()
+        self._unreachable: ConnectionLost | None = None
+
+    async def start(self) -> None:
+        """Open the lanes' connection, and keep it open. Raises as the opener does when the first one fails."""
+        self._main.root.on_end(self._notify)
+        if self._opener is not None:
+            await self._nursery.start(self._keep_connection, self._opener, name="lane connection")
+
+    def close(self) -> None:
+        """End the connection for good."""
+        self._opener = None
+        self.connection.lose("this program closed the connection")
+
+    def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
+        """Have a lane for the target of `session` (the page, or a frame of it) as long as that session lives.
+
+        `held_back`: the target is paused at its start, until its first lane is there.
+        """
+        self._nursery.start_soon(self._keep_lane, page, session, held_back, name="lane")
+
+    def _notify(self) -> None:
+        self._changes.notify()
+        for stirred in self._kept:
+            stirred.notify()
+
+    # --- the connection ------------------------------------------------------------------------------------
+
+    @property
+    def _over(self) -> bool:
+        return self._main.lost is not None or (self._opener is None and self.connection is not self._main)
+
+    async def _keep_connection(
+        self, opener: ConnectionOpener, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        await self._live(
+            opener, task_status.started, math.inf
+        )  # whoever starts the engine has a deadline of its own
+        row, failed = _Row(), 0
+        row.succeeded()
+        while True:
+            with trio.move_on_after(row.next_pause()):
+                await self._changes.wait_for(lambda: self._over)
+                return
+            try:
+                await self._live(opener, row.succeeded, _OPEN_PATIENCE)
+            except (ConnectFailed, ConnectionLost) as error:
+                failed += 1
+                if failed >= _TOLD_AFTER:
+                    logger.warning("the lane connection cannot be opened again: %s", error)
+                    self._unreachable = ConnectionLost(endpoint=self.connection.name, reason=str(error))
+                    self._notify()
+            else:
+                failed = 0
+
+    async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:
+        """Open the connection, call `opened`, and return when it has ended."""
+        with trio.move_on_after(patience) as opening:
+            async with opener() as connection:
+                opening.deadline = math.inf
+                self._nursery.start_soon(_discard, connection.targets, name="lane attachments")
+                connection.root.on_end(self._notify)
+                self.connection, self._unreachable = connection, None
+                self.connections_opened += 1
+                opened()
+                self._notify()
+                await self._changes.wait_for(lambda: connection.lost is not None or self._over)
+                if not self._over:
+                    logger.warning("the lane connection ended and is opened again: %s", connection.lost)
+        if opening.cancelled_caught:
+            raise ConnectFailed(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
+
+    async def _connected(self, page: PageTarget, target_id: str, stirred: Changes) -> Connection:
+        def reached() -> bool:
+            return self.connection.lost is None
+
+        await stirred.wait_for(lambda: reached() or self._over or self._unreachable is not None)
+        if not reached():
+            error = self._unreachable or self.connection.root.error("Runtime.evaluate")
+            assert error is not None
+            page.set_lane_error(target_id, copy.copy(error))
+            await stirred.wait_for(reached)
+        return self.connection
+
+    # --- one target's lane ---------------------------------------------------------------------------------
+
+    async def _keep_lane(self, page: PageTarget, session: Session, held_back: bool) -> None:
+        stirred = Changes()
+        with trio.CancelScope() as while_it_lives:
+            session.on_end(while_it_lives.cancel)
+            self._kept.add(stirred)
+            try:
+                await self._rebuild(page, session, stirred, held_back)
+            finally:
+                self._kept.discard(stirred)
+
+    async def _rebuild(self, page: PageTarget, session: Session, stirred: Changes, held_back: bool) -> None:
+        target_id = session.target_id
+        assert target_id is not None
+        row, refusals = _Row(), 0
+        ended = ""
+        while True:
+            connection = await self._connected(page, target_id, stirred)
+            try:
+                lane = await self._open(connection, page, session, held_back)
+            except ConnectionLost:
+                ended = ended or CONNECTION_LOST
+                continue
+            except (RemoteError, ProtocolError, SessionGone) as error:
+                ended = ended or REFUSED
+                reason = f"there is none to evaluate on ({error})"
+                gone = SessionGone(target=session.describe(), reason=reason, method="Runtime.evaluate")
+                page.set_lane_error(target_id, gone)
+                refusals += 1
+                # Mostly the target itself is ending, and the pause with it; then nothing is wrong.
+                await trio.sleep(max(row.next_pause(), _PAUSES[1]))
+                level = logging.DEBUG if session.ended or "No target" in str(error) else logging.WARNING
+                logger.log(level, "no lane for %s: %s", session.describe(), error)
+                if refusals >= _REFUSALS:
+                    await stirred.wait_for(lambda old=connection: self.connection is not old)  # type: ignore[misc]
+                    refusals = 0
+                continue
+            refusals = 0
+            held_back = False
+            row.succeeded()
+            if ended:
+                page.lane_rebuilds[ended] += 1
+                self.rebuilds[ended] += 1
+            try:
+                page.set_lane(target_id, lane)
+                lane.on_end(stirred.notify)
+                await stirred.wait_for(lambda kept=lane: kept.ended)  # type: ignore[misc]
+            finally:
+                page.drop_lane(target_id, lane)
+                _detach(lane)
+            ended = CONNECTION_LOST if connection.lost is not None else DETACHED
+            await trio.sleep(row.next_pause())
+
+    async def _open(
+        self, connection: Connection, page: PageTarget, session: Session, held_back: bool
+    ) -> Session:
+        params = {"targetId": session.target_id, "flatten": True}
+        attached = await connection.root.request("Target.attachToTarget", params, _Attached)
+        lane = connection.targets.sessions.get(attached.session_id)
+        if lane is None:
+            raise SessionGone(target=session.describe(), reason="it was detached again at once")
+        lane.on_event(REVIVED, lambda _event: page.changes.notify())
+        lane.on_end(page.changes.notify)
+        try:
+            with trio.move_on_after(PROOF_GRACE if held_back else math.inf):
+                await _proved(lane, page)
+        except BaseException:
+            _detach(lane)
+            raise
+        return lane
+
+
+async def _proved(lane: Session, page: PageTarget) -> None:
+    """Set the lane up, and return when the target's process knows it: from then on it can be told to stop."""
+    while True:
+        # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
+        calls = [lane.post("Inspector.enable"), lane.post("Page.enable")]
+        calls.append(lane.post("Runtime.evaluate", expression="0"))
+        try:
+            for call in calls:
+                await _answered(call, needed=call is calls[-1])
+            return
+        except TargetCrashed:
+            await page.changes.wait_for(lambda: lane.ended or not lane.crashed)
+        except RemoteError as error:
+            if not context_gone(error):  # the target went elsewhere meanwhile
+                raise
+        finally:
+            for call in calls:
+                call.abandon()
+
+
+async def _answered(call: PendingCall, *, needed: bool) -> None:
+    try:
+        await call.raw()
+    except (RemoteError, ProtocolError) as error:
+        if needed and isinstance(error, RemoteError) and error.message.startswith(_NO_DOCUMENT):
+            return
+        if needed or (isinstance(error, RemoteError) and context_gone(error)):
+            raise
+        # An older Chrome, or a kind of target that lacks this: it can be evaluated in all the same.
+        logger.warning("part of a lane's set-up was refused: %s", error)
+
+
+def _detach(lane: Session) -> None:
+    """Give up a lane whose target lives on without us. Sent, not waited for."""
+    with suppress(ConnectionLost):
+        if not lane.ended:
+            lane.connection.root.post("Target.detachFromTarget", sessionId=lane.id)
+
+
+async def _discard(targets: Targets) -> None:
+    """Take the lanes' own attachments: they were asked for by hand and are picked up by their session id."""
+    async for _attachment in targets.attachments:
+        pass

@@ -1,0 +1,208 @@
+"""Liveness: whether a page answers, and stopping the script that keeps it from answering.
+
+Rule: a page answers when an evaluation of nothing comes back, with whatever; what only says that a navigation
+or a termination hit the question proves nothing, so it is asked again. Termination hits every script of the
+page's process, other pages' too: it is sent only where that is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+import trio
+
+from cdpengine.errors import (
+    ConnectionLost,
+    InvalidArgument,
+    ProtocolError,
+    RemoteError,
+    SessionGone,
+    TargetCrashed,
+    UndecodableReply,
+)
+from cdpengine.session.calls import PendingCall, SharedCall
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+
+_HIT = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
+"""Chrome's words where the question itself was hit: by a navigation (the page can still hang after it), or by a
+termination that was meant for the script before it."""
+
+_TRIES = 10
+"""Questions, until one that is always hit counts as an answer: somebody there refuses."""
+
+NOTHING = {"expression": "0", "returnByValue": True}
+
+
+async def answers(session: Session) -> None:
+    """Return when the page answers; wait until then. Raises SessionGone, TargetCrashed, ConnectionLost."""
+    for _ in range(_TRIES):
+        try:
+            await session.call("Runtime.evaluate", **NOTHING)
+        except RemoteError as error:
+            if error.message.startswith(_HIT):
+                continue
+        except ProtocolError:
+            pass  # damaged, but an answer
+        return
+
+
+async def terminate(sessions: Sequence[Session]) -> bool:
+    """Terminate what runs in the page's process. True as soon as one session has it confirmed.
+
+    Sent on all of them at once: one that was attached when the page hung already is not heard. False when
+    none took it.
+    """
+    return await _one_of(sessions, "Runtime.terminateExecution")
+
+
+async def dismiss_dialog(sessions: Sequence[Session]) -> bool:
+    """Answer the open dialog with a no. True as soon as one session has it confirmed."""
+    return await _one_of(sessions, "Page.handleJavaScriptDialog", accept=False)
+
+
+async def _one_of(sessions: Sequence[Session], method: str, **params: object) -> bool:
+    calls: list[PendingCall] = []
+    confirmed = False
+
+    async def wait(call: PendingCall) -> None:
+        nonlocal confirmed
+        with suppress(RemoteError, ProtocolError, SessionGone, ConnectionLost):
+            await call.raw()
+            confirmed = True
+            nursery.cancel_scope.cancel()
+
+    try:
+        for session in sessions:
+            with suppress(SessionGone, ConnectionLost):
+                calls.append(session.post(method, **params))
+        async with trio.open_nursery() as nursery:
+            for call in calls:
+                nursery.start_soon(wait, call)
+        return confirmed
+    finally:
+        for call in calls:
+            call.abandon()
+
+
+class _Navigated(msgspec.Struct):
+    id: str = ""
+
+
+class _NavigationEvent(msgspec.Struct, rename="camel"):
+    frame_id: str = ""
+    frame: _Navigated = msgspec.field(default_factory=_Navigated)
+    navigation_type: str = "differentDocument"
+
+
+class PendingNavigation:
+    """Knows whether the page waits for another document.
+
+    Chrome holds back what is for the page's process until that document comes or the navigation is stopped
+    (termination excepted), so such a page does not answer, and hangs not at all.
+    """
+
+    def __init__(self, session: Session, main_frame_id: str) -> None:
+        self.under_way = False
+        self._main_frame_id = main_frame_id
+        session.on_event("Page.frameStartedNavigating", self._started)
+        session.on_event("Page.frameStoppedLoading", self._ended)
+        session.on_event("Page.frameNavigated", self._ended)
+
+    def _started(self, event: Event) -> None:
+        started = self._decoded(event)
+        if started.frame_id == self._main_frame_id and started.navigation_type not in _WITHIN_DOCUMENT:
+            self.under_way = True
+
+    def _ended(self, event: Event) -> None:
+        ended = self._decoded(event)
+        if self._main_frame_id in (ended.frame_id, ended.frame.id):
+            self.under_way = False
+
+    @staticmethod
+    def _decoded(event: Event) -> _NavigationEvent:
+        try:
+            return event.decode(_NavigationEvent)
+        except UndecodableReply:
+            return _NavigationEvent()  # of no frame: passed over
+
+
+_WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
+
+
+class Pulse:
+    """Asks a page whether it is there, one question at a time, and knows since when it owes an answer."""
+
+    def __init__(self, session: Callable[[], Session]) -> None:
+        self._session = session
+        self._question: SharedCall | None = None
+        self._asked_on: Session | None = None
+        self._silent_since: float | None = None
+
+    async def silence(self, patience: float) -> float:
+        """Return for how many seconds at least the page has not answered; 0.0 when it does within `patience`.
+
+        A page that was silent before is asked anew only when its session was replaced: the question still
+        stands. Raises SessionGone, TargetCrashed, ConnectionLost when there is nobody to ask.
+        """
+        await trio.lowlevel.checkpoint()
+        if self._question is not None and self._question.done:
+            self.forget()  # an old answer says nothing of now
+        with trio.move_on_after(patience):
+            await self._answered()
+            return 0.0
+        return 0.0 if self._silent_since is None else trio.current_time() - self._silent_since
+
+    async def _answered(self) -> None:
+        tries = 0
+        while True:
+            question = self._ask()
+            try:
+                await question.wait()
+            except RemoteError as error:
+                tries += 1
+                if error.message.startswith(_HIT) and tries < _TRIES:
+                    if self._question is question:
+                        self._question = None
+                    continue
+            except ProtocolError:
+                pass  # damaged, but an answer
+            except trio.ClosedResourceError:
+                continue  # replaced by another asker's question
+            except TargetCrashed:
+                self.forget()
+                raise
+            except (SessionGone, ConnectionLost):
+                # The page's silence does not end with the session it was asked on.
+                self._question = None
+                raise
+            self.forget()
+            return
+
+    def _ask(self) -> SharedCall:
+        session = self._session()
+        if self._question is None or self._asked_on is not session:
+            if (error := session.error("Runtime.evaluate")) is not None:
+                raise error
+            if self._question is not None:
+                self._question.abandon()
+            self._question = session.connection.post_shared("Runtime.evaluate", NOTHING, session.id)
+            self._asked_on = session
+            if self._silent_since is None:
+                self._silent_since = trio.current_time()
+        return self._question
+
+    def forget(self) -> None:
+        """Begin anew: what was asked is not waited for."""
+        if self._question is not None:
+            self._question.abandon()
+        self._question = self._asked_on = self._silent_since = None
+
+
+def check_seconds(what: str, seconds: float) -> float:
+    """Return `seconds`. Raises InvalidArgument when it is no positive number."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise InvalidArgument(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
+    return float(seconds)

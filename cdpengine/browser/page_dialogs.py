@@ -1,0 +1,277 @@
+"""PageDialogs: the dialogs of one page: answered as soon as Chrome tells of them, and recorded.
+
+Rule: nothing waits for a human. A page's script stands still while its dialog is open, and with it every call
+that needs the page. A policy answers at once, in the reader; a handler gets a task of its own and a limited time,
+and whatever becomes of it, the dialog is answered. Chrome tells the page's own session of the dialogs of its
+frames too, those of other processes included.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import attrs
+import trio
+
+from cdpengine.browser.changes import Changes
+from cdpengine.browser.dialogs import (
+    Dialog,
+    DialogAnswer,
+    DialogClosed,
+    DialogHandler,
+    DialogOpening,
+    DialogPolicy,
+    answer_from,
+    default_answer,
+)
+from cdpengine.errors import (
+    ConnectionLost,
+    DialogOpened,
+    EngineError,
+    NavigationFailed,
+    SessionGone,
+    UndecodableReply,
+)
+from cdpengine.session.events import Event
+from cdpengine.session.session import CRASHED, Session
+
+logger = logging.getLogger("cdpengine.browser")
+
+KEPT = 100
+"""Dialogs a page whose record is kept."""
+
+HANDLER_LIMIT = 5.0
+"""Seconds that a handler gets; then the default answer is given."""
+
+_PATIENCE = HANDLER_LIMIT + 1.0
+"""Seconds that input waits, after the dialog that it opened, for its own replies. A page that opens one dialog
+after the other holds nobody up for longer."""
+
+_LONGEST_FAILURE = 300
+
+
+@attrs.define(eq=False)
+class Shown:
+    """One dialog that opened: its record as of now, and the task of its handler."""
+
+    dialog: Dialog
+    raises: bool
+    open: bool = True
+    handling: trio.CancelScope | None = None
+
+
+@attrs.define(eq=False)
+class Span:
+    """The dialogs that opened while an action ran. Filled while the action runs."""
+
+    shown: list[Shown] = attrs.field(factory=list)
+
+    @property
+    def dialogs(self) -> tuple[Dialog, ...]:
+        """Their records, in the order in which they opened."""
+        return tuple(shown.dialog for shown in self.shown)
+
+    @property
+    def raising(self) -> Dialog | None:
+        """The first dialog that opened under the policy "raise"."""
+        return next((shown.dialog for shown in self.shown if shown.raises), None)
+
+
+class PageDialogs:
+    """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`."""
+
+    def __init__(
+        self, session: Session, changes: Changes, nursery: trio.Nursery, policy: DialogPolicy
+    ) -> None:
+        self.policy = policy
+        self.opened = 0
+        self.handler_failures = 0
+        self._refusals = 0
+        self._session = session
+        self._changes = changes
+        self._nursery = nursery
+        self._kept: deque[Shown] = deque(maxlen=KEPT)
+        self._current: Shown | None = None
+        self._spans: list[Span] = []
+        session.on_event("Page.javascriptDialogOpening", self._opening)
+        session.on_event("Page.javascriptDialogClosed", self._closed)
+        session.on_event(CRASHED, lambda _event: self._gone())
+        session.on_end(self._gone)
+
+    @property
+    def records(self) -> list[Dialog]:
+        """The latest dialogs, oldest first."""
+        return [shown.dialog for shown in self._kept]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a dialog is open now."""
+        return self._current is not None
+
+    @property
+    def refusals(self) -> int:
+        """How many questions before leaving got a no; the end of the last one may still have to be told."""
+        shown = self._current
+        refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
+        return self._refusals + refused
+
+    @contextmanager
+    def span(self) -> Iterator[Span]:
+        """Collect the dialogs that open while the body runs."""
+        span = Span()
+        self._spans.append(span)
+        try:
+            yield span
+        finally:
+            self._spans.remove(span)
+
+    @contextmanager
+    def reported(self, action: str) -> Iterator[None]:
+        """Raise DialogOpened after the body when a dialog opened in it under the policy "raise".
+
+        An error of the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives
+        way, because a dismissed question before leaving is what made it fail.
+        """
+        with self.span() as span:
+            failed: NavigationFailed | None = None
+            try:
+                yield
+            except NavigationFailed as error:
+                if span.raising is None:
+                    raise
+                failed = error
+            except EngineError as error:
+                for opened in span.dialogs:
+                    error.add_note(f"a dialog opened meanwhile: {opened.type}")
+                raise
+        if (dialog := span.raising) is not None:
+            raise DialogOpened(
+                action=action, kind=dialog.type, text=dialog.message, dialog=dialog
+            ) from failed
+
+    async def wait_for_answer(self) -> None:
+        """Wait until no dialog is open. Bounded: handlers have their limit, and what ends the page ends it."""
+        if self.is_open:
+            await self._changes.wait_for(lambda: not self.is_open)
+
+    async def outlast(self) -> None:
+        """Return when a gesture that opened a dialog need not be waited for any longer: 6 s from now.
+
+        By then every handler has had its time. The gesture's own replies come before that, as a rule.
+        """
+        await trio.sleep(_PATIENCE)
+
+    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+
+    def _opening(self, event: Event) -> None:
+        try:
+            opening = event.decode(DialogOpening)
+        except UndecodableReply as error:
+            logger.warning("a dialog was not understood and is dismissed: %s", error)
+            opening = DialogOpening(type="unknown")
+        self._gone()  # Chrome shows one at a time: an older one is over
+        dialog = Dialog(
+            type=opening.type,
+            message=opening.message,
+            url=opening.url,
+            default_prompt=opening.default_prompt,
+            frame_id=opening.frame_id,
+        )
+        shown = self._current = Shown(dialog, raises=self.policy.raises)
+        self._kept.append(shown)
+        self.opened += 1
+        for span in self._spans:
+            span.shown.append(shown)
+        handler = self.policy.handler
+        if handler is None or opening.type == "unknown":
+            self._answer(shown, self.policy.answer(dialog), "policy")
+        else:
+            shown.handling = trio.CancelScope()
+            self._nursery.start_soon(self._handle, shown, handler, shown.handling, name="dialog handler")
+        self._changes.notify()
+
+    def _closed(self, event: Event) -> None:
+        shown = self._current
+        if shown is None:
+            return
+        try:
+            closed = event.decode(DialogClosed)
+        except UndecodableReply:
+            self._gone()
+            return
+        # Chrome's word counts, not ours: somebody may have been faster.
+        ours = shown.dialog.answered_by and shown.dialog.accepted == closed.result
+        text = closed.user_input if shown.dialog.type == "prompt" and closed.result else None
+        shown.dialog = attrs.evolve(
+            shown.dialog,
+            accepted=closed.result,
+            prompt_text=text,
+            answered_by=shown.dialog.answered_by if ours else "elsewhere",
+        )
+        if shown.dialog.type == "beforeunload" and not closed.result:
+            self._refusals += 1
+        self._end(shown)
+
+    def _gone(self) -> None:
+        """Note that the open dialog, if any, is over without an answer that Chrome has confirmed."""
+        shown = self._current
+        if shown is None:
+            return
+        if not shown.dialog.answered_by:
+            shown.dialog = attrs.evolve(shown.dialog, accepted=False, answered_by="elsewhere")
+        self._end(shown)
+
+    def _end(self, shown: Shown) -> None:
+        shown.open = False
+        self._current = None
+        if shown.handling is not None:
+            shown.handling.cancel()  # its answer would come too late
+        self._changes.notify()
+
+    # --- answers ---------------------------------------------------------------------------------------------
+
+    def _answer(self, shown: Shown, answer: DialogAnswer, answered_by: str) -> None:
+        if not shown.open:
+            return
+        shown.dialog = attrs.evolve(
+            shown.dialog, accepted=answer.accept, prompt_text=answer.prompt_text, answered_by=answered_by
+        )
+        params = {"accept": answer.accept}
+        text = {} if answer.prompt_text is None else {"promptText": answer.prompt_text}
+        # Not waited for. A refusal says that somebody else was faster: the user, or another client.
+        with suppress(SessionGone, ConnectionLost):
+            self._session.post("Page.handleJavaScriptDialog", **params, **text)
+
+    async def _handle(self, shown: Shown, handler: DialogHandler, scope: trio.CancelScope) -> None:
+        answer: DialogAnswer | None = None
+        failure = ""
+        try:
+            with scope, trio.move_on_after(HANDLER_LIMIT) as limit:
+                # A handler is a stranger's code: whatever it raises must neither leave the dialog open nor end
+                # the engine. It is recorded and logged.
+                try:
+                    answer = answer_from(await _called(handler, shown.dialog), shown.dialog)
+                except Exception as error:
+                    failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
+                    logger.exception("the handler of a %s dialog failed", shown.dialog.type)
+            if limit.cancelled_caught:
+                failure = f"it did not answer within {HANDLER_LIMIT:g} s"
+                logger.error("the handler of a %s dialog %s", shown.dialog.type, failure)
+        finally:  # also when the engine ends: the dialog does not stay in somebody else's browser
+            if failure:
+                self.handler_failures += 1
+                shown.dialog = attrs.evolve(shown.dialog, failure=failure)
+            by_handler = answer is not None
+            self._answer(
+                shown, answer or default_answer(shown.dialog), "handler" if by_handler else "default"
+            )
+            self._changes.notify()
+
+
+async def _called(handler: DialogHandler, dialog: Dialog) -> object:
+    result: object = handler(dialog)
+    return await result if inspect.isawaitable(result) else result

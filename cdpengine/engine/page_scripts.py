@@ -1,0 +1,97 @@
+"""PageScripts: what one does with a page by JavaScript: the user's, and the engine's own.
+
+Rule: a user's script goes through `evaluate`, on the page's lane, and may be switched off; the engine's own are
+files in cdpengine/js, and run in a world of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from cdpengine.browser.frames import Frame
+from cdpengine.budget import Budget
+from cdpengine.engine.page_base import PageBase
+from cdpengine.engine.targets import BackendNode, Target
+from cdpengine.evaluate.counters import EvaluationStatistics
+from cdpengine.evaluate.evaluation import JSHandle, Script, World
+from cdpengine.evaluate.rescue import Rescue
+from cdpengine.js import script
+from cdpengine.snapshot.refs import Ref
+
+
+class PageScripts(PageBase):
+    """The part of a Page that evaluates."""
+
+    async def title(self, *, timeout: float = 30) -> str:
+        """Return the document's title."""
+        return str(await self._read("title", "document.title", timeout))
+
+    async def content(self, *, timeout: float = 30) -> str:
+        """Return the document's HTML as it is now, with its doctype."""
+        return str(await self._read("content", script("content"), timeout))
+
+    async def set_content(self, html: str, *, timeout: float = 30) -> None:
+        """Replace the document's content by `html` and wait until it has loaded. The URL stays as it is."""
+        await self._read("set content", script("set_content"), timeout, html)
+
+    async def evaluate(
+        self,
+        expression_or_function: str,
+        *args: object,
+        target: Target | None = None,
+        frame: Frame | None = None,
+        world: World = "main",
+        rescue: Rescue = "terminate",
+        timeout: float = 30,
+    ) -> Any:
+        """Evaluate an expression, or call a function with `args`, and return its value; promises are awaited.
+
+        Runs on a session of its own, so it never holds up another action. When the timeout or a surrounding
+        cancel scope ends it, the page's script is terminated first; `rescue` says how much further to go with a
+        page that does not answer even then (see `rescue`). `target`, a ref or node, is passed to the function as
+        its first argument; a Ref or BackendNode among the other arguments is an element too. `frame` is one of
+        `frames`; `world="isolated"` keeps out of reach of the page's own script. Arguments are what JSON holds,
+        NaN, the infinities, -0 and big integers; what comes back is told in cdpengine/evaluate/values.py.
+
+        Raises EvaluationFailed when the script threw, EvaluationTimeout at the deadline, EvaluationTerminated
+        when the page navigated away or another termination hit it, EvaluationDisabled, StaleRef and NodeNotFound
+        for an element that is gone.
+        """
+        budget = Budget.start("evaluate", timeout)
+        script = self._script(expression_or_function, args, target, frame, world)
+        with self._target.dialogs.reported("evaluate"):
+            return await self._evaluator.evaluate(script, budget, allow=rescue)
+
+    @asynccontextmanager
+    async def evaluate_handle(
+        self,
+        expression_or_function: str,
+        *args: object,
+        target: Target | None = None,
+        frame: Frame | None = None,
+        world: World = "main",
+        rescue: Rescue = "terminate",
+        timeout: float = 30,
+    ) -> AsyncIterator[JSHandle]:
+        """Evaluate as `evaluate` does, and leave the value in the page: `async with` gives a handle on it.
+
+        The handle can be an argument of `evaluate` while the block lasts; it is released with the block. Raises
+        InvalidArgument for a value that is no object, and as `evaluate`.
+        """
+        budget = Budget.start("evaluate", timeout)
+        script = self._script(expression_or_function, args, target, frame, world)
+        async with self._evaluator.handle(script, budget, allow=rescue) as handle:
+            yield handle
+
+    def evaluate_statistics(self) -> EvaluationStatistics:
+        """Return the counts of this page's evaluations, and of what was done about those that hung."""
+        return self._evaluator.counters.statistics(self._target.lane_rebuilds)
+
+    def _script(
+        self, source: str, args: Sequence[object], target: Target | None, frame: Frame | None, world: World
+    ) -> Script:
+        first = [] if target is None else [self._node(target)]
+        rest = [self._node(arg) if isinstance(arg, (Ref, BackendNode)) else arg for arg in args]
+        return Script(source, [*first, *rest], frame=frame, world=world)

@@ -1,0 +1,45 @@
+"""What a deadline means on a page that does not answer.
+
+Rule: an action whose time ran out asks once, quickly and shielded, whether the page answers; if it does not, the
+error says so. A budget that was spent before it began asks nothing, because nothing was sent.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import trio
+
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.errors import ConnectionLost, DeadlineExceeded, PageUnresponsive, SessionGone
+
+QUICK_PROBE = 0.05
+"""Seconds that a page gets to answer after a deadline."""
+
+logger = logging.getLogger("cdpengine.rescue")
+
+
+@asynccontextmanager
+async def told_unresponsive(page: PageTarget) -> AsyncIterator[None]:
+    """Turn a DeadlineExceeded of the body into PageUnresponsive where the page does not answer."""
+    try:
+        yield
+    except DeadlineExceeded as late:
+        silence = 0.0 if late.timeout == 0 else await _silence(page)
+        if not silence:
+            raise
+        waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
+        steps = (*late.steps, *(waits if page.navigation.under_way else ()))
+        unresponsive = PageUnresponsive(late.action, late.timeout, steps, silence)
+        logger.warning("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
+        raise unresponsive from late
+
+
+async def _silence(page: PageTarget) -> float:
+    silence = 0.0
+    # Gone or lost: nobody is there to ask, and that has names of its own.
+    with trio.CancelScope(shield=True), suppress(SessionGone, ConnectionLost):
+        silence = await page.pulse.silence(QUICK_PROBE)
+    return silence

@@ -1,0 +1,57 @@
+"""Execution contexts: in which of a page's worlds something is evaluated.
+
+Rule: the main frame of a session needs no context, it is Chrome's default. For the main world of a frame inside
+of it, Chrome is asked for its contexts each time: their numbers start anew with every renderer process, so one
+that was remembered could name another frame's.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from cdpengine.browser.frames import Frame
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.errors import NodeNotFound, RemoteError
+from cdpengine.session.session import Session
+
+
+class _AuxData(msgspec.Struct, rename="camel"):
+    frame_id: str = ""
+    is_default: bool = False
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    id: int
+    aux_data: _AuxData = msgspec.field(default_factory=_AuxData)
+
+
+class _ContextCreated(msgspec.Struct):
+    context: _Context
+
+
+_MARK = "Runtime.executionContextCreated"
+
+
+async def context_of(lane: Session, worlds: IsolatedWorlds, frame: Frame, world: str) -> int | None:
+    """Return the id of the frame's context in that world, None for the session's default one.
+
+    Raises NodeNotFound when the frame is gone.
+    """
+    gone = NodeNotFound(target=f"frame {frame.url[:200]}", reason="it is gone, or moved to another process")
+    if world == "isolated":
+        try:
+            return await worlds.context(lane, frame.id)
+        except RemoteError:
+            raise gone from None
+    if frame.id == lane.target_id:
+        return None
+    # Enabling tells all contexts that there are, before it is answered.
+    async with lane.subscribe(_MARK, enable=False) as events, lane.enabled("Runtime"):
+        found = None
+        while events.statistics().waiting:
+            context = (await events.receive()).decode(_ContextCreated).context
+            if context.aux_data.is_default and context.aux_data.frame_id == frame.id:
+                found = context.id
+    if found is None:
+        raise gone
+    return found

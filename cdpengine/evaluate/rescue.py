@@ -1,0 +1,263 @@
+"""The rescue ladder: bring a page back that does not answer, one step after the other.
+
+Rule: a step is bounded, shielded and timed, and nothing is called done that Chrome did not confirm; the page is
+probed before it is called responsive. The caller waits for the quick steps (dialog, terminate) only; a reload or
+a closing that takes longer goes on in the engine's nursery, and the page's next action waits for it.
+
+Termination and crash are the whole process's: popups and other pages of the same site that live in it are hit too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
+
+import attrs
+import trio
+
+from cdpengine.browser.liveness import answers, dismiss_dialog, terminate
+from cdpengine.browser.navigation import go_to, reload
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.budget import Budget
+from cdpengine.errors import (
+    ConnectionLost,
+    EngineError,
+    InvalidArgument,
+    ProtocolError,
+    RemoteError,
+    RescueReport,
+    RescueStep,
+    SessionGone,
+    TargetCrashed,
+)
+from cdpengine.session.session import Session
+
+Rescue = Literal["terminate", "reload", "close"]
+"""How far a rescue may go. "close" does not reload before: what is thrown away is not sent for again."""
+
+_RESCUES: tuple[Rescue, ...] = ("terminate", "reload", "close")
+
+logger = logging.getLogger("cdpengine.rescue")
+
+QUICK = 0.09
+"""Seconds for dialog, termination and probe together. Chrome confirms a termination in 2 ms (measured)."""
+
+_FIRST_PROBE = 0.04
+"""Seconds that a page gets to answer before it counts as hung, where nothing is known to run in it."""
+
+_LAST_PROBE = 0.015
+"""Seconds of QUICK that are kept for the probe when the termination is not confirmed."""
+
+_DIALOG = 0.03
+
+_WAIT = 0.02
+"""Seconds more that the caller waits for a reload or closing; then it goes on without it."""
+
+_SLOW = 5.0
+"""Seconds for a reload or a closing, to its end."""
+
+_AFTER_RELOAD = 1.0
+"""Seconds of _SLOW that are kept for the probe after the reload."""
+
+_STOP_LOADING = 0.5
+
+_CLOSE_AGAIN = 1.0
+"""Seconds until Chrome is told again to close: it takes 0.5 s on a hung page, and starts anew when told again
+(measured)."""
+
+_ELSEWHERE = "data:text/html,"
+"""A document of a site of its own: Chrome leaves the old process, and what hangs in it, behind."""
+
+
+def check_rescue(allow: str) -> Rescue:
+    """Return `allow`. Raises InvalidArgument for what is no rescue."""
+    for name in _RESCUES:
+        if allow == name:
+            return name
+    expected = ", ".join(repr(name) for name in _RESCUES)
+    raise InvalidArgument(what="rescue", given=repr(allow)[:80], expected=expected)
+
+
+async def rescue(
+    page: PageTarget, lane: Session | None, *, allow: Rescue = "terminate", sent: bool
+) -> RescueReport:
+    """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
+
+    `lane` is the session that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
+    so it is terminated in any case; else nothing is done to a page that answers. Never raises for what the page
+    or the browser does: the report tells.
+    """
+    with trio.CancelScope(shield=True):
+        lane = lane if lane is not None else page.lane
+        report = await _quick(page, lane, sent)
+        if allow != "terminate" and not report.responsive and not page.closed:
+            report = await _slow(page, allow, report)
+    _log(page, report)
+    return report
+
+
+async def rescue_page(page: PageTarget, *, allow: Rescue) -> RescueReport:
+    """Rescue the page's main frame, then each frame that runs in a process of its own. As `rescue`, for each."""
+    report = await rescue(page, None, allow=allow, sent=False)
+    for target_id, lane in list(page.lanes.items()):
+        if report.under_way or page.closed:
+            break
+        if target_id != page.target_id and not lane.ended:
+            more = await rescue(page, lane, allow=allow, sent=False)
+            report = RescueReport(
+                steps=report.steps + more.steps,
+                responsive=report.responsive and more.responsive,
+                under_way=more.under_way,
+            )
+    return report
+
+
+async def _quick(page: PageTarget, lane: Session | None, sent: bool) -> RescueReport:
+    sessions = page.rescuers(lane)
+    steps: list[RescueStep] = []
+    end = trio.current_time() + QUICK
+    if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE):
+        return RescueReport(sent=sent, responsive=True)
+    if page.dialog_is_open:
+        started, done = trio.current_time(), False
+        with trio.move_on_after(_DIALOG):
+            done = await dismiss_dialog(sessions)
+        steps.append(RescueStep("dialog", done, "dismissed" if done else "", _since(started)))
+    started, done = trio.current_time(), False
+    with trio.move_on_at(end - _LAST_PROBE):
+        done = await terminate(sessions)
+    steps.append(RescueStep("terminate", done, _why_not(page, sessions), _since(started)))
+    responsive = await _probed(sessions, end)
+    return RescueReport(sent=sent, steps=tuple(steps), responsive=responsive)
+
+
+def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
+    if page.closed:
+        return "the page is gone"
+    if page.session.crashed:
+        return "the page has crashed"
+    return "" if sessions else "no session to send it on"
+
+
+async def _probed(sessions: Sequence[Session], deadline: float) -> bool:
+    if not sessions:
+        return False
+    with trio.move_on_at(deadline), suppress(SessionGone, ConnectionLost):
+        await answers(sessions[0])
+        return True
+    return False
+
+
+# --- what takes longer -------------------------------------------------------------------------------------------
+
+
+async def _slow(page: PageTarget, allow: Rescue, report: RescueReport) -> RescueReport:
+    if not page.rescue_under_way:  # one is enough: who comes second waits for the first one's
+        page.rescue_under_way = True
+        page.last_rescue = None
+        page.nursery.start_soon(_go_on, page, allow, report, name=f"rescue by {allow}")
+    with trio.move_on_after(_WAIT):
+        await page.rescued()
+        if page.last_rescue is not None:
+            return attrs.evolve(page.last_rescue, sent=report.sent)
+    return attrs.evolve(report, under_way=True)
+
+
+async def _go_on(page: PageTarget, allow: Rescue, report: RescueReport) -> None:
+    started = trio.current_time()
+    done, detail, responsive = False, "not in time", False
+    name: Literal["reload", "close"] = "close" if allow == "close" else "reload"
+    try:
+        with trio.move_on_after(_SLOW):
+            try:
+                detail = await (_close(page) if name == "close" else _reload(page))
+                done = True
+            except EngineError as error:
+                detail = str(error).partition("\n")[0][:200]
+        milliseconds = _since(started)
+        if name == "reload" and not page.closed:
+            responsive = await _probed([page.session], trio.current_time() + _AFTER_RELOAD)
+        step = RescueStep(name, done, detail, milliseconds)
+        page.last_rescue = attrs.evolve(
+            report, steps=(*report.steps, step), responsive=responsive, under_way=False
+        )
+        _log(page, page.last_rescue)
+    finally:
+        page.rescue_under_way = False
+        page.changes.notify()
+
+
+async def _reload(page: PageTarget) -> str:
+    budget = Budget.start("rescue by reload", _SLOW - _AFTER_RELOAD)
+    with budget.scope():
+        url = page.frames.main.url
+        if page.navigation.under_way and not page.session.crashed and await _stop_loading(page):
+            return "a navigation that held it up was stopped; nothing was loaded again"
+        before = _crashed(page)
+        if page.session.crashed or await _crash(page):
+            await reload(page, False, "domcontentloaded", budget)
+            hit = _crashed(page) - before
+            return f"crashed with it: {', '.join(sorted(hit))}" if hit else ""
+        await go_to(page, _ELSEWHERE, "commit", budget)
+        await go_to(page, url, "domcontentloaded", budget)
+        return "Chrome refused to end its process, so it went by another site"
+    raise budget.exceeded()
+
+
+def _crashed(page: PageTarget) -> set[str]:
+    """Return the other targets whose renderer is dead: those that lived in the same process die with it."""
+    sessions = page.session.connection.targets.sessions.values()
+    return {other.describe() for other in sessions if other.crashed and other.target_id != page.target_id}
+
+
+async def _crash(page: PageTarget) -> bool:
+    """End the page's process. False when Chrome refuses, as it does while a navigation is under way."""
+    session = page.session
+    for _ in range(2):
+        try:
+            await session.call("Page.crash")
+            await page.wait_for(lambda: session.crashed or None, also_crashed=True)
+        except TargetCrashed:
+            return True
+        except (RemoteError, ProtocolError):
+            await _stop_loading(page)
+        else:
+            return True
+    return False
+
+
+async def _stop_loading(page: PageTarget) -> bool:
+    """Stop the navigation that is under way. True when the page answers then."""
+    with trio.move_on_after(_STOP_LOADING), suppress(RemoteError, ProtocolError):
+        await page.session.call("Page.stopLoading")
+        await answers(page.session)
+        return True
+    return False
+
+
+async def _close(page: PageTarget) -> str:
+    root = page.session.connection.root
+    while not page.closed:
+        with suppress(RemoteError):  # no target with that id: it is going
+            await root.call("Target.closeTarget", targetId=page.target_id)
+        with trio.move_on_after(_CLOSE_AGAIN):
+            await page.changes.wait_for(lambda: page.closed)
+    return ""
+
+
+def _log(page: PageTarget, report: RescueReport) -> None:
+    if not report.steps:
+        return  # it answered, and nothing was done
+    logger.log(
+        logging.INFO if report.responsive or report.closed else logging.WARNING,
+        "rescue of %s: %s",
+        page.session.describe(),
+        report,
+        extra={"target_id": page.target_id, "report": report},
+    )
+
+
+def _since(started: float) -> float:
+    return (trio.current_time() - started) * 1000

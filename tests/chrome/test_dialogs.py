@@ -1,0 +1,165 @@
+"""All kinds of dialogs, from wherever they come, under every policy, in a real Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[cdpengine.Browser]:
+    """A browser of the test's own: whoever else follows the pages of a shared one answers their dialogs, too."""
+    async with cdpengine.launch() as browser:
+        yield browser
+
+
+ASK = {"alert": "alert('hello')", "confirm": "confirm('hello')", "prompt": "prompt('hello', 'there')"}
+ACCEPTED = {"default": ("alert",), "accept": ("alert", "confirm", "prompt"), "dismiss": (), "raise": ()}
+ANSWERS = {
+    ("confirm", True): True,
+    ("confirm", False): False,
+    ("prompt", True): "there",
+    ("prompt", False): None,
+}
+
+
+def accepts(policy: str, kind: str) -> bool:
+    return kind in ACCEPTED[policy] or (kind == "alert" and policy == "accept")
+
+
+@pytest.mark.parametrize("source", ["evaluate", "click", "timer"])
+@pytest.mark.parametrize("policy", ["default", "accept", "dismiss", "raise"])
+@pytest.mark.parametrize("kind", ASK)
+async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: str) -> None:
+    accepted = accepts(policy, kind)
+    page.set_dialog_policy(policy)  # type: ignore[arg-type]
+    await page.set_content(f'<button onclick="self.got = [{ASK[kind]}]">Go</button>'.replace("'", "&#39;"))
+    with trio.fail_after(5):
+        if source == "timer":
+            script = f"new Promise(r => setTimeout(() => {{ self.got = [{ASK[kind]}]; r() }}, 10))"
+        else:
+            script = f"void (self.got = [{ASK[kind]}])"
+        button = (await page.snapshot()).find(role="button")
+        if policy == "raise":
+            with pytest.raises(cdpengine.DialogOpened, match="hello") as caught:
+                await (page.click(button) if source == "click" else page.evaluate(script))
+            assert caught.value.kind == kind
+            assert caught.value.dialog == page.dialogs[-1]
+        elif source == "click":
+            outcome = await page.click(button)
+            assert outcome.dialog_opened
+            assert outcome.dialogs == tuple(page.dialogs)
+        else:
+            await page.evaluate(script)
+    (dialog,) = page.dialogs
+    assert (dialog.type, dialog.message, dialog.accepted) == (kind, "hello", accepted)
+    assert dialog.answered_by == "policy"
+    if kind != "alert":
+        page.set_dialog_policy("default")
+        assert await page.evaluate("self.got[0]") == ANSWERS[kind, accepted]
+    assert len((await page.snapshot()).refs) == 1, "the page goes on"
+
+
+async def test_texts_of_prompts(page: cdpengine.Page) -> None:
+    page.set_dialog_policy("accept", prompt_text="mine")
+    assert await page.evaluate("prompt('q', 'd')") == "mine"
+    page.set_dialog_policy(lambda dialog: f"{dialog.message} {dialog.default_prompt}")
+    assert await page.evaluate("prompt('q', 'd')") == "q d"
+    page.set_dialog_policy(lambda _dialog: cdpengine.DialogAnswer(accept=False))
+    assert await page.evaluate("prompt('q', 'd')") is None
+    assert [dialog.prompt_text for dialog in page.dialogs] == ["mine", "q d", None]
+
+
+async def test_several_dialogs_of_one_click(page: cdpengine.Page) -> None:
+    async def slow(dialog: cdpengine.Dialog) -> bool:
+        await trio.sleep(0.1)
+        return dialog.message == "two"
+
+    page.set_dialog_policy(slow)
+    await page.set_content(
+        "<button onclick=\"self.got = ['one', 'two', 'three'].map(t => confirm(t))\">Go</button>"
+    )
+    outcome = await page.click((await page.snapshot()).find(role="button"), timeout=5)
+    assert [(dialog.message, dialog.accepted) for dialog in outcome.dialogs] == [
+        ("one", False),
+        ("two", True),
+        ("three", False),
+    ]
+    assert await page.evaluate("self.got") == [False, True, False]
+
+
+@pytest.fixture
+async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> str:
+    """A page that asks before it is left; the URL of another one."""
+    for path in ("/asking", "/other"):
+        httpserver.expect_request(path).respond_with_data("<p>Text", content_type="text/html")
+    await page.goto(httpserver.url_for("/asking"))
+    await page.evaluate(
+        "void (onbeforeunload = event => { event.preventDefault(); event.returnValue = 'x' })"
+    )
+    await page.mouse.click(5, 5)  # Chrome asks only where somebody has touched the page
+    return httpserver.url_for("/other")
+
+
+@pytest.mark.parametrize("way", ["goto", "reload"])
+@pytest.mark.parametrize("policy", ["default", "accept", "dismiss", "raise"])
+async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, policy: str, way: str) -> None:
+    before = page.url
+    page.set_dialog_policy(policy)  # type: ignore[arg-type]
+    with trio.fail_after(5):
+        if policy == "dismiss":
+            with pytest.raises(cdpengine.NavigationFailed, match="beforeunload"):
+                await (page.goto(asking) if way == "goto" else page.reload())
+        elif policy == "raise":
+            with pytest.raises(cdpengine.DialogOpened, match="beforeunload"):
+                await (page.goto(asking) if way == "goto" else page.reload())
+        else:
+            arrived = await (page.goto(asking) if way == "goto" else page.reload())
+            assert arrived.status == 200
+    left = policy in ("default", "accept")
+    assert [(dialog.type, dialog.accepted) for dialog in page.dialogs] == [("beforeunload", left)]
+    assert page.url == (asking if left and way == "goto" else before)
+    assert await page.evaluate("typeof onbeforeunload") == ("object" if left else "function")
+
+
+async def test_closing_does_not_ask(page: cdpengine.Page, asking: str) -> None:
+    page.set_dialog_policy("dismiss")
+    with trio.fail_after(5):
+        await page.close()
+    assert page.closed
+
+
+async def test_popups_ask_as_their_opener_may(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
+    page.set_dialog_policy("accept")
+    await page.evaluate("void open('').setTimeout(\"self.got = confirm('hello')\", 0)")
+    popup = await browser.wait_for_page(opener=page)
+    with trio.fail_after(5):
+        while not popup.dialogs or popup.dialogs[-1].accepted is None:
+            await browser.session.call("Browser.getVersion")
+    assert await popup.evaluate("self.got") is True
+    await popup.close()
+
+
+async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.Page) -> None:
+    async def never(_dialog: cdpengine.Dialog) -> bool:
+        while True:
+            await trio.sleep_forever()
+
+    page.set_dialog_policy(never)
+    with trio.fail_after(2), pytest.raises(cdpengine.EvaluationTimeout) as caught:
+        await page.evaluate("confirm('hello')", timeout=0.3)
+    assert caught.value.report.did("dialog")
+    assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs] == [(False, "elsewhere")]
+    assert await page.evaluate("1 + 1", timeout=2) == 2
+
+
+async def test_the_default_of_a_browser(browser: cdpengine.Browser) -> None:
+    browser.set_dialog_policy("accept")
+    page = await browser.new_page()
+    assert await page.evaluate("confirm('hello')") is True
+    await page.close()

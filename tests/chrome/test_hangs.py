@@ -1,0 +1,253 @@
+"""Every way in which a page can hang, and what is true afterwards: told in time, told truthfully, and the page goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import attrs
+import pytest
+import trio
+import trio.testing
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+
+BUDGET = 0.3
+LATE = 1.0
+"""Seconds past the budget that a loaded machine may take; benchmarks/hung_evaluate.py has the real figures."""
+
+BODY = """<!doctype html><button onclick='window.clicks = (window.clicks || 0) + 1'>Go</button>
+<input aria-label=Name><p id=watched></p>"""
+
+WASM_LOOP = """(async () => {
+  // (module (func (export "f") (loop (br 0))))
+  const bytes = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 5, 1, 1, 102, 0, 0, 10, 9, 1,
+    7, 0, 3, 64, 12, 0, 11, 11]);
+  (await WebAssembly.instantiate(bytes)).instance.exports.f();
+})()"""
+
+
+@attrs.frozen
+class Hang:
+    """One script that does not end; `rescue` is what it takes to free the page."""
+
+    source: str
+    rescue: str = "terminate"
+
+
+HANGS = {
+    "endless loop": Hang("while (true) {}"),
+    "catastrophic regular expression": Hang("/(a+)+$/.test('a'.repeat(40) + 'b')"),
+    "a huge sort": Hang("Array.from({length: 2e7}, Math.random).sort((a, b) => a - b).length"),
+    "endless microtasks, awaited": Hang("(async () => { for (;;) await 0; })()"),
+    "endless microtasks, not awaited": Hang("(async () => { for (;;) await 0; })(); new Promise(() => {})"),
+    "a promise that never settles": Hang("new Promise(() => {})"),
+    "a timer": Hang("setTimeout(() => { for (;;); }, 0); new Promise(() => {})"),
+    "a click handler": Hang(
+        "addEventListener('click', () => { for (;;); }, {once: true}); document.body.click(); 1"
+    ),
+    "a MutationObserver": Hang(
+        "new MutationObserver((_, o) => { o.disconnect(); for (;;); }).observe(watched, {childList: true});"
+        "watched.textContent = 'x'; new Promise(() => {})"
+    ),
+    "a getter during serialisation": Hang("({ get a() { for (;;); } })"),
+    "a Proxy trap": Hang("new Proxy({}, { ownKeys() { for (;;); } })"),
+    "WebAssembly": Hang(WASM_LOOP),
+    "a synchronous request": Hang(
+        "const x = new XMLHttpRequest(); x.open('GET', '/never', false); x.send()", "reload"
+    ),
+}
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> Iterator[HTTPServer]:
+    release = threading.Event()
+
+    def never(_request: Request) -> Response:
+        release.wait(60)
+        return Response("late")
+
+    httpserver.expect_request("/never").respond_with_handler(never)
+    httpserver.expect_request("/").respond_with_data(BODY, content_type="text/html")
+    yield httpserver
+    release.set()
+
+
+async def still_works(page: cdpengine.Page) -> None:
+    """Click, type and look, on the same page."""
+    snapshot = await page.snapshot(timeout=10)
+    await page.click(snapshot.find(role="button", name="Go"), timeout=10)
+    await page.type(snapshot.find(role="textbox"), "ada", timeout=10)
+    assert (await page.snapshot(timeout=10)).find(role="textbox").name == "Name"
+    assert await page.evaluate("[window.clicks, document.querySelector('input').value]", timeout=10) == [
+        1,
+        "ada",
+    ]
+
+
+@pytest.mark.parametrize("name", HANGS)
+async def test_a_hang_is_told_in_time_and_the_page_goes_on(
+    page: cdpengine.Page, site: HTTPServer, name: str
+) -> None:
+    hang = HANGS[name]
+    await page.goto(site.url_for("/"))
+    started = trio.current_time()
+    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+        await page.evaluate(hang.source, timeout=BUDGET, rescue=hang.rescue)  # type: ignore[arg-type]
+    spent = trio.current_time() - started
+    assert BUDGET <= spent < BUDGET + LATE
+    report = caught.value.report
+    assert report.sent
+    assert [step.name for step in report.steps][:1] in (["terminate"], ["dialog"])
+    if report.responsive:
+        assert hang.rescue == "terminate"
+    await still_works(page)
+    # What hung does not go on behind the scenes.
+    assert await page.evaluate("1 + 1", timeout=5) == 2
+
+
+@pytest.mark.parametrize("kind", ["alert", "confirm", "prompt"])
+async def test_a_dialog_hangs_nothing(page: cdpengine.Page, site: HTTPServer, kind: str) -> None:
+    await page.goto(site.url_for("/"))
+    await page.evaluate(f"{kind}('hello')", timeout=5)
+    assert [dialog.type for dialog in page.dialogs] == [kind]
+    await still_works(page)
+
+
+async def test_beforeunload_hangs_nothing(page: cdpengine.Page, site: HTTPServer) -> None:
+    await page.goto(site.url_for("/"))
+    await page.click((await page.snapshot()).find(role="button"))  # without a gesture Chrome does not ask
+    await page.evaluate("addEventListener('beforeunload', event => event.preventDefault())")
+    await page.goto(site.url_for("/"), timeout=10)
+    assert [dialog.type for dialog in page.dialogs] == ["beforeunload"]
+    await still_works(page)
+
+
+async def test_a_popup_that_hangs_leaves_its_opener_alone(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: HTTPServer
+) -> None:
+    await page.goto(site.url_for("/"))
+    await page.evaluate("void window.open('/', '', 'noopener')")
+    popup = await browser.wait_for_page(where=lambda other: other is not page and other.url == page.url)
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def hang() -> None:
+            with pytest.raises(cdpengine.EvaluationTimeout):
+                await popup.evaluate("while (true) {}", timeout=2)
+
+        await still_works(page)
+    await still_works(popup)
+    await popup.close()
+
+
+async def test_a_worker_that_hangs_leaves_its_page_alone(page: cdpengine.Page, site: HTTPServer) -> None:
+    await page.goto(site.url_for("/"))
+    source = "new Worker(URL.createObjectURL(new Blob(['for (;;);']))).postMessage(1); new Promise(() => {})"
+    with pytest.raises(cdpengine.EvaluationTimeout):
+        await page.evaluate(source, timeout=BUDGET)
+    await still_works(page)
+
+
+async def test_a_hang_in_a_frame_of_another_site(page: cdpengine.Page, site: HTTPServer) -> None:
+    site.expect_request("/outer").respond_with_data(
+        BODY + f"<iframe src='http://localhost:{site.port}/'></iframe>", content_type="text/html"
+    )
+    await page.goto(site.url_for("/outer"), wait_until="networkidle")
+    inner = next(frame for frame in page.frames if frame.parent_id is not None)
+    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+        await page.evaluate("while (true) {}", timeout=BUDGET, frame=inner)
+    assert caught.value.report.sent
+    await still_works(page)
+    assert await page.evaluate("location.hostname", timeout=5, frame=inner) == "localhost"
+
+
+async def test_twenty_pages_hang_at_once(browser: cdpengine.Browser) -> None:
+    pages = [await browser.new_page() for _ in range(20)]
+
+    async def hang(page: cdpengine.Page) -> None:
+        for _ in range(3):
+            with pytest.raises((cdpengine.EvaluationTimeout, cdpengine.EvaluationTerminated)):
+                await page.evaluate("while (true) {}", timeout=BUDGET)
+
+    async with trio.open_nursery() as nursery:
+        for page in pages:
+            nursery.start_soon(hang, page)
+    for page in pages:
+        assert await page.evaluate("1 + 1", timeout=10) == 2
+        await page.close()
+
+
+# --- every way of giving up stops the script -------------------------------------------------------------------------
+
+COUNT = "window.n = 0; while (true) window.n++"
+
+
+async def stands_still(page: cdpengine.Page) -> None:
+    count = await page.evaluate("window.n", timeout=5)
+    assert count > 0
+    assert await page.evaluate("window.n", timeout=5) == count
+
+
+async def test_a_cancelled_nursery_stops_it(page: cdpengine.Page) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(page.evaluate, COUNT)
+        await trio.testing.wait_all_tasks_blocked(0.1)
+        nursery.cancel_scope.cancel()
+    await stands_still(page)
+
+
+async def test_another_tasks_failure_stops_it(page: cdpengine.Page) -> None:
+    async def fail() -> None:
+        await trio.testing.wait_all_tasks_blocked(0.1)
+        raise KeyError("mine")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(page.evaluate, COUNT)
+            nursery.start_soon(fail)
+    assert caught.group_contains(KeyError)
+    await stands_still(page)
+
+
+PROGRAM = """
+import sys, trio, cdpengine
+
+async def main():
+    async with cdpengine.connect(sys.argv[1]) as browser:
+        page = await browser.new_page("data:text/html,<title>counting</title>")
+        print(page.target_id, flush=True)
+        await page.evaluate("window.n = 0; while (true) window.n++", timeout=60)
+
+trio.run(main)
+"""
+
+
+async def test_ctrl_c_stops_it(browser: cdpengine.Browser, shared_endpoint: str) -> None:
+    async with await trio.open_file(os.devnull, "w") as nowhere:
+        program = await trio.lowlevel.open_process(
+            [sys.executable, "-c", PROGRAM, shared_endpoint], stdout=subprocess.PIPE, stderr=nowhere.fileno()
+        )
+    try:
+        assert program.stdout is not None
+        target_id = (await program.stdout.receive_some()).decode().strip()
+        page = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
+        with trio.move_on_after(0.5):  # until the loop is running: then the page does not answer
+            while await page.unresponsive_for() == 0:
+                pass
+        program.send_signal(signal.SIGINT)
+        with trio.fail_after(10):
+            await program.wait()
+        await stands_still(page)
+        await page.close()
+    finally:
+        program.kill()
+        await program.wait()
+        if program.stdout is not None:
+            await program.stdout.aclose()

@@ -1,0 +1,260 @@
+"""Lanes that are cut, detached and left behind, in a real Chromium."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.browser.page_target import PageTarget
+
+HANG = "while (true) {}"
+
+BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"
+
+
+def cut(browser: cdpengine.Browser) -> None:
+    """Close the lane's socket under it, as a network does."""
+    websocket = browser._tabs.lanes.connection._transport._websocket  # type: ignore[attr-defined]
+    websocket._stream.socket.shutdown(trio.socket.SHUT_RDWR)
+
+
+def target(page: cdpengine.Page) -> PageTarget:
+    return page._target
+
+
+async def lost_mid_evaluate(page: cdpengine.Page, source: str, *, timeout: float = 10) -> None:
+    """Cut the lane while the page runs `source`; the evaluate must end by that name."""
+    async with trio.open_nursery() as nursery:
+
+        async def evaluate() -> None:
+            with pytest.raises(cdpengine.ConnectionLost):
+                await page.evaluate(source, timeout=timeout)
+
+        sent = trio.Event()
+        with page.browser.tap.watch(
+            lambda traffic: sent.set() if source.encode() in bytes_of(traffic.message) else None
+        ):
+            nursery.start_soon(evaluate)
+            await sent.wait()
+            await trio.sleep(0.05)  # the script is to be running
+        cut(page.browser)
+
+
+def bytes_of(message: bytes | str) -> bytes:
+    return message.encode() if isinstance(message, str) else message
+
+
+@pytest.mark.parametrize("source", [HANG, "new Promise(() => {})"])
+async def test_a_cut_ends_the_evaluate_by_name_and_nothing_else(page: cdpengine.Page, source: str) -> None:
+    await page.set_content(BUTTON)
+    button = (await page.snapshot()).find(role="button")
+    session = page.session
+    async with session.subscribe("Page.*") as events:
+        await lost_mid_evaluate(page, source)
+        assert await page.evaluate("1 + 1", timeout=5) == 2
+        await page.click(button, timeout=5)
+        assert await page.evaluate("n", timeout=5) == 1
+        await page.evaluate("location.hash = 'x'", timeout=5)
+        assert "Page." in (await events.receive()).method
+    assert page.session is session
+    assert not session.ended
+    assert target(page).lane_rebuilds == {"connection lost": 1}
+    assert page.browser.statistics().lane_connections == 2
+    assert page.browser.statistics().evaluation.lane_rebuilds["connection lost"] >= 1
+
+
+async def test_the_new_lane_stops_scripts_as_the_old_one_did(page: cdpengine.Page) -> None:
+    cut(page.browser)
+    await lost_or_value(page)
+    for _ in range(2):
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate(HANG, timeout=1)
+        assert await page.evaluate("1", timeout=5) == 1
+
+
+async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
+    await page.set_content(BUTTON)
+    button = (await page.snapshot()).find(role="button")
+    for number in range(1, 6):
+        cut(page.browser)
+        await page.click(button, timeout=5)
+        await lost_or_value(page)
+        assert await page.evaluate("n", timeout=5) == number
+    assert target(page).lane_rebuilds.total() == 5
+
+
+async def lost_or_value(page: cdpengine.Page) -> None:
+    """One evaluate right after a cut: sent on the old lane or the new one, whichever is known by then."""
+    try:
+        assert await page.evaluate("1", timeout=5) == 1
+    except cdpengine.ConnectionLost:
+        await page.evaluate("1", timeout=5)
+
+
+async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> None:
+    pages: list[cdpengine.Page] = []
+    some = trio.Event()
+
+    async def open_one() -> None:
+        pages.append(await browser.new_page(timeout=20))
+        if len(pages) == 3:
+            some.set()
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(open_one)
+        await some.wait()
+        cut(browser)
+    for page in pages:
+        await lost_or_value(page)
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate(HANG, timeout=0.2)
+        assert await page.evaluate("1 + 1", timeout=5) == 2
+        await page.close()
+    assert browser.statistics().lane.sessions <= len(browser.pages) + 1
+
+
+async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> None:
+    """A lane that is attached to a hung page is heard only when the page is free again."""
+    await page.evaluate("setTimeout(() => { for (;;); }, 0), 1")
+    await trio.sleep(0.1)
+    cut(page.browser)
+    await page.session.call("Browser.getVersion")
+    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+        await page.evaluate("1", timeout=0.5)
+    await page.session.call("Runtime.terminateExecution")
+    assert await page.evaluate("1 + 1", timeout=5) == 2
+
+
+async def test_a_lane_that_somebody_detaches_is_attached_again(page: cdpengine.Page) -> None:
+    for number in range(1, 4):
+        lane = target(page).lane
+        assert lane is not None
+        await lane.connection.root.call("Target.detachFromTarget", sessionId=lane.id)
+        assert await page.evaluate("1 + 1", timeout=5) == 2
+        assert target(page).lane is not lane
+        assert target(page).lane_rebuilds == {"detached": number}
+
+
+async def test_a_frame_of_another_process_has_a_lane_before_its_script_runs(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    inner_url = f"http://localhost:{httpserver.port}/inner"
+    httpserver.expect_request("/").respond_with_data(
+        f"<iframe src='{inner_url}'></iframe>", content_type="text/html"
+    )
+    httpserver.expect_request("/inner").respond_with_data(
+        "<script>for (;;);</script>", content_type="text/html"
+    )
+    await page.goto(httpserver.url_for("/"), wait_until="commit")
+    model = target(page)
+    with trio.fail_after(5):
+        await model.wait_for(lambda: len(model.frame_sessions) == 2)
+        frame = next(session for session in model.frame_sessions.values() if session is not page.session)
+        assert frame.target_id is not None
+        lane = await model.lane_of(frame.target_id)
+        assert lane.target_id == frame.target_id
+        assert set(model.lanes) == {page.target_id, frame.target_id}
+        await trio.sleep(0.3)  # its script hangs by now
+        await lane.call("Runtime.terminateExecution")
+        reply = await lane.call("Runtime.evaluate", expression="location.hostname")
+        assert reply["result"]["value"] == "localhost"
+        cut(page.browser)
+        await model.wait_for(lambda: model.lanes.get(frame.target_id or "") not in (None, lane))
+        again = await model.lane_of(frame.target_id)
+        await again.call("Runtime.evaluate", expression="1")
+        await page.evaluate("document.querySelector('iframe').remove()")
+        await model.wait_for(lambda: set(model.lanes) == {page.target_id})
+        with pytest.raises(cdpengine.SessionGone, match="not in the page"):
+            await model.lane_of(frame.target_id)
+        await page.evaluate("1")
+    assert browser_sessions(page) == {page.target_id}
+
+
+def browser_sessions(page: cdpengine.Page) -> set[str | None]:
+    """The targets of this page that the lane connection has sessions for."""
+    others = {other.target_id for other in page.browser.pages if other is not page}
+    sessions = page.browser._tabs.lanes.connection.targets.sessions.values()
+    return {session.target_id for session in sessions} - others
+
+
+async def test_a_popup_that_hangs_at_once_can_be_stopped_on_its_lane(
+    browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/").respond_with_data(BUTTON, content_type="text/html")
+    httpserver.expect_request("/popup").respond_with_data(
+        "<script>for (;;);</script>", content_type="text/html"
+    )
+    await page.goto(httpserver.url_for("/"))
+    await page.evaluate("window.open('/popup', '', 'noopener'), 1")
+    with trio.fail_after(10):
+        popup = await opened(browser, "popup")
+        lane = await target(popup).lane_of(popup.target_id)
+        await trio.sleep(0.2)
+        await lane.call("Runtime.terminateExecution")
+        assert (await lane.call("Runtime.evaluate", expression="6 * 7"))["result"]["value"] == 42
+        await popup.close()
+
+
+async def opened(browser: cdpengine.Browser, word: str) -> cdpengine.Page:
+    """Wait for a page by its URL; it may hang, so it is not waited for until it answers."""
+
+    def found() -> cdpengine.Page | None:
+        return next((page for page in browser.pages if word in page.url), None)
+
+    return await browser._tabs.changes.wait_for(found)
+
+
+async def test_twenty_navigations_across_processes_each_with_a_hang_after_it(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/").respond_with_data(BUTTON, content_type="text/html")
+    for number in range(20):
+        host = ("127.0.0.1", "localhost")[number % 2]
+        await page.goto(f"http://{host}:{httpserver.port}/", timeout=5)
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate(HANG, timeout=0.1)
+        assert await page.evaluate("location.hostname", timeout=5) == host
+    assert len(target(page).lanes) == 1
+    assert target(page).lane_rebuilds.total() == 0
+
+
+async def test_a_crash_then_a_reload_then_a_hang(page: cdpengine.Page) -> None:
+    for _ in range(3):
+        with pytest.raises(cdpengine.TargetCrashed):
+            await page.session.call("Page.crash")
+        with pytest.raises(cdpengine.TargetCrashed):
+            await page.evaluate("1", timeout=5)
+        await page.reload(timeout=5)
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate(HANG, timeout=0.1)
+        assert await page.evaluate("1", timeout=5) == 1
+
+
+async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
+    with pytest.raises(cdpengine.TargetCrashed):
+        await page.session.call("Page.crash")
+    cut(page.browser)
+    with pytest.raises(cdpengine.TargetCrashed):
+        await page.evaluate("1", timeout=5)
+    await page.reload(timeout=5)
+    assert await page.evaluate("1 + 1", timeout=5) == 2
+    with pytest.raises(cdpengine.EvaluationTimeout):
+        await page.evaluate(HANG, timeout=0.2)
+    assert await page.evaluate("1 + 1", timeout=5) == 2
+
+
+async def test_over_a_pipe_a_detached_lane_comes_back_too() -> None:
+    async with cdpengine.launch(transport="pipe") as browser:
+        page = await browser.new_page()
+        lane = target(page).lane
+        assert lane is not None
+        await browser.session.call("Target.detachFromTarget", sessionId=lane.id)
+        assert await page.evaluate("1 + 1", timeout=5) == 2
+        assert browser.statistics().evaluation.lane_rebuilds == {"detached": 1}
+        assert browser.statistics().lane_connections == 0
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate(HANG, timeout=0.2)
+        assert await page.evaluate("1 + 1", timeout=5) == 2

@@ -1,0 +1,276 @@
+"""Pages that hang, and what brings them back."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+import pytest
+import trio
+import trio.testing
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+PAGE = "<button onclick='this.textContent = \"clicked\"'>Go</button>"
+LATE = 2.0
+"""Seconds of slack on a busy machine: what is told apart here is this and for ever."""
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@pytest.fixture
+async def site(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+    """A page of a site, so that a reload has something to load."""
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    return page
+
+
+async def hang(page: cdpengine.Page, script: str = "for (;;) {}") -> None:
+    """Have the page hang by itself, and wait until it does."""
+    await page.evaluate(f"setTimeout(() => {{ {script} }}, 0); 0")
+    with trio.fail_after(10):
+        while not await page.unresponsive_for():
+            pass
+
+
+async def works(page: cdpengine.Page) -> None:
+    snapshot = await page.snapshot(timeout=10)
+    await page.click(snapshot.find(role="button"), timeout=10)
+    assert (await page.snapshot(timeout=10)).find(role="button").name == "clicked"
+    assert await page.evaluate("1 + 1", timeout=10) == 2
+
+
+def synchronous_request(port: int) -> str:
+    return f"const r = new XMLHttpRequest(); r.open('GET', 'http://127.0.0.1:{port}/', false); r.send()"
+
+
+async def test_a_page_that_answers_is_left_alone(site: cdpengine.Page) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait_for_ever, site)
+        await trio.testing.wait_all_tasks_blocked()
+        assert await site.unresponsive_for() == 0.0
+        report = await site.rescue(allow="close")
+        assert (report.responsive, report.steps, report.sent) == (True, (), False)
+        nursery.cancel_scope.cancel()
+    assert not site.closed
+
+
+async def wait_for_ever(page: cdpengine.Page) -> None:
+    await page.evaluate("new Promise(() => {})", timeout=60)
+
+
+async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
+    await hang(site)
+    report = await site.rescue()
+    assert [step.name for step in report.steps] == ["terminate"]
+    assert report.terminated
+    await works(site)
+    assert await site.unresponsive_for() == 0.0
+
+
+@pytest.mark.parametrize("action", ["snapshot", "screenshot", "title", "content", "click", "set_content"])
+async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: str) -> None:
+    button = (await site.snapshot()).find(role="button")
+    await hang(site)
+    calls = {
+        "snapshot": lambda: site.snapshot(timeout=0.3),
+        "screenshot": lambda: site.screenshot(timeout=0.3),
+        "title": lambda: site.title(timeout=0.3),
+        "content": lambda: site.content(timeout=0.3),
+        "click": lambda: site.click(button, timeout=0.3),
+        "set_content": lambda: site.set_content("<p>", timeout=0.3),
+    }
+    with trio.fail_after(0.3 + LATE), pytest.raises(cdpengine.PageUnresponsive, match="rescue") as caught:
+        await calls[action]()  # type: ignore[no-untyped-call]
+    assert caught.value.unresponsive_for > 0
+    assert caught.value.timeout == 0.3
+    assert (await site.rescue()).terminated
+    await works(site)
+
+
+async def test_a_page_that_answers_is_not_called_unresponsive(site: cdpengine.Page, silent_port: int) -> None:
+    with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+        await site.goto(f"http://127.0.0.1:{silent_port}/", timeout=0.3)
+    assert type(caught.value) is cdpengine.DeadlineExceeded
+
+
+async def test_a_synchronous_request_needs_a_reload(site: cdpengine.Page, silent_port: int) -> None:
+    await hang(site, synchronous_request(silent_port))
+    report = await site.rescue()
+    assert not report.responsive
+    assert [step.name for step in report.steps] == ["terminate"]
+    report = await site.rescue(allow="reload")
+    assert [step.name for step in report.steps] == ["terminate", "reload"]
+    assert (report.steps[-1].done, report.responsive, report.under_way) == (True, True, False)
+    await works(site)
+
+
+async def test_a_reload_that_goes_on_is_waited_for_by_the_next_action(
+    site: cdpengine.Page, silent_port: int
+) -> None:
+    await hang(site, synchronous_request(silent_port))
+    with contextlib.suppress(cdpengine.DeadlineExceeded):
+        await site.rescue(allow="reload", timeout=0.11)
+    await works(site)
+
+
+async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
+    site: cdpengine.Page, httpserver: HTTPServer, silent_port: int
+) -> None:
+    await site.evaluate("window.n = 0; setInterval(() => { n++ }, 1); 0")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
+        with trio.fail_after(10):
+            while not site._target.navigation.under_way:
+                await trio.testing.wait_all_tasks_blocked(0.01)
+        sent: list[str] = []
+        with site.browser.tap.watch(lambda t: sent.append(str(t.message)) if t.direction == "sent" else None):
+            await site.goto(httpserver.url_for("/"), timeout=10)
+        nursery.cancel_scope.cancel()
+    assert not any("terminateExecution" in message for message in sent), "nothing hung"
+    await works(site)
+
+
+async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port: int) -> None:
+    """Chrome refuses to end the process of a page that is on its way elsewhere."""
+    await site.evaluate(
+        f"window.hang = () => {{ {synchronous_request(silent_port)} }};"
+        f"setTimeout(() => {{ location = 'http://127.0.0.1:{silent_port}/?next'; setTimeout(hang, 300) }}, 0); 0"
+    )
+    with trio.fail_after(20):
+        while not await site.unresponsive_for() or not site._target.navigation.under_way:
+            pass
+        await trio.sleep(0.5)  # into the request: nobody tells of it
+        report = await site.rescue(allow="reload", timeout=10)
+    assert report.responsive, report
+    assert report.did("reload")
+    await works(site)
+
+
+async def test_a_page_that_waits_for_its_next_document_is_not_hung(
+    shared_endpoint: str, httpserver: HTTPServer, silent_port: int
+) -> None:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    async with cdpengine.connect(shared_endpoint, rescue_after=0.5) as browser:
+        page = await browser.new_page(httpserver.url_for("/"))
+        sent: list[str] = []
+        with (
+            browser.tap.watch(lambda t: sent.append(str(t.message)) if t.direction == "sent" else None),
+            pytest.raises(cdpengine.DeadlineExceeded),
+        ):
+            await page.goto(f"http://127.0.0.1:{silent_port}/", timeout=3)
+        assert not any("terminateExecution" in message for message in sent)
+        await works(page)
+        await page.close()
+
+
+async def test_an_action_while_the_page_waits_for_its_next_document_says_so(
+    site: cdpengine.Page, silent_port: int
+) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
+        with trio.fail_after(10):
+            while not site._target.navigation.under_way:
+                await trio.testing.wait_all_tasks_blocked(0.01)
+        with pytest.raises(cdpengine.PageUnresponsive, match="waits for another document"):
+            await site.title(timeout=0.3)
+        report = await site.rescue(allow="reload")
+        assert report.responsive, report
+        assert "navigation" in report.steps[-1].detail
+        nursery.cancel_scope.cancel()
+    await works(site)
+
+
+async def navigate(page: cdpengine.Page, url: str) -> None:
+    with contextlib.suppress(cdpengine.EngineError):
+        await page.goto(url, timeout=60)
+
+
+async def test_a_page_that_hangs_is_closed_where_that_is_allowed(
+    browser: cdpengine.Browser, httpserver: HTTPServer, silent_port: int
+) -> None:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    page = await browser.new_page(httpserver.url_for("/"))
+    await hang(page, synchronous_request(silent_port))
+    report = await page.rescue(allow="close")
+    assert report.closed
+    assert page.closed
+    assert not report.responsive
+
+
+async def test_who_crashed_with_a_page_is_named(
+    browser: cdpengine.Browser, site: cdpengine.Page, silent_port: int
+) -> None:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(open_popup, site)
+        popup = await browser.wait_for_page(opener=site, timeout=10)
+    await hang(popup, synchronous_request(silent_port))
+    with trio.fail_after(10):
+        report = await popup.rescue(allow="reload")
+    assert report.did("reload"), report
+    assert report.responsive
+    assert site.session.describe() in report.steps[-1].detail
+    with pytest.raises(cdpengine.TargetCrashed):
+        await site.title(timeout=5)
+    await site.reload(timeout=10)
+    await works(site)
+    await works(popup)
+    await popup.close()
+
+
+async def open_popup(page: cdpengine.Page) -> None:
+    await page.evaluate("open(location.href); 0")
+
+
+async def test_a_frame_of_another_process_is_rescued_too(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    other = httpserver.url_for("/frame").replace("127.0.0.1", "localhost")
+    assert "localhost" in other
+    httpserver.expect_request("/frame").respond_with_data(
+        "<p>frame</p><script>setTimeout(() => { for (;;) {} }, 200)</script>", content_type="text/html"
+    )
+    top = httpserver.url_for("/").replace("localhost", "127.0.0.1")
+    httpserver.expect_request("/").respond_with_data(
+        f"{PAGE}<iframe src='{other}'></iframe>", content_type="text/html"
+    )
+    await page.goto(top)
+    with trio.fail_after(20):
+        while not (report := await page.rescue()).steps:
+            assert report.responsive
+    assert report.terminated
+    assert report.responsive
+    assert (await page.rescue()).steps == ()
+    await works(page)
+
+
+async def test_what_is_no_rescue_is_refused(site: cdpengine.Page) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="reload"):
+        await site.rescue(allow="everything")  # type: ignore[arg-type]
+
+
+async def test_the_watchdog_frees_a_page_that_hung_by_itself(
+    shared_endpoint: str, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    async with cdpengine.connect(shared_endpoint, rescue_after=1) as browser:
+        page = await browser.new_page(httpserver.url_for("/"))
+        await page.evaluate("setTimeout(() => { for (;;) {} }, 0); 0")
+        with trio.fail_after(20):
+            await works(page)
+        await page.close()
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), "5", True])
+async def test_the_watchdog_wants_seconds(shared_endpoint: str, seconds: object) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="rescue_after"):
+        async with cdpengine.connect(shared_endpoint, rescue_after=seconds):  # type: ignore[arg-type]
+            pass

@@ -1,0 +1,287 @@
+"""Lanes that are lost, refused and made again, by a scripted browser and a clock that jumps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from scripted_browser import NUMBER, ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.browser.lanes import PROOF_GRACE
+from cdpengine.engine.opening import _engine
+from cdpengine.session.connection import Connection
+from cdpengine.testing import SILENCE, Refusal, Request
+from cdpengine.testing.peer import Answer
+from cdpengine.wire.tap import Tap
+
+
+@pytest.fixture
+async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+class Door:
+    """Opens the lanes' connections, and refuses or keeps silent when told to."""
+
+    def __init__(self, scripted: ScriptedBrowser) -> None:
+        self.scripted = scripted
+        self.refuses = False
+        self.silent = False
+        self.tried: list[float] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Connection]:
+        self.tried.append(trio.current_time())
+        if self.refuses:
+            raise cdpengine.ConnectFailed(endpoint="memory", reason="nobody opened")
+        if self.silent:
+            await trio.sleep_forever()
+        async with self.scripted.connect() as connection:
+            yield connection
+
+
+@pytest.fixture
+async def door(scripted: ScriptedBrowser) -> Door:
+    return Door(scripted)
+
+
+@asynccontextmanager
+async def engine(scripted: ScriptedBrowser, door: Door) -> AsyncIterator[cdpengine.Browser]:
+    tap = Tap()
+    async with scripted.connect(tap=tap) as main, _engine(main, door.open, tap) as browser:
+        yield browser
+
+
+def lane_set_ups(scripted: ScriptedBrowser, target_id: str) -> int:
+    return sum(
+        request.method == "Target.attachToTarget" and request.params["targetId"] == target_id
+        for request in scripted.received
+    )
+
+
+async def test_a_cut_is_mended_at_once(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    pages = [await browser.new_page() for _ in range(3)]
+    scripted.on("Runtime.evaluate", SILENCE, nth=scripted.count("Runtime.evaluate") + 1)
+    started = trio.current_time()
+    async with trio.open_nursery() as nursery:
+
+        async def evaluate() -> None:
+            with pytest.raises(cdpengine.ConnectionLost, match="memory 2"):
+                await pages[0].evaluate("while (true) {}")
+
+        nursery.start_soon(evaluate)
+        await quiet()
+        sent = scripted.count("Runtime.callFunctionOn"), scripted.count("Runtime.evaluate")
+        assert sent[1] > 3
+        scripted.links[1].drop()
+    terminated = [r.session_id for r in scripted.received if r.method == "Runtime.terminateExecution"]
+    assert terminated == ["S-T1"], "the script that nobody waits for is stopped on the page's own session"
+    for page in pages:
+        assert await page.evaluate("1") == 1
+        assert page._target.lane_rebuilds == {"connection lost": 1}
+        assert not page.session.ended
+    assert trio.current_time() == started
+    expressions = [r.params.get("expression") for r in scripted.received if r.method == "Runtime.evaluate"]
+    assert expressions.count("while (true) {}") == 1, "it was sent once"
+
+
+async def test_attempts_are_spaced_and_those_who_wait_are_told(
+    scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
+) -> None:
+    async with engine(scripted, door) as browser:
+        page = await browser.new_page()
+        door.refuses = True
+        cut = trio.current_time()
+        scripted.links[1].drop()
+        await quiet()
+        with pytest.raises(cdpengine.ConnectionLost, match="nobody opened"):
+            await page.evaluate("1", timeout=30)
+        assert trio.current_time() - cut < 1
+        with pytest.raises(cdpengine.ConnectionLost, match="nobody opened"):
+            await page.evaluate("1", timeout=30)
+        assert trio.current_time() - cut < 1
+        await page.goto("https://a.example/")
+        opened = await browser.new_page()
+        await trio.sleep(20)
+        pauses = [round(b - a, 1) for a, b in zip(door.tried[1:], door.tried[2:], strict=False)]
+        assert pauses[:6] == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0]
+        assert set(pauses[6:]) == {2.0}
+        door.refuses = False
+        await trio.sleep(2)
+        assert await page.evaluate("1") == 1
+        assert await opened.evaluate("1") == 1
+        assert page._target.lane_rebuilds == {"connection lost": 1}
+
+
+async def test_a_silent_server_is_given_up_and_tried_again(
+    scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
+) -> None:
+    async with engine(scripted, door) as browser:
+        page = await browser.new_page()
+        door.silent = True
+        scripted.links[1].drop()
+        await quiet()
+        with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+            await page.evaluate("1", timeout=1)
+        door.silent = False
+        assert await page.evaluate("1", timeout=10) == 1
+
+
+async def test_a_first_connection_that_fails_leaves_as_itself(
+    scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
+) -> None:
+    door.refuses = True
+    with pytest.raises(cdpengine.ConnectFailed, match="nobody opened"):
+        async with engine(scripted, door):
+            raise AssertionError("there is no engine")
+
+
+async def test_nothing_is_opened_when_the_main_connection_is_lost(
+    scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
+) -> None:
+    async with engine(scripted, door) as browser:
+        page = await browser.new_page()
+        door.refuses = True
+        scripted.links[1].drop()
+        await trio.sleep(1)
+        scripted.links[0].drop()
+        await quiet()
+        tried = len(door.tried)
+        await trio.sleep(30)
+        assert len(door.tried) == tried
+        with pytest.raises(cdpengine.ConnectionLost, match="memory 1"):
+            await page.evaluate("1")
+
+
+async def test_a_detached_lane_is_attached_again_with_pauses(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    page = await browser.new_page()
+    started = trio.current_time()
+    for number in range(1, 5):
+        scripted.tell("Target.detachedFromTarget", {"sessionId": "L-T1"}, lane=True)
+        await quiet()
+        assert await page.evaluate("1") == 1
+        assert page._target.lane_rebuilds == {"detached": number}
+    assert trio.current_time() - started == pytest.approx(0.1 + 0.2 + 0.4)
+
+
+async def test_what_is_refused_for_ever_is_not_asked_for_ever(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Target.attachToTarget", Refusal(-32000, "Not allowed"))
+    page = await browser.new_page()
+    await trio.sleep(30)
+    asked = lane_set_ups(scripted, "T1")
+    assert 1 < asked < 10
+    with pytest.raises(cdpengine.SessionGone, match="Not allowed"):
+        await page.evaluate("1")
+    scripted.on("Target.attachToTarget", scripted.attach)
+    scripted.links[1].drop()  # a new connection is a new chance
+    await quiet()
+    assert await page.evaluate("1") == 1
+    assert page._target.lane_rebuilds == {"refused": 1}
+
+
+def frame_attached(scripted: ScriptedBrowser) -> None:
+    scripted.documents["F1"] = 1
+    scripted.alive.add("F1")
+    attached = {
+        "sessionId": "S-F1",
+        "targetInfo": {"targetId": "F1", "type": "iframe", "url": ""},
+        "waitingForDebugger": True,
+    }
+    scripted.tell("Target.attachedToTarget", attached, "S-T1")
+
+
+def runs(scripted: ScriptedBrowser, session_id: str) -> bool:
+    return any(
+        request.method == "Runtime.runIfWaitingForDebugger" and request.session_id == session_id
+        for request in scripted.received
+    )
+
+
+async def test_a_frame_runs_only_when_its_lane_has_answered(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    page = await browser.new_page()
+    held = scripted.hold("Runtime.evaluate", nth=scripted.count("Runtime.evaluate") + 1)
+    frame_attached(scripted)
+    await held.wait()
+    await quiet()
+    assert not runs(scripted, "S-F1")
+    held.release(NUMBER)
+    await quiet()
+    assert runs(scripted, "S-F1")
+    lane = await page._target.lane_of("F1")
+    assert (lane.id, lane.target_id) == ("L-F1", "F1")
+    scripted.links[1].drop()
+    await quiet()
+    again = await page._target.lane_of("F1")
+    assert again is not lane
+    assert again is page._target.lanes["F1"]
+    scripted.tell("Target.detachedFromTarget", {"sessionId": "S-F1"}, "S-T1")
+    await quiet()
+    assert set(page._target.lanes) == {"T1"}
+    detached = [r.params for r in scripted.received if r.method == "Target.detachFromTarget"]
+    assert detached == [{"sessionId": "L-F1"}], "the lane does not stay behind"
+    with pytest.raises(cdpengine.SessionGone, match="not in the page"):
+        await page._target.lane_of("F1")
+
+
+@pytest.mark.parametrize("silent", [True, False])
+async def test_a_frame_whose_process_is_still_to_come_runs_soon(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, silent: bool, autojump_clock: MockClock
+) -> None:
+    page = await browser.new_page()
+    no_document = Refusal(-32000, "Cannot find default execution context")
+    scripted.on(
+        "Runtime.evaluate", SILENCE if silent else no_document, nth=scripted.count("Runtime.evaluate") + 1
+    )
+    started = trio.current_time()
+    frame_attached(scripted)
+    await page._target.wait_for(lambda: len(page._target.frame_sessions) == 2)
+    lane = await page._target.lane_of("F1")
+    await quiet()
+    assert trio.current_time() - started == (PROOF_GRACE if silent else 0)
+    assert runs(scripted, "S-F1")
+    assert lane.id == "L-F1"
+
+
+async def test_a_page_that_moved_meanwhile_is_asked_again(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    moved = Refusal(-32000, "Inspected target navigated or closed")
+    for nth in (1, 2):
+        scripted.on("Runtime.evaluate", moved, nth=nth)
+    page = await browser.new_page()
+    assert await page.evaluate("1") == 1
+    assert page._target.lane_rebuilds == {}
+
+
+async def test_a_lane_that_vanishes_while_it_is_made_is_made_again(
+    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    def vanish(request: Request) -> Answer:
+        detached = {"method": "Target.detachedFromTarget", "params": {"sessionId": request.session_id}}
+        request.link.send(json.dumps(detached))
+        return SILENCE
+
+    scripted.on("Runtime.evaluate", vanish, nth=1)
+    page = await browser.new_page()
+    await trio.sleep(1)
+    assert await page.evaluate("1") == 1

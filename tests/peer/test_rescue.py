@@ -1,0 +1,351 @@
+"""The rescue ladder against a browser that does as it is told; on a clock that jumps, so times are exact."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+from scripted_browser import NUMBER, ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.testing import SILENCE, Refusal, Request
+from cdpengine.testing.peer import Answer
+
+QUICK = 0.1
+"""Seconds that dialog, termination and probe may take together."""
+
+
+@pytest.fixture
+async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> cdpengine.Page:
+    return await browser.new_page()
+
+
+def hang(scripted: ScriptedBrowser) -> None:
+    scripted.on("Runtime.evaluate", SILENCE)
+    scripted.on("Runtime.terminateExecution", SILENCE)
+    scripted.on("Page.stopLoading", SILENCE)
+
+
+def crash(scripted: ScriptedBrowser) -> None:
+    scripted.page_event("Inspector.targetCrashed", {})
+    scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
+
+
+def revive(scripted: ScriptedBrowser, request: Request) -> Answer:
+    scripted.on("Runtime.evaluate", NUMBER)
+    scripted.page_event("Inspector.targetReloadedAfterCrash", {})
+    scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", lane=True)
+    scripted.commit("T1", "https://a.example/")
+    request.reply({})
+    return SILENCE
+
+
+def crashes_and_comes_back(scripted: ScriptedBrowser) -> None:
+    def end(_request: Request) -> Answer:
+        crash(scripted)
+        return SILENCE
+
+    scripted.on("Page.crash", end)
+    scripted.on("Page.reload", lambda request: revive(scripted, request))
+
+
+# --- the quick steps -----------------------------------------------------------------------------------------------
+
+
+async def test_a_page_that_answers_is_left_alone(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    report = await page.rescue(allow="close")
+    assert report == cdpengine.RescueReport(sent=False, responsive=True)
+    assert str(report) == "the page answers"
+    for method in ("Runtime.terminateExecution", "Page.crash", "Target.closeTarget"):
+        assert scripted.count(method) == 0
+
+
+async def test_a_hung_page_is_terminated_on_both_its_sessions(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+
+    def freed(request: Request) -> Answer:
+        if request.session_id == "L-T1":
+            return SILENCE  # this one is not heard
+        scripted.on("Runtime.evaluate", NUMBER)
+        return None
+
+    scripted.on("Runtime.terminateExecution", freed)
+    report = await page.rescue()
+    assert (report.terminated, report.responsive, report.under_way) == (True, True, False)
+    told = {
+        request.session_id for request in scripted.received if request.method == "Runtime.terminateExecution"
+    }
+    assert told == {"L-T1", "S-T1"}
+
+
+async def test_what_is_not_confirmed_is_not_claimed(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    started = trio.current_time()
+    report = await page.rescue()
+    assert (report.terminated, report.responsive) == (False, False)
+    assert "not confirmed" in str(report)
+    assert "does not answer" in str(report)
+    assert 0 < report.steps[0].milliseconds <= QUICK * 1000
+    assert trio.current_time() - started <= QUICK + 0.05
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+@pytest.mark.parametrize(
+    "words", ["Inspected target navigated or closed", "Execution was terminated", "Internal error"]
+)
+async def test_a_probe_that_was_hit_itself_is_no_answer(
+    page: cdpengine.Page, scripted: ScriptedBrowser, words: str, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+
+    def terminated(_request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", SILENCE)
+        scripted.on("Runtime.evaluate", Refusal(-32000, words), nth=scripted.count("Runtime.evaluate") + 1)
+        return None
+
+    scripted.on("Runtime.terminateExecution", terminated)
+    report = await page.rescue()
+    assert (report.terminated, report.responsive) == (True, False)
+
+
+async def test_a_dialog_that_is_open_is_dismissed_first(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    scripted.on("Page.handleJavaScriptDialog", SILENCE)
+    scripted.page_event("Page.javascriptDialogOpening", {"type": "confirm", "message": "Sure?"})
+    await quiet()
+
+    def closed(_request: Request) -> Answer:
+        scripted.page_event("Page.javascriptDialogClosed", {"result": False})
+        scripted.on("Runtime.evaluate", NUMBER)
+        return None
+
+    scripted.on("Page.handleJavaScriptDialog", closed)
+    scripted.on("Runtime.terminateExecution", None)
+    report = await page.rescue()
+    assert [(step.name, step.done) for step in report.steps] == [("dialog", True), ("terminate", True)]
+    assert report.responsive
+
+
+# --- reload and close ----------------------------------------------------------------------------------------------
+
+
+async def test_reload_is_only_done_where_it_is_allowed(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    crashes_and_comes_back(scripted)
+    assert not (await page.rescue()).responsive
+    assert scripted.count("Page.crash") == 0
+    report = await page.rescue(allow="reload")
+    assert [(step.name, step.done) for step in report.steps] == [("terminate", False), ("reload", True)]
+    assert (report.responsive, report.under_way) == (True, False)
+    assert scripted.count("Page.crash") == scripted.count("Page.reload") == 1
+    assert await page.evaluate("1") == 1
+
+
+async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    crashes_and_comes_back(scripted)
+    held = scripted.hold("Page.reload")
+    started = trio.current_time()
+    with pytest.raises(cdpengine.DeadlineExceeded):
+        await page.rescue(allow="reload", timeout=0.5)
+    assert trio.current_time() - started <= 0.5 + 0.15
+    async with trio.open_nursery() as nursery:
+
+        async def act() -> None:
+            await page.snapshot(timeout=3)
+
+        nursery.start_soon(act)
+        await quiet()
+        assert scripted.count("Accessibility.getFullAXTree") == 0
+        again = await _reports(page)
+        assert again.under_way
+        (request,) = await held.wait()
+        revive(scripted, request)
+    assert scripted.count("Page.crash") == 1
+    assert scripted.count("Accessibility.getFullAXTree") == 1
+
+
+async def _reports(page: cdpengine.Page) -> cdpengine.RescueReport:
+    """The report of a rescue that does not wait for what goes on, as an evaluate's."""
+    from cdpengine.evaluate.rescue import rescue
+
+    started = trio.current_time()
+    report = await rescue(page._target, None, allow="reload", sent=True)
+    assert trio.current_time() - started <= 0.13
+    return report
+
+
+async def test_a_reload_that_never_ends_is_given_up_on(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    crashes_and_comes_back(scripted)
+    scripted.on("Page.reload", SILENCE)
+    started = trio.current_time()
+    report = await page.rescue(allow="reload")
+    assert trio.current_time() - started <= 6.5
+    assert (report.steps[-1].name, report.steps[-1].done) == ("reload", False)
+    assert not report.responsive
+    assert not page._target.rescue_under_way
+
+
+async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    await page.goto("https://a.example/")
+    hang(scripted)
+    scripted.on("Page.crash", Refusal(-32000, "Page has pending navigations, not killing"))
+
+    def navigate(request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", NUMBER)
+        return scripted.navigate(request)
+
+    scripted.on("Page.navigate", navigate)
+    report = await page.rescue(allow="reload")
+    assert report.responsive
+    assert report.did("reload")
+    urls = [request.params["url"] for request in scripted.received if request.method == "Page.navigate"]
+    assert urls[-2:] == ["data:text/html,", "https://a.example/"]
+
+
+async def test_close_is_told_once_a_second(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    scripted.on("Target.closeTarget", {"success": True}, nth=1)
+    started = trio.current_time()
+    report = await page.rescue(allow="close")
+    assert (report.closed, report.responsive) == (True, False)
+    assert str(report).startswith("the page was closed")
+    assert scripted.count("Target.closeTarget") == 2
+    assert 1 <= trio.current_time() - started <= 1.5
+    assert page.closed
+    assert scripted.count("Page.crash") == 0
+
+
+async def test_a_page_that_vanishes_in_the_middle(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+
+    def end(_request: Request) -> Answer:
+        scripted.vanish("T1")
+        return SILENCE
+
+    scripted.on("Page.crash", end)
+    report = await page.rescue(allow="reload")
+    assert (report.responsive, report.did("reload")) == (False, False)
+
+
+# --- who does not answer -------------------------------------------------------------------------------------------
+
+
+async def test_how_long_a_page_has_been_silent(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    assert await page.unresponsive_for() == 0.0
+    held = scripted.hold("Runtime.evaluate")
+    assert await page.unresponsive_for() == pytest.approx(0.05)
+    await trio.sleep(3)
+    assert await page.unresponsive_for() == pytest.approx(3.1)
+    asked = scripted.count("Runtime.evaluate")
+    held.release(NUMBER)
+    await quiet()
+    scripted.on("Runtime.evaluate", SILENCE)
+    # The old answer says nothing of now: it is asked anew, and counted from there.
+    assert await page.unresponsive_for() == pytest.approx(0.05)
+    assert scripted.count("Runtime.evaluate") == asked + 1
+
+
+async def test_an_action_at_its_deadline_names_the_page(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    scripted.on("Accessibility.getFullAXTree", SILENCE)
+    started = trio.current_time()
+    with pytest.raises(
+        cdpengine.PageUnresponsive, match=r"snapshot did not finish.*page\.rescue\(\)"
+    ) as caught:
+        await page.snapshot(timeout=1)
+    assert trio.current_time() - started == pytest.approx(1.05)
+    assert caught.value.unresponsive_for == pytest.approx(0.05)
+    assert scripted.count("Runtime.terminateExecution") == 0
+    scripted.on("Runtime.evaluate", NUMBER)
+    await page._target.pulse.silence(0)
+    sent = len(scripted.received)
+    with pytest.raises(cdpengine.DeadlineExceeded) as spent:
+        await page.snapshot(timeout=0)
+    assert type(spent.value) is cdpengine.DeadlineExceeded
+    assert len(scripted.received) == sent
+
+
+# --- the watchdog --------------------------------------------------------------------------------------------------
+
+
+async def test_the_watchdog_rescues_a_page_that_is_silent(
+    browser: cdpengine.Browser,
+    page: cdpengine.Page,
+    scripted: ScriptedBrowser,
+    caplog: pytest.LogCaptureFixture,
+    autojump_clock: MockClock,
+) -> None:
+    caplog.set_level(logging.INFO, "cdpengine.rescue")
+    async with browser.watched(4):
+        await trio.sleep(20)
+        assert scripted.count("Runtime.terminateExecution") == 0
+        held = scripted.hold("Runtime.evaluate")
+        hung = trio.current_time()
+
+        def freed(_request: Request) -> Answer:
+            scripted.on("Runtime.evaluate", NUMBER)
+            held.release(NUMBER)
+            return None
+
+        scripted.on("Runtime.terminateExecution", freed)
+        await scripted.wait_for("Runtime.terminateExecution")
+        assert 4 <= trio.current_time() - hung <= 6
+        await trio.sleep(20)
+    assert scripted.count("Runtime.terminateExecution") == 2  # on both sessions, once
+    assert len([record for record in caplog.records if record.name == "cdpengine.rescue"]) == 1
+
+
+async def test_the_watchdog_does_not_hammer_and_ends_with_its_page(
+    browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    async with browser.watched(4):
+        await trio.sleep(30)
+        assert 4 <= scripted.count("Runtime.terminateExecution") <= 2 * 8
+        scripted.vanish("T1")
+        await trio.sleep(5)
+        before = scripted.count("Runtime.terminateExecution")
+        await trio.sleep(15)
+        assert scripted.count("Runtime.terminateExecution") == before
