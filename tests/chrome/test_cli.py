@@ -369,3 +369,30 @@ def test_a_reader_that_leaves_is_no_error(shop: str) -> None:
         os.close(writing)
     assert done.returncode == 1
     assert done.stderr == ""
+
+
+def test_an_element_is_passed_by_its_ref(shop: str) -> None:
+    done = run("evaluate", shop, "el => el.textContent.trim()", "--ref", "e1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "Kettle" in json.loads(done.stdout)["value"]
+    wrong = run("evaluate", shop, "el => 1", "--ref", "e9999")
+    assert wrong.returncode == 1
+    assert "e9999" in wrong.stderr
+
+
+def test_a_running_browsers_page_needs_no_url(shared_endpoint: str) -> None:
+    done = run("evaluate", "1 + 1", "--endpoint", shared_endpoint)
+    assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("evaluate",),
+        ("evaluate", "1 + 1"),
+        ("evaluate", "about:blank", "1", "2"),
+        ("evaluate", "about:blank", "1", "--rescue", "pray"),
+    ],
+)
+def test_an_evaluate_that_is_used_wrongly(words: tuple[str, ...]) -> None:
+    assert run(*words).returncode == 2

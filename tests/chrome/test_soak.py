@@ -13,7 +13,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 
-HANGS = 100
+HANGS = 200
 NAVIGATIONS = 200
 
 ONE_MORE = 1
