@@ -153,7 +153,9 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
     page.set_dialog_policy(never)
     with trio.fail_after(2), pytest.raises(cdpengine.EvaluationTimeout) as caught:
         await page.evaluate("confirm('hello')", timeout=0.3)
-    assert caught.value.report.did("dialog")
+    assert caught.value.report.steps[0].name == "dialog"
+    with trio.fail_after(5):  # where the machine is busy, Chrome confirms it later than the report can wait
+        await page._target.dialogs.wait_for_answer()
     assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs] == [(False, "elsewhere")]
     assert await page.evaluate("1 + 1", timeout=2) == 2
 
@@ -163,3 +165,20 @@ async def test_the_default_of_a_browser(browser: cdpengine.Browser) -> None:
     page = await browser.new_page()
     assert await page.evaluate("confirm('hello')") is True
     await page.close()
+
+
+async def test_frames_of_other_processes_ask_as_their_page_may(httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/").respond_with_data("<p>Text", content_type="text/html")
+    url = httpserver.url_for("/").replace("localhost", "127.0.0.1")
+    inner = url.replace("127.0.0.1", "localhost")
+    async with cdpengine.launch(args=["--site-per-process"]) as browser:
+        page = await browser.new_page(url)
+        page.set_dialog_policy("accept", prompt_text="mine")
+        await page.evaluate(
+            "url => new Promise(done => { const frame = document.createElement('iframe');"
+            " frame.src = url; frame.onload = done; document.body.append(frame) }).then(() => 1)",
+            inner,
+        )
+        frame = next(frame for frame in page.frames if frame.url == inner)
+        assert await page.evaluate("prompt('q')", frame=frame, timeout=5) == "mine"
+        assert [(dialog.frame_id, dialog.url) for dialog in page.dialogs] == [(frame.id, inner)]

@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 
 HANGS = 200
-NAVIGATIONS = 200
+NAVIGATIONS = 100
 
 ONE_MORE = 1
 SOME = 10
