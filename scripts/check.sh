@@ -12,7 +12,13 @@ check_lint() { "$BIN/ruff" check . && "$BIN/ruff" format --check .; }
 check_types() { "$BIN/mypy"; }
 check_imports() { "$BIN/lint-imports" --no-cache --no-logo; }
 check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
-check_tests() { "$BIN/pytest" -q --durations=5; }
+# Whole files go to one worker, so that what a file shares is set up once.
+check_tests() {
+    local result=0
+    "$BIN/pytest" -q --durations=5 -m "not alone" --numprocesses=3 --dist=loadfile || result=1
+    "$BIN/pytest" -q --durations=5 -m alone || result=1
+    return "$result"
+}
 
 now() { "$BIN/python" -c 'import time; print(time.monotonic())'; }
 since() { "$BIN/python" -c 'import sys, time; print("%.1f s" % (time.monotonic() - float(sys.argv[1])))' "$1"; }

@@ -58,6 +58,7 @@ def closed_port() -> int:
 # --- demo ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 def test_the_demo_holds() -> None:
     done = run("demo")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -167,6 +168,7 @@ def test_a_value_in_json_is_json_whatever_it_is(shop: str, expression: str, valu
     assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
 
+@pytest.mark.alone
 def test_a_hung_script_is_told_from_one_that_threw() -> None:
     hung = run("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
     threw = run("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")

@@ -19,6 +19,8 @@ from werkzeug import Request, Response
 import cdpengine
 
 BUDGET = 0.3
+pytestmark = pytest.mark.alone
+
 LATE = 1.0
 """Seconds past the budget that a loaded machine may take; benchmarks/hung_evaluate.py has the real figures."""
 
