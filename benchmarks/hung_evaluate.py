@@ -13,15 +13,13 @@ import argparse
 import json
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
 import trio
 
 import cdpengine
+from benchmarks.peers import HERE, peers_python
 
-HERE = Path(__file__).parent
-PEERS = HERE / ".peers"
 BUDGET = 0.5
 """Seconds that the script may run."""
 
@@ -64,18 +62,6 @@ def playwright_round(python: Path, executable: str) -> dict[str, object]:
     )
     answer: dict[str, object] = json.loads(done.stdout)
     return answer
-
-
-def peers_python() -> Path:
-    """Return the peers' interpreter, made on first use."""
-    python = PEERS / "bin" / "python"
-    stamp = PEERS / ".ready"
-    wanted = (HERE / "peers.txt").read_text("utf-8")
-    if not stamp.exists() or stamp.read_text("utf-8") != wanted:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", PEERS], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-qq", "-r", HERE / "peers.txt"], check=True)
-        stamp.write_text(wanted, "utf-8")
-    return python
 
 
 def summarize(values: list[float]) -> dict[str, float]:

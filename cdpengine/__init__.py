@@ -19,17 +19,29 @@ from typing import TYPE_CHECKING
 from cdpengine._version import __version__
 
 if TYPE_CHECKING:
+    from cdpengine.action.boxes import BoundingBox
+    from cdpengine.action.fill import FillValue
+    from cdpengine.action.option import Option
     from cdpengine.action.outcome import ActionOutcome
+    from cdpengine.browser.activity import DownloadStarted, NavigationStarted, PopupOpened
     from cdpengine.browser.dialogs import Dialog, DialogAnswer
+    from cdpengine.browser.download import Download, DownloadProgress
+    from cdpengine.browser.file_choosers import FileChooser
     from cdpengine.browser.find import BrowserInstallation, find_browser, find_browsers
+    from cdpengine.browser.finding import FoundNode
     from cdpengine.browser.frames import Frame
     from cdpengine.browser.navigation import Navigation
+    from cdpengine.browser.windows import WindowBounds
     from cdpengine.budget import Budget
     from cdpengine.engine.browser import Browser, BrowserContext, BrowserStatistics, BrowserVersion
+    from cdpengine.engine.expectations import Expected
+    from cdpengine.engine.expected_chooser import ExpectedFileChooser
     from cdpengine.engine.opening import connect, launch
     from cdpengine.engine.page import Page
+    from cdpengine.engine.page_forms import Field
     from cdpengine.engine.targets import BackendNode, Target
     from cdpengine.errors import (
+        AmbiguousNode,
         BrowserNotFound,
         ConnectFailed,
         ConnectionLost,
@@ -37,19 +49,24 @@ if TYPE_CHECKING:
         DeadlineExceeded,
         DialogOpened,
         Disabled,
+        DownloadFailed,
         EngineError,
         EvaluationDisabled,
         EvaluationFailed,
         EvaluationTerminated,
         EvaluationTimeout,
         EventsLost,
+        FailedField,
+        FormErrors,
         InvalidArgument,
         Invisible,
         LaunchFailed,
         NavigationFailed,
         NodeError,
         NodeNotFound,
+        NotDelivered,
         NotInteractable,
+        OptionNotFound,
         PageUnresponsive,
         ProtocolError,
         RemoteError,
@@ -60,6 +77,7 @@ if TYPE_CHECKING:
         TargetCrashed,
         UndecodableReply,
         Unstable,
+        ValueRefused,
         ValueTooLarge,
     )
     from cdpengine.evaluate.counters import EvaluationStatistics
@@ -84,25 +102,38 @@ if TYPE_CHECKING:
     from cdpengine.session.streams import EventStream, StreamStatistics
     from cdpengine.session.targets import TargetInfo
     from cdpengine.snapshot.refs import Ref
-    from cdpengine.snapshot.snapshot import Snapshot, SnapshotStats
+    from cdpengine.snapshot.snapshot import Snapshot
+    from cdpengine.snapshot.stats import FrameSource, SnapshotStats
 
 _HOME = {
+    "cdpengine.action.fill": "FillValue",
+    "cdpengine.action.option": "Option",
+    "cdpengine.action.boxes": "BoundingBox",
     "cdpengine.action.outcome": "ActionOutcome",
+    "cdpengine.browser.activity": "DownloadStarted NavigationStarted PopupOpened",
     "cdpengine.browser.dialogs": "Dialog DialogAnswer",
+    "cdpengine.browser.download": "Download DownloadProgress",
+    "cdpengine.browser.file_choosers": "FileChooser",
     "cdpengine.browser.find": "BrowserInstallation find_browser find_browsers",
+    "cdpengine.browser.finding": "FoundNode",
     "cdpengine.browser.frames": "Frame",
     "cdpengine.browser.navigation": "Navigation",
+    "cdpengine.browser.windows": "WindowBounds",
     "cdpengine.budget": "Budget",
     "cdpengine.engine.browser": "Browser BrowserContext BrowserStatistics BrowserVersion",
+    "cdpengine.engine.expectations": "Expected",
+    "cdpengine.engine.expected_chooser": "ExpectedFileChooser",
     "cdpengine.engine.opening": "connect launch",
     "cdpengine.engine.page": "Page",
+    "cdpengine.engine.page_forms": "Field",
     "cdpengine.engine.targets": "BackendNode Target",
     "cdpengine.errors": """
-        BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded DialogOpened Disabled EngineError
-        EvaluationDisabled EvaluationFailed EvaluationTerminated EvaluationTimeout EventsLost InvalidArgument
-        Invisible LaunchFailed NavigationFailed NodeError NodeNotFound NotInteractable PageUnresponsive
-        ProtocolError RemoteError RescueReport RescueStep SessionGone StaleRef TargetCrashed UndecodableReply
-        Unstable ValueTooLarge
+        AmbiguousNode BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded
+        DialogOpened Disabled DownloadFailed EngineError EvaluationDisabled EvaluationFailed
+        EvaluationTerminated EvaluationTimeout EventsLost FailedField FormErrors InvalidArgument
+        Invisible LaunchFailed NavigationFailed NodeError NodeNotFound NotDelivered NotInteractable
+        OptionNotFound PageUnresponsive ProtocolError RemoteError RescueReport RescueStep
+        SessionGone StaleRef TargetCrashed UndecodableReply Unstable ValueRefused ValueTooLarge
     """,
     "cdpengine.evaluate.counters": "EvaluationStatistics",
     "cdpengine.evaluate.evaluation": "JSHandle",
@@ -115,7 +146,8 @@ _HOME = {
     "cdpengine.session.streams": "EventStream StreamStatistics",
     "cdpengine.session.targets": "TargetInfo",
     "cdpengine.snapshot.refs": "Ref",
-    "cdpengine.snapshot.snapshot": "Snapshot SnapshotStats",
+    "cdpengine.snapshot.snapshot": "Snapshot",
+    "cdpengine.snapshot.stats": "FrameSource SnapshotStats",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -134,7 +166,9 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "ActionOutcome",
+    "AmbiguousNode",
     "BackendNode",
+    "BoundingBox",
     "Browser",
     "BrowserContext",
     "BrowserInstallation",
@@ -152,6 +186,10 @@ __all__ = [
     "DialogAnswer",
     "DialogOpened",
     "Disabled",
+    "Download",
+    "DownloadFailed",
+    "DownloadProgress",
+    "DownloadStarted",
     "EngineError",
     "EvaluationDisabled",
     "EvaluationFailed",
@@ -161,7 +199,16 @@ __all__ = [
     "Event",
     "EventStream",
     "EventsLost",
+    "Expected",
+    "ExpectedFileChooser",
+    "FailedField",
+    "Field",
+    "FileChooser",
+    "FillValue",
+    "FormErrors",
+    "FoundNode",
     "Frame",
+    "FrameSource",
     "InvalidArgument",
     "Invisible",
     "JSDate",
@@ -180,11 +227,16 @@ __all__ = [
     "LaunchFailed",
     "Navigation",
     "NavigationFailed",
+    "NavigationStarted",
     "NodeError",
     "NodeNotFound",
+    "NotDelivered",
     "NotInteractable",
+    "Option",
+    "OptionNotFound",
     "Page",
     "PageUnresponsive",
+    "PopupOpened",
     "ProtocolError",
     "Ref",
     "RemoteError",
@@ -201,7 +253,9 @@ __all__ = [
     "TargetInfo",
     "UndecodableReply",
     "Unstable",
+    "ValueRefused",
     "ValueTooLarge",
+    "WindowBounds",
     "__version__",
     "connect",
     "find_browser",

@@ -1,23 +1,24 @@
 """Actionability: waits until a node can be acted on, and says where.
 
 Rule: one look is two round trips. The first scrolls the node into view and asks for its quads, the viewport
-and a handle on the node in an isolated world; the second runs actionability.js on the node and on the iframe
+and a handle on the node in an isolated world; the second runs actionability.js on the node and on the frame
 elements around it, which answers what the node is like and who receives events at the candidate points. A look
 that fails for a reason that may pass is repeated, after short growing pauses, until the budget ends; then the
 last reason is the error. A node that left its document never comes back: that is StaleRef at once.
 
-Stability is sampled over two animation frames when something may be moving: an animation runs in the document,
-the node was just scrolled or is partly outside, or an earlier look failed. Otherwise the samples are skipped,
-which saves two frames (33 ms) on a still page. Movement by script alone does not count as unstable: the hit
-test comes after it and right before the event.
+Stability is sampled over two animation frames when something may be moving: an animation of the node, of what it
+is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier look
+failed. Otherwise the samples are skipped, which saves two frames (33 ms) on a still page. Movement by script
+alone does not count as unstable: the hit test comes after it and right before the event, and a witness (see
+witness.py), armed in the same call, sees who receives it.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
 
 import attrs
 import msgspec
@@ -25,10 +26,30 @@ import trio
 
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import Point, Quad
+from cdpengine.action.in_page import (
+    Handle,
+    handle_on,
+    post_library_call,
+    returned,
+    returned_object,
+    run,
+    stale,
+    together,
+    unless_refused,
+)
+from cdpengine.action.look import Look, Requirements, look_request
 from cdpengine.action.placement import BoxModelReply, MetricsReply, Placed, QuadsReply, place
-from cdpengine.browser.frames import FrameTreeNode, FrameTreeReply
+from cdpengine.action.surroundings import (
+    Surroundings,
+    content_boxes,
+    find_surroundings,
+    measured,
+    points_outside,
+    windows_from_outside,
+)
+from cdpengine.action.witness import Witness
 from cdpengine.browser.node import Node
-from cdpengine.browser.worlds import IsolatedWorlds, context_gone
+from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import (
     ConnectionLost,
@@ -68,62 +89,17 @@ _ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', beh
 _group_numbers = itertools.count(1)
 
 
-@attrs.frozen
-class Requirements:
-    """What has to hold before an action; with all of them off, a node only needs a point."""
-
-    visible: bool = True
-    enabled: bool = True
-    stable: bool = True
-    receives_events: bool = True
+class _DescribedNode(msgspec.Struct, rename="camel"):
+    backend_node_id: int
 
 
-NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
-
-
-class Look(msgspec.Struct):
-    """What actionability.js answers. A reason is "" when there is none."""
-
-    connected: bool
-    element: str
-    invisible: str = ""
-    disabled: str = ""
-    uneditable: str = ""
-    readonly: str = ""
-    moved: bool = False
-    hits: list[bool] = []
-    covered: str = ""
-    untouchable: bool = False
+class _Described(msgspec.Struct):
+    node: _DescribedNode
 
 
 class _Focus(msgspec.Struct):
     focused: bool
     holder: str = ""
-
-
-class _FrameOwner(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-
-
-class _Thrown(msgspec.Struct):
-    text: str = ""
-
-
-class _Value(msgspec.Struct):
-    value: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _Returned(msgspec.Struct, rename="camel"):
-    result: _Value
-    exception_details: _Thrown | None = None
-
-
-@attrs.frozen
-class _Handle:
-    """A node and its remote object in the isolated world of its frame."""
-
-    node: Node
-    object_id: str
 
 
 @attrs.define(eq=False)
@@ -136,24 +112,29 @@ class Inspection:
     budget: Budget
     interruptions: Interruptions
     _group: str
-    _handle: _Handle | None = None
-    _owners: Sequence[_Handle] = ()
+    _handle: Handle | None = None
+    _around: Surroundings | None = None
     _looks: int = 0
     _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
     _align: str | None = None
+    _cover: tuple[Handle, object] | None = None
 
     async def wait_for_point(
-        self, requirements: Requirements, position: tuple[float, float] | None = None
+        self,
+        requirements: Requirements,
+        position: tuple[float, float] | None = None,
+        witness: Witness | None = None,
     ) -> Point:
         """Wait until the node meets the requirements, and return the point to act on.
 
         `position` is an offset in CSS pixels from the top left corner of the node's border box; else the
-        middle of its largest visible part is taken, or another visible point where that one is covered.
+        middle of its largest visible part is taken, or another visible point where that one is covered. `witness`
+        is armed by the look that finds the point.
 
         Raises StaleRef at once when the node left its document; at the end of the budget Invisible, Disabled,
         Unstable, Covered, or NotInteractable while a dialog blocks the page.
         """
-        return await self._until(lambda: self._point(requirements, position))
+        return await self._until(lambda: self._point(requirements, position, witness))
 
     async def wait_for_focus(self, *, editable: bool, at_end: bool) -> None:
         """Wait until the node is visible and enabled, and give it the focus; `at_end`: the caret goes there.
@@ -162,6 +143,20 @@ class Inspection:
         when it can never take text, or does not take the focus.
         """
         await self._until(lambda: self._focus(editable=editable, at_end=at_end))
+
+    async def wait_until_usable(self, *, visible: bool = True, writable: bool = False) -> None:
+        """Wait until the node is visible (unless that does not matter) and enabled; `writable`: not read-only.
+
+        Raises as `wait_for_focus` does.
+        """
+        await self._until(lambda: self._usable(visible=visible, writable=writable))
+
+    async def run(self, source: str, request: object, kind: type[T]) -> T:
+        """Call a function of the engine's own on the node, in its isolated world; `kind` is what it answers.
+
+        Raises StaleRef when the node's document is gone, EvaluationFailed when the function threw.
+        """
+        return await run(await self._resolve(), source, request, kind)
 
     # --- waiting -------------------------------------------------------------------------------------------
 
@@ -185,6 +180,8 @@ class Inspection:
             )
         if failure is None:
             raise self.budget.exceeded()
+        if isinstance(failure, Covered):
+            failure.covering_node = await self._covering_node(margin / 2)
         spent = trio.current_time() - started
         failure.steps = (*self.budget.steps, f"looked {self._looks} times in {spent:.1f} s")
         raise failure
@@ -192,29 +189,58 @@ class Inspection:
     def _refusal(self, kind: type[NotInteractable], reason: str) -> NotInteractable:
         return kind(action=self.action, target=self.node.description, reason=reason)
 
-    def _stale(self, what: str, reason: str) -> StaleRef:
-        return StaleRef(ref=self.node.description, description=what, reason=reason)
+    async def _covering_node(self, patience: float) -> int | None:
+        """Return the backend node id of what was last seen to cover the node, if that can be had quickly."""
+        if self._cover is None:
+            return None
+        handle, request = self._cover
+        if handle.node.session.target_type == "iframe":
+            return None  # node ids count per process: only the page's own are of use to others
+        with (
+            trio.move_on_after(patience),
+            suppress(RemoteError, StaleRef, EvaluationFailed),
+            together() as post,
+        ):
+            found = post(post_library_call(handle, "covering", request, by_value=False))
+            object_id = await returned_object(found, handle.node)
+            if object_id is not None:
+                session = handle.node.session
+                described = await session.request("DOM.describeNode", {"objectId": object_id}, _Described)
+                session.post("Runtime.releaseObject", objectId=object_id)
+                return described.node.backend_node_id
+        return None
 
     # --- one look ------------------------------------------------------------------------------------------
 
-    async def _point(self, required: Requirements, position: tuple[float, float] | None) -> Point:
+    async def _point(
+        self, required: Requirements, position: tuple[float, float] | None, witness: Witness | None
+    ) -> Point:
         placed = await self._place(position)
-        look, around = await self._look(placed)
+        look, around, requests = await self._look(placed, required, witness)
         if required.visible and look.invisible:
             raise self._refusal(Invisible, look.invisible)
         if required.enabled and look.disabled:
             raise self._refusal(Disabled, look.disabled)
-        if required.stable and (look.moved or any(outer.moved for outer in around)):
+        if required.stable and (look.moved or any(outer.moved for _, outer in around)):
             raise self._refusal(Unstable, "it keeps moving")
         if not placed.points:
             raise self._refusal(Invisible, look.invisible or placed.outside)
         if not required.receives_events:
             return placed.points[0]
+        looks = [look, *(outer for _, outer in around)]
         for index, point in enumerate(placed.points):
-            if all(one.hits[index] for one in (look, *around)):
+            if all(one.hits[index] for one in looks):
                 return point
         self._align = next(self._alignments, None)
-        covering = next((one for one in (*around, look) if not all(one.hits)), look)
+        assert self._handle is not None
+        seen = [(self._handle, look), *around]
+        number, (handle, covering) = next(
+            ((number, one) for number, one in reversed(list(enumerate(seen))) if not all(one[1].hits)),
+            (0, seen[0]),
+        )
+        first = next((i for i, hit in enumerate(covering.hits) if not hit), 0)
+        request = requests[number]
+        self._cover = (handle, {**request, "points": [request["points"][first]], "witness": None})
         hint = ", and it has pointer-events: none" if look.untouchable else ""
         raise Covered(
             action=self.action,
@@ -224,129 +250,137 @@ class Inspection:
         )
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
-        handle = self._handle or await self._resolve()
-        look = self._connected(await self._run(handle, script("actionability"), _request(()), Look))
-        if look.invisible:
+        await self._usable(visible=True, editable=editable)
+        focus = await self.run(script("focus"), {"atEnd": at_end}, _Focus)
+        if not focus.focused:
+            holder = f"; the focus is on {focus.holder}" if focus.holder else ""
+            raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
+
+    async def _usable(self, *, visible: bool, editable: bool = False, writable: bool = False) -> None:
+        look = await self._look_alone()
+        if visible and look.invisible:
             raise self._refusal(Invisible, look.invisible)
         if look.disabled:
             raise self._refusal(Disabled, look.disabled)
         if editable and look.uneditable:
             raise self._refusal(NotInteractable, f"{look.uneditable}. For keys without a field, use press()")
-        if editable and look.readonly:
+        if (editable or writable) and look.readonly:
             raise self._refusal(Disabled, look.readonly)
-        focus = await self._run(handle, script("focus"), {"atEnd": at_end}, _Focus)
-        if not focus.focused:
-            holder = f"; the focus is on {focus.holder}" if focus.holder else ""
-            raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
+
+    async def _look_alone(self) -> Look:
+        handle = await self._resolve()
+        with together() as post:
+            call = post(post_library_call(handle, "look", look_request(())))
+            return self._connected(await returned(call, self.node, Look))
 
     async def _place(self, position: tuple[float, float] | None) -> Placed:
         """Scroll the node into view and measure it, in one round trip once its frames are known."""
         session, node_id = self.node.session, self.node.backend_node_id
-        if self.node.frame_id != session.target_id and not self._owners:
-            self._owners = await self._resolve_owners()
+        if self._around is None:
+            self._around = await find_surroundings(self.node, self.worlds, self._group)
         if self._align is not None and self._handle is not None:
             align, self._align = self._align, None
-            await self._run(self._handle, _ALIGN, align, msgspec.Raw)
+            await run(self._handle, _ALIGN, align, msgspec.Raw)
         # With a position it is that pixel of the node that has to come into view.
         rect = {"rect": {"x": position[0], "y": position[1], "width": 1, "height": 1}} if position else {}
-        with _together() as post:
+        with together() as post:
             before = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
             scrolling = post(session.post("DOM.scrollIntoViewIfNeeded", backendNodeId=node_id, **rect))
             after = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
             box = post(session.post("DOM.getBoxModel", backendNodeId=node_id))
             metrics = post(session.post("Page.getLayoutMetrics"))
-            frames = [
-                post(session.post("DOM.getBoxModel", backendNodeId=owner.node.backend_node_id))
-                for owner in self._owners
-            ]
-            if self._handle is None:
-                self._handle = await self._resolve()
+            inner, outer = self._around.post_inner(post), self._around.post_outer(post)
+            await self._resolve()
             quads_before = await _quads(before)
-            await _unless_refused(scrolling, msgspec.Raw)
+            await unless_refused(scrolling, msgspec.Raw)
             quads = await _quads(after)
-            found = await _unless_refused(box, BoxModelReply)
+            found = await unless_refused(box, BoxModelReply)
             model = None if found is None else found.model
-            size = (await metrics.decoded(MetricsReply)).css_layout_viewport
-            owners = [await _unless_refused(frame, BoxModelReply) for frame in frames]
-        viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
-        frame_quads = [Quad.from_floats(owner.model.content) for owner in owners if owner is not None]
-        if len(frame_quads) < len(owners):
+            viewports = await metrics.decoded(MetricsReply)
+            frames, tiers = await content_boxes(inner), await measured(outer)
+        # A frame's own visual viewport is nothing that a person sees; the page's is smaller than its layout where
+        # it is zoomed by pinching, and quads and input count from its corner.
+        layout = viewports.css_layout_viewport
+        size = layout if self._around.outer else viewports.css_visual_viewport
+        outside = None if tiers is None else windows_from_outside(tiers, layout)
+        if frames is None or tiers is None or outside is None:
             return Placed((), (), settle=True, outside="a frame around it has no box")
         if not quads and model is not None:
             quads = [Quad.from_floats(model.border)]
-        placed = place(quads, [viewport, *frame_quads], model, position)
+        if not quads:
+            document = Quad.from_rect(0, 0, layout.client_width, layout.client_height)
+            quads = await self._area_of_an_image([document, *frames][-1])
+        viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
+        placed = place(quads, [viewport, *frames, *outside], model, position)
         moved = quads != quads_before or self._looks > 1
-        return attrs.evolve(placed, frames=frame_quads, settle=placed.settle or moved)
+        return attrs.evolve(
+            placed,
+            frames=frames,
+            settle=placed.settle or moved,
+            outer=points_outside(placed.points, tiers, layout),
+            outer_frames=[tier.frames for tier in tiers],
+        )
 
-    async def _look(self, placed: Placed) -> tuple[Look, list[Look]]:
-        """Run the in-page helper on the node and on the iframe elements around it, in one round trip.
+    async def _area_of_an_image(self, document: Quad) -> list[Quad]:
+        """Return the quad of an <area>, which has none of its own; `document` is where its document is shown."""
+        with together() as post:
+            call = post(post_library_call(await self._resolve(), "area", None))
+            found = await returned(call, self.node, msgspec.Raw)
+        if bytes(found) == b"null":
+            return []
+        x, y, width, height = msgspec.json.decode(found, type=tuple[float, float, float, float])
+        corners = Quad.from_rect(x, y, width, height).polygon
+        return [Quad(*(document.at(*corner) for corner in corners))]
 
-        A point is taken to the coordinates of each document: the outermost has the session's own; in a frame
-        they are fractions of the frame element's content box, which holds under every affine transform.
+    async def _look(
+        self, placed: Placed, required: Requirements, witness: Witness | None
+    ) -> tuple[Look, list[tuple[Handle, Look]], list[dict[str, Any]]]:
+        """Run actionability.js on the node and on the frame elements around it, in one round trip.
+
+        A point is taken to the coordinates of each document: a session's outermost has the session's own; in a
+        frame they are fractions of the frame element's content box, which holds under every affine transform.
+        Returns the node's look, those of the frames around it, and the requests of all, the node's first.
         """
-        assert self._handle is not None
-        handles = [*self._owners, self._handle]
-        frames: list[Quad | None] = [None, *placed.frames]
-        source = script("actionability")
-        with _together() as post:
-            calls = [
-                post(_post_run(handle, source, _request(placed.points, frame, settle=placed.settle)))
-                for handle, frame in zip(handles, frames, strict=True)
+        handle, around = await self._resolve(), self._around
+        assert around is not None
+        tiers = [([*around.inner, handle], placed.points, placed.frames)]
+        if placed.outer:  # without a point nothing is measured out there
+            for tier, points, frames in zip(around.outer, placed.outer, placed.outer_frames, strict=True):
+                tiers.append(([*tier.handles], points, frames))
+        asked: list[tuple[Handle, dict[str, Any]]] = []
+        for handles, points, frames in tiers:
+            windows: list[Quad | None] = [None, *frames]
+            for one, frame in zip(handles, windows, strict=False):
+                asked.append((one, look_request(points, frame, settle=placed.settle)))
+        if witness is not None:
+            for one, request in asked:
+                if one.node.session is self.node.session:
+                    request["witness"] = witness.orders(
+                        inside=one is not handle, checked=required.receives_events
+                    )
+        asked.sort(key=lambda each: each[0] is not handle)
+        if witness is not None:
+            witness.armed([one for one, _ in asked if one.node.session is self.node.session])
+        with together() as post:
+            calls = [post(post_library_call(one, "look", request)) for one, request in asked]
+            if witness is not None:
+                witness.post_completion()
+            looks = [
+                self._connected(await returned(call, one.node, Look))
+                for call, (one, _) in zip(calls, asked, strict=True)
             ]
-            looks = [self._connected(await self._returned(call, Look)) for call in calls]
-        return looks[-1], looks[:-1]
+        outer = [(one, look) for (one, _), look in zip(asked[1:], looks[1:], strict=True)]
+        return looks[0], outer, [request for _, request in asked]
 
     def _connected(self, look: Look) -> Look:
         if not look.connected:
-            raise self._stale(look.element, "it is no longer in the document")
+            raise stale(self.node, look.element, "it is no longer in the document")
         return look
 
-    # --- handles -------------------------------------------------------------------------------------------
-
-    async def _resolve(self) -> _Handle:
-        return await self._handle_on(self.node)
-
-    async def _resolve_owners(self) -> Sequence[_Handle]:
-        """Return the iframe elements around the node's frame within its session, the outermost first."""
-        session = self.node.session
-        tree = (await session.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
-        path = _path_to(self.node.frame_id, tree)
-        if path is None:
-            raise self._stale("a node of a frame", "its frame is gone")
-        handles: list[_Handle] = []
-        for parent, frame in itertools.pairwise(path):
-            try:
-                owner = await session.request("DOM.getFrameOwner", {"frameId": frame}, _FrameOwner)
-            except RemoteError as error:
-                raise self._stale("a node of a frame", "its frame is gone") from error
-            handles.append(
-                await self._handle_on(Node(session, owner.backend_node_id, parent, "the frame around it"))
-            )
-        return handles
-
-    async def _handle_on(self, node: Node) -> _Handle:
-        try:
-            return _Handle(node, await self.worlds.resolve(node, self._group))
-        except RemoteError as error:
-            # Chrome knows no such frame, or no such node in the document that the frame shows now.
-            raise self._stale("a node of another document", "its document is gone") from error
-
-    # --- running JavaScript --------------------------------------------------------------------------------
-
-    async def _run(self, handle: _Handle, source: str, request: object, kind: type[T]) -> T:
-        with _together() as post:
-            return await self._returned(post(_post_run(handle, source, request)), kind)
-
-    async def _returned(self, pending: PendingCall, kind: type[T]) -> T:
-        try:
-            returned = await pending.decoded(_Returned)
-        except RemoteError as error:
-            if context_gone(error):
-                raise self._stale("a node of another document", "its document was replaced") from error
-            raise
-        if returned.exception_details is not None:
-            raise EvaluationFailed(text=f"in the engine's own helper: {returned.exception_details.text}")
-        return msgspec.json.decode(returned.result.value, type=kind)
+    async def _resolve(self) -> Handle:
+        if self._handle is None:
+            self._handle = await handle_on(self.node, self.worlds, self._group)
+        return self._handle
 
 
 @asynccontextmanager
@@ -364,63 +398,6 @@ async def inspect(
             node.session.post("Runtime.releaseObjectGroup", objectGroup=group)
 
 
-@contextmanager
-def _together() -> Iterator[Callable[[PendingCall], PendingCall]]:
-    """Collect calls that are posted together; on leaving, those that nobody awaited are abandoned."""
-    pendings: list[PendingCall] = []
-
-    def collect(pending: PendingCall) -> PendingCall:
-        pendings.append(pending)
-        return pending
-
-    try:
-        yield collect
-    finally:
-        for pending in pendings:
-            pending.abandon()
-
-
-async def _unless_refused(pending: PendingCall, kind: type[T]) -> T | None:
-    """Return the decoded result, or None where Chrome refuses: a node without a box, or detached.
-
-    The in-page helper, asked next, says which of them it is.
-    """
-    try:
-        return await pending.decoded(kind)
-    except RemoteError:
-        return None
-
-
 async def _quads(pending: PendingCall) -> list[Quad]:
-    found = await _unless_refused(pending, QuadsReply)
+    found = await unless_refused(pending, QuadsReply)
     return [] if found is None else [Quad.from_floats(floats) for floats in found.quads]
-
-
-def _request(
-    points: Sequence[Point], frame: Quad | None = None, *, settle: bool = False
-) -> dict[str, object]:
-    if frame is None:
-        return {"points": list(points), "fractions": False, "settle": settle}
-    inside = [frame.fractions(point) or Point(-1, -1) for point in points]
-    return {"points": inside, "fractions": True, "settle": settle}
-
-
-def _path_to(frame_id: str, tree: FrameTreeNode) -> list[str] | None:
-    if tree.frame.id == frame_id:
-        return [frame_id]
-    for child in tree.child_frames:
-        path = _path_to(frame_id, child)
-        if path is not None:
-            return [tree.frame.id, *path]
-    return None
-
-
-def _post_run(handle: _Handle, source: str, request: object) -> PendingCall:
-    return handle.node.session.post(
-        "Runtime.callFunctionOn",
-        objectId=handle.object_id,
-        functionDeclaration=source,
-        arguments=[{"value": request}],
-        returnByValue=True,
-        awaitPromise=True,
-    )

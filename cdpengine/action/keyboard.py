@@ -9,20 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 import trio
 
 from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
 from cdpengine.action.graphemes import clusters
-from cdpengine.action.keys import (
-    SHIFT,
-    Chord,
-    Key,
-    chord_named,
-    editing_commands,
-    key_named,
-    typed_by,
-)
+from cdpengine.action.keys import US, Chord, chord_named, editing_commands, key_named
+from cdpengine.action.layout import SHIFT, Key, Layout, layout_named
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
@@ -31,8 +25,12 @@ _BATCH = 64
 """Key presses in flight at once: enough to hide the round trip, few enough to stop soon when cancelled."""
 
 
+_ACTING = frozenset("\n\r\t")
+"""Characters whose keys do more than type."""
+
+
 class Keyboard:
-    """The keyboard of one page (or out-of-process frame), with the US layout.
+    """The keyboard of one page (or out-of-process frame), with the US layout until another one is chosen.
 
     `interruptions` says when a dialog holds replies back. `mac` says whether the browser runs on macOS, where
     ControlOrMeta is Meta and editing chords are sent as commands too.
@@ -47,6 +45,7 @@ class Keyboard:
     ) -> None:
         self.session = session
         self.mac = mac
+        self._layout = US
         self._interruptions = interruptions
         self._down: dict[str, Key] = {}
 
@@ -55,13 +54,40 @@ class Keyboard:
         """The bitmask of the modifier keys that are down: Alt 1, Control 2, Meta 4, Shift 8."""
         return sum({key.modifier for key in self._down.values()})
 
+    @property
+    def layout(self) -> str:
+        """The name of the layout: "us", "uk", "de" or "fr". Setting it raises InvalidArgument for another one.
+
+        It is what pages see of the keys (`code`, `keyCode`) and which characters have keys at all.
+        """
+        return self._layout.name
+
+    @layout.setter
+    def layout(self, name: str) -> None:
+        self._layout = layout_named(name)
+
+    def on(self, session: Session) -> Keyboard:
+        """Return the keyboard for input that is dispatched on another session; itself when it is the same one.
+
+        It is one keyboard: what is held down is held on both.
+        """
+        if session.id == self.session.id:
+            return self
+        other = Keyboard(session, self._interruptions, mac=self.mac)
+        other._layout, other._down = self._layout, self._down  # one keyboard, seen from two sessions
+        return other
+
+    def check_chord(self, chord: str) -> None:
+        """Raise InvalidArgument for a key or chord that the layout does not have. Sends nothing."""
+        chord_named(chord, mac=self.mac, layout=self._layout)
+
     async def down(self, key: str) -> bool:
         """Press a key and hold it; again for a key that is down: auto-repeat.
 
         True when a dialog opened. Cancelled while waiting for the reply, it lets go of the key. Raises
         InvalidArgument for an unknown key.
         """
-        known = key_named(key, mac=self.mac)
+        known = key_named(key, mac=self.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(known)
         try:
@@ -72,7 +98,7 @@ class Keyboard:
 
     async def up(self, key: str) -> bool:
         """Let go of a key. True when a dialog opened. Raises InvalidArgument for an unknown key."""
-        known = key_named(key, mac=self.mac)
+        known = key_named(key, mac=self.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await delivered([self._post_up(known)], self._interruptions)
 
@@ -82,7 +108,7 @@ class Keyboard:
         `delay` is how long the key stays down, in seconds. True when a dialog opened. Raises InvalidArgument
         for an unknown key, before anything is sent.
         """
-        known = chord_named(chord, mac=self.mac)
+        known = chord_named(chord, mac=self.mac, layout=self._layout)
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
@@ -98,31 +124,64 @@ class Keyboard:
             raise
         return await delivered(self._post_ups(keys), self._interruptions)
 
+    async def press_each(self, *chords: str) -> bool:
+        """Press the chords one after the other, sent together. True when a dialog opened."""
+        known = [chord_named(chord, mac=self.mac, layout=self._layout) for chord in chords]
+        await trio.lowlevel.checkpoint_if_cancelled()
+        posted = [pending for chord in known for pending in self._post_chord(chord)]
+        return await delivered(posted, self._interruptions)
+
     async def type(self, text: str, delay: float = 0) -> bool:
         """Type `text` into whatever has the focus: one press for each character that the layout has.
 
-        A line break presses Enter, a tab Tab. Other characters are inserted, neighbours together. `delay` is
-        the pause after each character, in seconds. True when a dialog opened: the rest of the text was then
-        not sent. Cancelled, up to 64 characters may still come out.
+        A line break presses Enter, a tab Tab; an accent of the layout's dead keys takes two presses. Other
+        characters are inserted, neighbours together. `delay` is the pause after each character, in seconds. True
+        when a dialog opened: the rest of the text was then not sent. Cancelled, up to 64 characters may still
+        come out.
         """
         check_text(text)
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         batch: list[PendingCall] = []
-        for piece in pieces(text, joined=not delay):
-            key = typed_by(piece)
-            if key is None:
-                batch.append(self.session.post("Input.insertText", text=piece))
-            else:
+        for piece, keys in pieces(text, self._layout, joined=not delay):
+            for key in keys:
                 batch += self._post_press(key)
+            if not keys:
+                batch.append(self.session.post("Input.insertText", text=piece))
             # What Enter and Tab do (submit, move the focus) comes before the text after them.
-            if delay or len(batch) >= 2 * _BATCH or (key is not None and len(key.key) > 1):
+            if delay or len(batch) >= 2 * _BATCH or piece in _ACTING:
                 if await delivered(batch, self._interruptions):
                     return True
                 batch = []
                 if delay:
                     await trio.sleep(delay)
         return await delivered(batch, self._interruptions) if batch else False
+
+    async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
+        """Enter `text` as an input method does: composed in `steps`, then committed.
+
+        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"): the page sees compositionstart, for each step
+        compositionupdate, beforeinput and input, and at the end compositionend. Without steps, the text grows by
+        one character a step. `delay` is the pause after each step in seconds. True when a dialog opened: the rest
+        was then not sent. Cancelled in a pause, what was composed is withdrawn.
+        """
+        grown = steps or tuple(_growing(text))
+        for step in (text, *grown):
+            check_text(step)
+        check_delay(delay)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if not delay:
+            posted = [self._post_composition(step) for step in grown]
+            return await delivered([*posted, self._post_commit(text)], self._interruptions)
+        try:
+            for step in grown:
+                if await delivered([self._post_composition(step)], self._interruptions):
+                    return True
+                await trio.sleep(delay)
+        except BaseException:
+            await self._withdraw_composition()
+            raise
+        return await delivered([self._post_commit(text)], self._interruptions)
 
     async def insert_text(self, text: str) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
@@ -142,6 +201,17 @@ class Keyboard:
 
     def _post_press(self, key: Key) -> list[PendingCall]:
         return [self._post_down(key), self._post_up(key)]
+
+    def _post_composition(self, text: str) -> PendingCall:
+        end = len(text.encode("utf-16-le")) // 2  # the page counts in UTF-16
+        return self.session.post("Input.imeSetComposition", text=text, selectionStart=end, selectionEnd=end)
+
+    def _post_commit(self, text: str) -> PendingCall:
+        return self.session.post("Input.insertText", text=text)
+
+    async def _withdraw_composition(self) -> None:
+        with suppress(SessionGone, ConnectionLost):  # there is no page left that a text could be composed in
+            await let_go([self._post_composition("")])
 
     def _post_ups(self, keys: list[Key] | tuple[Key, ...]) -> list[PendingCall]:
         return [self._post_up(key) for key in reversed(keys)]
@@ -192,21 +262,31 @@ class Keyboard:
             self._down.clear()  # there is no page left that a key could be down on
 
 
-def pieces(text: str, *, joined: bool = True) -> Iterator[str]:
-    """Split text into what one key types, and what is inserted between; `joined`: neighbours in one piece."""
+def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[tuple[str, tuple[Key, ...]]]:
+    """Split text into what keys type, with those keys, and what is inserted between, without any.
+
+    `joined`: neighbours that are inserted are one piece.
+    """
     inserted = ""
     for cluster in clusters(text):
         cluster = "\n" if cluster == "\r\n" else cluster
-        if typed_by(cluster) is None:
-            if joined:
-                inserted += cluster
-                continue
-        elif inserted:
-            yield inserted
+        keys = layout.keys_for(cluster)
+        if not keys and joined:
+            inserted += cluster
+            continue
+        if inserted:
+            yield inserted, ()
             inserted = ""
-        yield cluster
+        yield cluster, keys
     if inserted:
-        yield inserted
+        yield inserted, ()
+
+
+def _growing(text: str) -> Iterator[str]:
+    grown = ""
+    for cluster in clusters(text):
+        grown += cluster
+        yield grown
 
 
 def check_text(text: str) -> None:

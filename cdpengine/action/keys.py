@@ -1,6 +1,6 @@
 """Keys and chords by their names: "a", "Enter", "Control+A", "ControlOrMeta+C", "Control++".
 
-Rule: pure lookup in the layout's table. A name is a `key` value ("Enter", "?"), or a `code` ("NumpadEnter",
+Rule: pure lookup in a layout's table. A name is a `key` value ("Enter", "?"), or a `code` ("NumpadEnter",
 "ShiftRight"). Nothing is guessed: an unknown name raises InvalidArgument with the names that come near.
 """
 
@@ -10,39 +10,24 @@ from collections.abc import Iterable
 
 import attrs
 
-from cdpengine.action import us_layout
+from cdpengine.action import named_keys
+from cdpengine.action.layout import (
+    ALTGRAPH,
+    COMMANDING,
+    MODIFIERS,
+    SHIFT,
+    Key,
+    Layout,
+    layout_named,
+)
 from cdpengine.errors import InvalidArgument
 
-# The bits of `modifiers` in Input.dispatchKeyEvent and Input.dispatchMouseEvent.
-MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
-SHIFT = MODIFIERS["Shift"]
-# With one of these held, a key is a command and types nothing.
-_COMMANDING = MODIFIERS["Alt"] | MODIFIERS["Control"] | MODIFIERS["Meta"]
 CONTROL_OR_META = "ControlOrMeta"
 
+US = layout_named("us")
 
-@attrs.frozen
-class Key:
-    """One key as a page sees it. `text` is what it types; "" for keys that type nothing.
-
-    `shifted` says that this is the upper half of its key: a person holds Shift for it.
-    """
-
-    code: str
-    key: str
-    key_code: int
-    location: int = 0
-    text: str = ""
-    shifted: bool = False
-
-    @property
-    def modifier(self) -> int:
-        """The bit that this key sets while it is down; 0 for most."""
-        return MODIFIERS.get(self.key, 0)
-
-    def text_with(self, modifiers: int) -> str:
-        """Return what the key types while `modifiers` are held."""
-        return "" if modifiers & _COMMANDING else self.text
+_NO_ALTGRAPH = Key("AltRight", ALTGRAPH, 0xE1, 2)
+"""AltGraph on a layout without it: it can be held, and changes nothing."""
 
 
 @attrs.frozen
@@ -58,57 +43,25 @@ class Chord:
         return sum({key.modifier for key in self.held}) | (SHIFT if self.key.shifted else 0)
 
 
-def _text(key: str) -> str:
-    if key == "Enter":
-        return "\r"
-    return key if len(key) == 1 else ""
-
-
-def _layout() -> tuple[dict[str, Key], dict[str, Key]]:
-    by_name: dict[str, Key] = {}
-    upper_half: dict[str, Key] = {}
-    for code, key, shifted, key_code, location in us_layout.rows():
-        plain = Key(code, key, key_code, location, _text(key))
-        by_name.setdefault(key, plain)
-        by_name.setdefault(code, plain)
-        if shifted != key:
-            upper = Key(code, shifted, key_code, location, _text(shifted), shifted=True)
-            by_name.setdefault(shifted, upper)
-            upper_half[code] = upper
-    return by_name, upper_half
-
-
-_BY_NAME, _UPPER_HALF = _layout()
-_ENTER = _BY_NAME["Enter"]
-_TYPED = {name: key for name, key in _BY_NAME.items() if len(name) == 1} | {
-    "\n": _ENTER,
-    "\r": _ENTER,
-    "\t": _BY_NAME["Tab"],
-}
-
-
-def typed_by(character: str) -> Key | None:
-    """Return the key that types `character`, or None when the layout has none. A line break is Enter."""
-    return _TYPED.get(character)
-
-
-def key_named(name: str, *, mac: bool = False) -> Key:
+def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
     """Return the key called `name`; ControlOrMeta is Meta where `mac` says so. Raises InvalidArgument."""
     if not isinstance(name, str):
         raise InvalidArgument(what="key", given=repr(name), expected='a name such as "Enter" or "Control+A"')
     if name == CONTROL_OR_META:
         name = "Meta" if mac else "Control"
-    found = _BY_NAME.get(name)
+    found = layout.names.get(name)
     if found is None and name in ("\n", "\r", "\t"):
-        found = _TYPED[name]
+        found = layout.typed[name][0]
+    if found is None and name in (ALTGRAPH, "AltGr"):
+        found = layout.names.get(ALTGRAPH, _NO_ALTGRAPH)
     if found is None:
         raise InvalidArgument(
-            what="key", given=repr(name), expected=_near(name, (*_BY_NAME, CONTROL_OR_META))
+            what="key", given=repr(name), expected=_near(name, (*layout.names, CONTROL_OR_META))
         )
     return found
 
 
-def chord_named(chord: str, *, mac: bool = False) -> Chord:
+def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
     """Parse modifiers and a key joined by "+". Raises InvalidArgument for a name that no key has.
 
     With Control, Alt or Meta held and Shift not, a capital letter means the key itself: Control+A is what
@@ -124,17 +77,18 @@ def chord_named(chord: str, *, mac: bool = False) -> Chord:
             )
     else:
         names = chord.split("+")
-    held = tuple(_modifier_named(name, chord, mac=mac) for name in names[:-1])
-    if len({key.modifier for key in held}) < len(held):
+    held = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
+    if len({key.key for key in held}) < len(held):
         raise InvalidArgument(what="key", given=repr(chord), expected="each modifier once")
-    key = key_named(names[-1], mac=mac)
+    key = key_named(names[-1], mac=mac, layout=layout)
     mask = sum(other.modifier for other in held)
-    if key.modifier & mask:
+    if key.is_modifier and any(key.key == other.key for other in held):
         raise InvalidArgument(what="key", given=repr(chord), expected="a key that is not held already")
-    if mask & SHIFT and not key.shifted:
-        key = _UPPER_HALF.get(key.code, key)
-    elif key.shifted and mask & _COMMANDING and not mask & SHIFT and key.code.startswith("Key"):
-        key = _BY_NAME[key.code]
+    altgr = any(other.key == ALTGRAPH for other in held)
+    if mask & SHIFT or altgr:
+        key = layout.with_held(key, shift=bool(mask & SHIFT), altgr=altgr)
+    elif key.shifted and mask & COMMANDING and key.text.isalpha():
+        key = layout.plain(key)
     return Chord(held, key)
 
 
@@ -144,29 +98,29 @@ def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
         names = (names,)
     mask = 0
     for name in names:
-        mask |= _modifier_named(name, repr(name), mac=mac).modifier
+        mask |= _modifier_named(name, repr(name), mac=mac, layout=US).modifier
     return mask
 
 
 def editing_commands(key: Key, modifiers: int) -> tuple[str, ...]:
     """Return the editing commands that macOS gives this key while `modifiers` are held."""
     held = tuple(sorted(name for name, bit in MODIFIERS.items() if modifiers & bit))
-    return us_layout.MAC_EDITING_COMMANDS.get((held, key.code), ())
+    return named_keys.MAC_EDITING_COMMANDS.get((held, key.code), ())
 
 
-def _modifier_named(name: str, chord: str, *, mac: bool) -> Key:
+def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
     try:
-        key = key_named(name, mac=mac)
+        key = key_named(name, mac=mac, layout=layout)
     except InvalidArgument as unknown:
-        names = (*MODIFIERS, CONTROL_OR_META)
+        names = (*MODIFIERS, CONTROL_OR_META, ALTGRAPH)
         raise InvalidArgument(
             what="modifier", given=f"{name!r} of {chord}", expected=_near(name, names)
         ) from unknown
-    if not key.modifier:
+    if not key.is_modifier:
         raise InvalidArgument(
             what="modifier",
             given=f"{name!r} of {chord}",
-            expected="Alt, Control, ControlOrMeta, Meta or Shift",
+            expected="Alt, AltGraph, Control, ControlOrMeta, Meta or Shift",
         )
     return key
 
@@ -174,7 +128,7 @@ def _modifier_named(name: str, chord: str, *, mac: bool) -> Key:
 def _near(name: str, names: Iterable[str]) -> str:
     known = {other.lower(): other for other in names if len(other) > 1}
     lowered = name.lower()
-    near = [us_layout.ALSO_CALLED[lowered]] if lowered in us_layout.ALSO_CALLED else []
+    near = [named_keys.ALSO_CALLED[lowered]] if lowered in named_keys.ALSO_CALLED else []
     import difflib
 
     near += [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]

@@ -56,7 +56,7 @@ class Mouse:
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
         """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
-        target = _point(x, y)
+        target = checked_point(x, y)
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise InvalidArgument(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
         start = self.position
@@ -83,12 +83,14 @@ class Mouse:
             await self._let_go(button, count, ())
             raise
 
-    async def up(self, button: str = "left", *, count: int = 1) -> bool:
+    async def up(self, button: str = "left", *, count: int = 1, modifiers: Iterable[str] = ()) -> bool:
         """Let go of a button where the mouse is."""
         _check_button(button)
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await delivered([self._post_up(button, count, self._modifiers(()))], self._interruptions)
+        return await delivered(
+            [self._post_up(button, count, self._modifiers(modifiers))], self._interruptions
+        )
 
     async def click(
         self,
@@ -108,7 +110,7 @@ class Mouse:
         """
         self.check_click(button=button, count=count, modifiers=modifiers)
         check_delay(delay)
-        point = _point(x, y)
+        point = checked_point(x, y)
         held = tuple([modifiers] if isinstance(modifiers, str) else modifiers)
         watch = interruptions or self._interruptions
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -136,21 +138,55 @@ class Mouse:
         *,
         modifiers: Iterable[str] = (),
         interruptions: Interruptions | None = None,
+        wait_for_frame: bool = False,
     ) -> bool:
-        """Move to a point in one go, with modifier names such as "Shift" in the page's events."""
-        point, mask = _point(x, y), self._modifiers(modifiers)
+        """Move to a point in one go, with modifier names such as "Shift" in the page's events.
+
+        Does not wait for Chrome's next frame, unless that is asked for.
+        """
+        point, mask = checked_point(x, y), self._modifiers(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await delivered([self._post_move(point, mask)], interruptions or self._interruptions)
+        gesture = [self._post_move(point, mask)]
+        if not wait_for_frame:
+            gesture.append(self._post_flush())
+        return await delivered(gesture, interruptions or self._interruptions)
+
+    async def press_at(self, point: Point, modifiers: Iterable[str] = ()) -> bool:
+        """Move to a point and press the left button there in one go. Cancelled, it lets go of the button."""
+        mask = self._modifiers(modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        gesture = [self._post_move(point, mask), self._post_down("left", 1, mask)]
+        try:
+            return await delivered(gesture, self._interruptions)
+        except BaseException:
+            await self._let_go("left", 1, ())
+            raise
+
+    def post_release(self, button: str) -> list[PendingCall]:
+        """Post the release of a button, if it is down; for those who clean up."""
+        return [self._post_up(button, 1, self._modifiers(()))] if button in self._pressed else []
+
+    def dropped(self) -> None:
+        """Note that a drag has ended by a drop, which takes the place of the button's release."""
+        self._pressed.clear()
+
+    def mask(self, modifiers: Iterable[str]) -> int:
+        """Return the bitmask of modifier names and of the modifier keys that are down."""
+        return self._modifiers(modifiers)
 
     async def wheel(self, dx: float, dy: float) -> bool:
         """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
-        delta = _point(dx, dy, what="wheel")
+        return await self.wheel_at(self.position, checked_point(dx, dy, what="wheel"))
+
+    async def wheel_at(self, point: Point, delta: Point) -> bool:
+        """Turn the wheel over a point; the mouse is taken there."""
         await trio.lowlevel.checkpoint_if_cancelled()
+        self.position = point
         pending = self.session.post(
             "Input.dispatchMouseEvent",
             type="mouseWheel",
-            x=self.position.x,
-            y=self.position.y,
+            x=point.x,
+            y=point.y,
             deltaX=delta.x,
             deltaY=delta.y,
             modifiers=self._modifiers(()),
@@ -181,6 +217,11 @@ class Mouse:
         # The button that a drag holds goes with its moves; Chrome drops a drag whose moves carry none.
         held = self._pressed[0] if self._pressed else "none"
         return self._post("mouseMoved", held, 0, modifiers)
+
+    def _post_flush(self) -> PendingCall:
+        # Chrome keeps moves for its next frame unless other input comes in behind them. A "char" of a system key
+        # is input that no page ever sees (measured: no event at all, whatever has the focus).
+        return self.session.post("Input.dispatchKeyEvent", type="char", isSystemKey=True)
 
     def _post_down(self, button: str, count: int, modifiers: int) -> PendingCall:
         if button not in self._pressed:
@@ -228,7 +269,8 @@ def _check_count(count: int) -> None:
         raise InvalidArgument(what="count", given=repr(count), expected="1, 2 or 3 clicks")
 
 
-def _point(x: float, y: float, what: str = "point") -> Point:
+def checked_point(x: float, y: float, what: str = "point") -> Point:
+    """Return the point. Raises InvalidArgument unless it is two finite numbers."""
     for value in (x, y):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise InvalidArgument(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")

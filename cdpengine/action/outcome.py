@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from cdpengine.action.geometry import Point
+from cdpengine.browser.activity import DownloadStarted, NavigationStarted, PopupOpened
 from cdpengine.browser.dialogs import Dialog
 
 
@@ -13,9 +16,20 @@ class ActionOutcome:
     """`action` was delivered to `target` (its description; "" for the page's focus).
 
     `point` is where, in CSS pixels of the viewport of the session that the node belongs to; None for actions
-    without a pointer. `dialogs` are the JavaScript dialogs that opened meanwhile, and how they were answered;
-    `dialog_opened` says whether there were any. Where a dialog came from an early event of the action (a mousemove
-    or mousedown handler), Chrome may have dropped the events behind it, and typing ends with it.
+    without a pointer.
+
+    For actions of the pointer, the page's own trusted events say what came of it. `delivered`: the node received
+    the whole of it, or its beginning, where the page's own handler took the node away then; None for others.
+    False only with `force`, or when a dialog opened at an early event of the action (a mousemove or mousedown
+    handler): Chrome drops what comes in behind it, and typing ends with it. `received_by` is the target's
+    description, or that of what received it instead. `events` are the types of the events that the node received.
+
+    `dialogs` are the JavaScript dialogs that opened meanwhile, and how they were answered; `dialog_opened` says
+    whether there were any. `navigation`, `popup` and `download` are the first that had started on the page by the
+    time the action ended; None when none had.
+
+    `healed` is the Ref (`cdpengine.Ref`) that the action was done to instead of a stale one, with `heal=True`;
+    None where the target was what it had been.
     """
 
     action: str
@@ -23,3 +37,16 @@ class ActionOutcome:
     point: Point | None = None
     dialog_opened: bool = False
     dialogs: tuple[Dialog, ...] = ()
+    delivered: bool | None = None
+    received_by: str = ""
+    events: tuple[str, ...] = ()
+    navigation: NavigationStarted | None = None
+    popup: PopupOpened | None = None
+    download: DownloadStarted | None = None
+
+    healed: Any = None  # a Ref; this floor does not know what that is
+
+    @property
+    def dialog(self) -> Dialog | None:
+        """The first dialog that opened meanwhile."""
+        return self.dialogs[0] if self.dialogs else None

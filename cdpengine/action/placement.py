@@ -35,7 +35,9 @@ class BoxModelReply(msgspec.Struct):
     model: Box
 
 
-class _Size(msgspec.Struct, rename="camel"):
+class Size(msgspec.Struct, rename="camel"):
+    """The size of a viewport, in CSS pixels."""
+
     client_width: float
     client_height: float
 
@@ -43,7 +45,8 @@ class _Size(msgspec.Struct, rename="camel"):
 class MetricsReply(msgspec.Struct, rename="camel"):
     """The reply to `Page.getLayoutMetrics`."""
 
-    css_layout_viewport: _Size
+    css_layout_viewport: Size
+    css_visual_viewport: Size
 
 
 @attrs.frozen
@@ -51,13 +54,16 @@ class Placed:
     """Where the node is now.
 
     `points` are to be tried in order, `frames` are the content boxes of the frames around it, `settle` asks for
-    samples of its position, `outside` says why there is no point where there is none.
+    samples of its position, `outside` says why there is no point where there is none. `outer` has the points in
+    the pixels of the processes around it, `outer_frames` the boxes of the frames there; both the nearest first.
     """
 
     points: Sequence[Point]
     frames: Sequence[Quad]
     settle: bool
     outside: str
+    outer: Sequence[Sequence[Point]] = ()
+    outer_frames: Sequence[Sequence[Quad]] = ()
 
 
 def place(

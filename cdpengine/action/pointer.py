@@ -1,26 +1,31 @@
 """Pointer actions on nodes: click, double click, hover.
 
-Rule: look, then act, and nothing in between; nothing is sent twice. Arguments are checked before anything is
-sent. `budget` bounds the wait; the input itself is never cut in half.
+Rule: look, then act, and nothing in between; nothing is sent twice; a witness in the page sees what received it.
+Arguments are checked before anything is sent. `budget` bounds the wait; the input itself is never cut in half.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 
-from cdpengine.action.actionability import NO_REQUIREMENTS, Requirements, inspect
+from cdpengine.action.actionability import inspect
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import Point
+from cdpengine.action.keyboard import check_delay
+from cdpengine.action.look import NO_REQUIREMENTS, Requirements
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.witness import MOVE_EVENTS, PRESS_EVENTS, Departure, Witness, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import InvalidArgument
 
-_TO_CLICK = Requirements()
-_TO_HOVER = Requirements(enabled=False)
+TO_CLICK = Requirements()
+TO_HOVER = Requirements(enabled=False)
+
+_NAMES = {1: "click", 2: "double-click", 3: "triple-click"}
 
 
 async def click(
@@ -30,29 +35,52 @@ async def click(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
+    departure: Departure | None = None,
     button: str = "left",
     count: int = 1,
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
+    delay: float = 0,
     force: bool = False,
 ) -> ActionOutcome:
     """Click the node once it is visible, enabled, still, and receives events at the point.
 
     `position` is an offset in CSS pixels from the top left corner of its border box; else a point in its
-    visible part is found. `force` takes the first such point without these checks.
+    visible part is found. `delay` is how long the button stays down each time, in seconds. `force` takes the first
+    such point without these checks. `departure` tells when the page is on its way to another document.
 
     Raises InvalidArgument; StaleRef when the node left its document; Invisible, Disabled, Unstable or Covered
-    when the budget ends first.
+    when the budget ends first; NotDelivered when the click was sent and the node did not receive it.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse.check_click(button=button, count=count, modifiers=modifiers)
-    action = "double-click" if count == 2 else "click"
-    required = NO_REQUIREMENTS if force else _TO_CLICK
-    point = await _find_point(node, action, required, worlds, budget, interruptions, position)
-    dialog = await mouse.on(node.session).click(
-        point.x, point.y, button=button, count=count, modifiers=modifiers, interruptions=interruptions
+    check_delay(delay)
+    device = mouse.on(node.session)
+
+    def gesture(point: Point) -> Awaitable[bool]:
+        return device.click(
+            point.x,
+            point.y,
+            button=button,
+            count=count,
+            modifiers=modifiers,
+            delay=delay,
+            interruptions=interruptions,
+        )
+
+    final = "click" if button == "left" else "auxclick"
+    return await perform(
+        node,
+        _NAMES[count],
+        gesture,
+        Witness(PRESS_EVENTS, final, count),
+        NO_REQUIREMENTS if force else TO_CLICK,
+        worlds=worlds,
+        budget=budget,
+        interruptions=interruptions,
+        departure=departure,
+        position=position,
     )
-    return ActionOutcome(action, node.description, point, dialog_opened=dialog)
 
 
 async def double_click(
@@ -62,6 +90,7 @@ async def double_click(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
+    departure: Departure | None = None,
     button: str = "left",
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
@@ -74,6 +103,7 @@ async def double_click(
         worlds=worlds,
         budget=budget,
         interruptions=interruptions,
+        departure=departure,
         button=button,
         count=2,
         modifiers=modifiers,
@@ -89,6 +119,7 @@ async def hover(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
+    departure: Departure | None = None,
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
     force: bool = False,
@@ -99,31 +130,63 @@ async def hover(
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse.check_click(button="left", count=1, modifiers=modifiers)
-    required = NO_REQUIREMENTS if force else _TO_HOVER
-    point = await _find_point(node, "hover over", required, worlds, budget, interruptions, position)
-    dialog = await mouse.on(node.session).hover(
-        point.x, point.y, modifiers=modifiers, interruptions=interruptions
+    device = mouse.on(node.session)
+
+    def gesture(point: Point) -> Awaitable[bool]:
+        return device.hover(point.x, point.y, modifiers=modifiers, interruptions=interruptions)
+
+    return await perform(
+        node,
+        "hover over",
+        gesture,
+        Witness(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True),
+        NO_REQUIREMENTS if force else TO_HOVER,
+        worlds=worlds,
+        budget=budget,
+        interruptions=interruptions,
+        departure=departure,
+        position=position,
     )
-    return ActionOutcome("hover over", node.description, point, dialog_opened=dialog)
 
 
-async def _find_point(
+async def perform(
     node: Node,
     action: str,
+    gesture: Callable[[Point], Awaitable[bool]],
+    witness: Witness,
     required: Requirements,
+    *,
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    position: tuple[float, float] | None,
-) -> Point:
-    if position is not None:
-        _check_position(position)
+    departure: Departure | None = None,
+    position: tuple[float, float] | None = None,
+) -> ActionOutcome:
+    """Wait until the node meets `required`, run the gesture at its point, and say what `witness` saw of it."""
+    check_position(position)
     async with inspect(node, action, worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
-        return await inspection.wait_for_point(required, position)
+        try:
+            point = await inspection.wait_for_point(required, position, witness)
+            budget.step("the input was sent")
+            record, dialog = await witness.watch_over(lambda: gesture(point), interruptions, departure)
+        finally:
+            witness.end()
+    forced = required is NO_REQUIREMENTS
+    verdict = judge(node, action, record, forced=forced, dialog=dialog)
+    return ActionOutcome(
+        action,
+        node.description,
+        point,
+        dialog_opened=dialog,
+        delivered=verdict.delivered,
+        received_by=verdict.received_by,
+        events=verdict.events,
+    )
 
 
-def _check_position(position: tuple[float, float]) -> None:
-    good = (
+def check_position(position: tuple[float, float] | None) -> None:
+    """Raise InvalidArgument unless `position` is None or two finite numbers."""
+    good = position is None or (
         isinstance(position, (tuple, list))
         and len(position) == 2
         and all(isinstance(part, (int, float)) and math.isfinite(part) for part in position)

@@ -1,4 +1,4 @@
-"""Text entry on nodes: type and press.
+"""Text entry on nodes: type and press, focus and blur.
 
 Rule: a field gets the focus as by the Tab key, without a pointer: nothing that reacts to a click is set off,
 and what lies over the field does not matter. The caret then goes behind the text that is there, so typing adds
@@ -7,14 +7,17 @@ to it. Keys and text are checked before anything is sent.
 
 from __future__ import annotations
 
+import msgspec
+
 from cdpengine.action.actionability import inspect
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.keyboard import Keyboard, check_delay, check_text
-from cdpengine.action.keys import chord_named
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
+from cdpengine.errors import NotInteractable, StaleRef
+from cdpengine.js import script
 
 
 async def type_text(
@@ -39,6 +42,7 @@ async def type_text(
     check_text(text)
     check_delay(delay)
     await _focus(node, "type into", True, worlds, budget, interruptions)
+    keyboard = keyboard.on(node.session)
     dialog = await keyboard.type(text, delay)
     if submit and not dialog:
         dialog = await keyboard.press("Enter")
@@ -58,8 +62,9 @@ async def press(
 
     Raises InvalidArgument for a key that there is not, before anything is sent; else as `type_text` does.
     """
-    chord_named(key, mac=keyboard.mac)
+    keyboard.check_chord(key)
     if node is not None:
+        keyboard = keyboard.on(node.session)
         await _focus(node, f"press {key} on", False, worlds, budget, interruptions)
     dialog = await keyboard.press(key)
     return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
@@ -71,6 +76,33 @@ async def focus(
     """Give the node the focus. Raises as `press` does."""
     await _focus(node, "focus", False, worlds, budget, interruptions)
     return ActionOutcome("focus", node.description)
+
+
+async def blur(
+    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
+) -> ActionOutcome:
+    """Take the focus away from the node; from one that has it not, nothing is taken.
+
+    Raises StaleRef when the node left its document; NotInteractable when it keeps the focus.
+    """
+    async with inspect(node, "blur", worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+        left = await inspection.run(script("blur"), None, _Blurred)
+    if not left.connected:
+        raise StaleRef(
+            ref=node.description, description=node.description, reason="it is no longer in the document"
+        )
+    if not left.blurred:
+        raise NotInteractable(
+            action="blur", target=node.description, reason="it, or something in it, takes the focus again"
+        )
+    return ActionOutcome("blur", node.description)
+
+
+class _Blurred(msgspec.Struct):
+    """What blur.js answers."""
+
+    connected: bool
+    blurred: bool
 
 
 async def _focus(

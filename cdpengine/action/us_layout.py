@@ -1,143 +1,62 @@
-"""The US keyboard as data: one row for each key.
+"""The US keyboard as data: one row for each key that types.
 
-Rule: a row is (code, key, shifted key, virtual key code, location). `code` and `key` are the names of the W3C
-"UI Events KeyboardEvent code / key Values"; the virtual key code is Windows' (VK_*), which is what pages see as
-`keyCode`; location is 0 standard, 1 left, 2 right, 3 numeric keypad. A key of one character types it.
+Rule: a row is (code, plain, with Shift, with AltGraph, with both, virtual key code); "" where a level has nothing.
+`code` is the name in "UI Events KeyboardEvent code Values"; the virtual key code is Windows' (VK_*), which pages
+see as `keyCode`. A combining mark stands for a dead key, which puts it on the next letter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+ALTGR = False
 
-Row = tuple[str, str, str, int, int]
-
-
-def rows() -> Iterator[Row]:
-    """Yield every key. Where two keys carry one name, the one that should answer to it comes first."""
-    for letter in "abcdefghijklmnopqrstuvwxyz":
-        yield f"Key{letter.upper()}", letter, letter.upper(), ord(letter.upper()), 0
-    for digit, shifted in zip("0123456789", ")!@#$%^&*(", strict=True):
-        yield f"Digit{digit}", digit, shifted, ord(digit), 0
-    for code, key, shifted, key_code in _PUNCTUATION:
-        yield code, key, shifted, key_code, 0
-    for name, key_code in _NAMED:
-        yield name, name, name, key_code, 0
-    for number in range(1, 25):
-        yield f"F{number}", f"F{number}", f"F{number}", 0x6F + number, 0
-    for name, key_code in _MODIFIERS:
-        yield f"{name}Left", name, name, key_code, 1
-        yield f"{name}Right", name, name, key_code + 1 if name == "Meta" else key_code, 2
-    for digit in "0123456789":
-        yield f"Numpad{digit}", digit, digit, 0x60 + int(digit), 3
-    for code, key, key_code in _NUMPAD:
-        yield code, key, key, key_code, 3
-
-
-_PUNCTUATION = (
-    ("Space", " ", " ", 0x20),
-    ("Semicolon", ";", ":", 0xBA),
-    ("Equal", "=", "+", 0xBB),
-    ("Comma", ",", "<", 0xBC),
-    ("Minus", "-", "_", 0xBD),
-    ("Period", ".", ">", 0xBE),
-    ("Slash", "/", "?", 0xBF),
-    ("Backquote", "`", "~", 0xC0),
-    ("BracketLeft", "[", "{", 0xDB),
-    ("Backslash", "\\", "|", 0xDC),
-    ("BracketRight", "]", "}", 0xDD),
-    ("Quote", "'", '"', 0xDE),
+ROWS = (
+    ("KeyA", "a", "A", "", "", 0x41),
+    ("KeyB", "b", "B", "", "", 0x42),
+    ("KeyC", "c", "C", "", "", 0x43),
+    ("KeyD", "d", "D", "", "", 0x44),
+    ("KeyE", "e", "E", "", "", 0x45),
+    ("KeyF", "f", "F", "", "", 0x46),
+    ("KeyG", "g", "G", "", "", 0x47),
+    ("KeyH", "h", "H", "", "", 0x48),
+    ("KeyI", "i", "I", "", "", 0x49),
+    ("KeyJ", "j", "J", "", "", 0x4A),
+    ("KeyK", "k", "K", "", "", 0x4B),
+    ("KeyL", "l", "L", "", "", 0x4C),
+    ("KeyM", "m", "M", "", "", 0x4D),
+    ("KeyN", "n", "N", "", "", 0x4E),
+    ("KeyO", "o", "O", "", "", 0x4F),
+    ("KeyP", "p", "P", "", "", 0x50),
+    ("KeyQ", "q", "Q", "", "", 0x51),
+    ("KeyR", "r", "R", "", "", 0x52),
+    ("KeyS", "s", "S", "", "", 0x53),
+    ("KeyT", "t", "T", "", "", 0x54),
+    ("KeyU", "u", "U", "", "", 0x55),
+    ("KeyV", "v", "V", "", "", 0x56),
+    ("KeyW", "w", "W", "", "", 0x57),
+    ("KeyX", "x", "X", "", "", 0x58),
+    ("KeyY", "y", "Y", "", "", 0x59),
+    ("KeyZ", "z", "Z", "", "", 0x5A),
+    ("Digit0", "0", ")", "", "", 0x30),
+    ("Digit1", "1", "!", "", "", 0x31),
+    ("Digit2", "2", "@", "", "", 0x32),
+    ("Digit3", "3", "#", "", "", 0x33),
+    ("Digit4", "4", "$", "", "", 0x34),
+    ("Digit5", "5", "%", "", "", 0x35),
+    ("Digit6", "6", "^", "", "", 0x36),
+    ("Digit7", "7", "&", "", "", 0x37),
+    ("Digit8", "8", "*", "", "", 0x38),
+    ("Digit9", "9", "(", "", "", 0x39),
+    ("Space", " ", " ", "", "", 0x20),
+    ("Semicolon", ";", ":", "", "", 0xBA),
+    ("Equal", "=", "+", "", "", 0xBB),
+    ("Comma", ",", "<", "", "", 0xBC),
+    ("Minus", "-", "_", "", "", 0xBD),
+    ("Period", ".", ">", "", "", 0xBE),
+    ("Slash", "/", "?", "", "", 0xBF),
+    ("Backquote", "`", "~", "", "", 0xC0),
+    ("BracketLeft", "[", "{", "", "", 0xDB),
+    ("Backslash", "\\", "|", "", "", 0xDC),
+    ("BracketRight", "]", "}", "", "", 0xDD),
+    ("Quote", "'", '"', "", "", 0xDE),
+    ("IntlBackslash", "\\", "|", "", "", 0xE2),
 )
-
-_NAMED = (
-    ("Backspace", 0x08),
-    ("Tab", 0x09),
-    ("Enter", 0x0D),
-    ("Pause", 0x13),
-    ("CapsLock", 0x14),
-    ("Escape", 0x1B),
-    ("PageUp", 0x21),
-    ("PageDown", 0x22),
-    ("End", 0x23),
-    ("Home", 0x24),
-    ("ArrowLeft", 0x25),
-    ("ArrowUp", 0x26),
-    ("ArrowRight", 0x27),
-    ("ArrowDown", 0x28),
-    ("PrintScreen", 0x2C),
-    ("Insert", 0x2D),
-    ("Delete", 0x2E),
-    ("Help", 0x2F),
-    ("ContextMenu", 0x5D),
-    ("NumLock", 0x90),
-    ("ScrollLock", 0x91),
-)
-
-_MODIFIERS = (("Shift", 0x10), ("Control", 0x11), ("Alt", 0x12), ("Meta", 0x5B))
-
-_NUMPAD = (
-    ("NumpadMultiply", "*", 0x6A),
-    ("NumpadAdd", "+", 0x6B),
-    ("NumpadSubtract", "-", 0x6D),
-    ("NumpadDecimal", ".", 0x6E),
-    ("NumpadDivide", "/", 0x6F),
-    ("NumpadEnter", "Enter", 0x0D),
-)
-
-# What other libraries and people call these keys; an unknown key's error suggests the right name.
-ALSO_CALLED = {
-    "cmd": "Meta",
-    "command": "Meta",
-    "win": "Meta",
-    "windows": "Meta",
-    "super": "Meta",
-    "ctrl": "Control",
-    "cmdorctrl": "ControlOrMeta",
-    "commandorcontrol": "ControlOrMeta",
-    "option": "Alt",
-    "opt": "Alt",
-    "altgr": "Alt",
-    "return": "Enter",
-    "esc": "Escape",
-    "del": "Delete",
-    "ins": "Insert",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "pgup": "PageUp",
-    "pgdn": "PageDown",
-    "pgdown": "PageDown",
-    "spacebar": "Space",
-    "plus": "+",
-    "minus": "-",
-    "menu": "ContextMenu",
-}
-
-# On macOS the browser turns these chords into editing commands before the page's editor sees a key, so the
-# renderer has to be told; elsewhere it maps the keys itself. Names of the commands: Chromium's editor commands,
-# from AppKit's standard key bindings. Keys: sorted modifiers, then the key's code.
-MAC_EDITING_COMMANDS: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {
-    (("Meta",), "KeyA"): ("selectAll",),
-    (("Meta",), "KeyC"): ("copy",),
-    (("Meta",), "KeyX"): ("cut",),
-    (("Meta",), "KeyV"): ("paste",),
-    (("Meta",), "KeyZ"): ("undo",),
-    (("Meta", "Shift"), "KeyZ"): ("redo",),
-    (("Meta",), "ArrowLeft"): ("moveToBeginningOfLine",),
-    (("Meta",), "ArrowRight"): ("moveToEndOfLine",),
-    (("Meta",), "ArrowUp"): ("moveToBeginningOfDocument",),
-    (("Meta",), "ArrowDown"): ("moveToEndOfDocument",),
-    (("Meta", "Shift"), "ArrowLeft"): ("moveToBeginningOfLineAndModifySelection",),
-    (("Meta", "Shift"), "ArrowRight"): ("moveToEndOfLineAndModifySelection",),
-    (("Meta", "Shift"), "ArrowUp"): ("moveToBeginningOfDocumentAndModifySelection",),
-    (("Meta", "Shift"), "ArrowDown"): ("moveToEndOfDocumentAndModifySelection",),
-    (("Alt",), "ArrowLeft"): ("moveWordLeft",),
-    (("Alt",), "ArrowRight"): ("moveWordRight",),
-    (("Alt", "Shift"), "ArrowLeft"): ("moveWordLeftAndModifySelection",),
-    (("Alt", "Shift"), "ArrowRight"): ("moveWordRightAndModifySelection",),
-    (("Alt",), "Backspace"): ("deleteWordBackward",),
-    (("Alt",), "Delete"): ("deleteWordForward",),
-    (("Meta",), "Backspace"): ("deleteToBeginningOfLine",),
-    ((), "Home"): ("scrollToBeginningOfDocument",),
-    ((), "End"): ("scrollToEndOfDocument",),
-}

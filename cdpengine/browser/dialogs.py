@@ -40,8 +40,9 @@ class Dialog:
     `frame_id` tell whose it is, `default_prompt` is what stood in a prompt's field. `accepted` says whether it was
     answered with OK, None while it is open; `prompt_text` is the text that a prompt was given.
 
-    `answered_by`: "policy"; "handler"; "default" where a handler left it to the default; "elsewhere" where
-    another client, a person or a rescue was faster, or the page went away; "" while it is open.
+    `answered_by`: "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" where a handler left it to
+    the default; "elsewhere" where another client, a person or a rescue was faster, or the page went away; "" while
+    it is open.
     `failure` tells how the handler failed ("ValueError: ...", or that it took too long); "" where it did not.
     """
 

@@ -105,6 +105,18 @@ def redact_endpoint(endpoint: str) -> str:
     return f"{head}?{'&'.join(f'{name}=***' for name in names) or '***'}"
 
 
+def browser_key(ws_url: str) -> str:
+    """Return a text that names the browser behind a websocket URL, without anything secret.
+
+    Chrome makes a new UUID at each start and serves /devtools/browser/<uuid> alone, so that names it, however its
+    host is written. Where a gateway has paths of its own, host and path must do: pages of several browsers behind
+    it still differ, because target ids are random.
+    """
+    url = urlsplit(ws_url)
+    own = re.search(r"/devtools/browser/([0-9a-f-]{36})$", url.path)
+    return own[1] if own else f"{url.hostname}:{url.port}{url.path}"
+
+
 def websocket_url(answer: bytes, url: SplitResult) -> str:
     """Take the websocket URL out of an answer of /json/version, with the host and port of `url` put back.
 

@@ -44,6 +44,9 @@ DISABLED_FEATURES: dict[str, str] = {
     "DialMediaRouteProvider": "no search for cast devices in the local network",
 }
 
+COMPUTED_ACCESSIBILITY = "ComputedAccessibilityInfo"
+"""Blink's feature that gives elements `computedRole` and `computedName`: snapshots are one walk then."""
+
 # Switches that have a launch option of their own: given twice, the two would contradict each other.
 _OPTION_OF: dict[str, str] = {
     "--user-data-dir": "user_data_dir=",
@@ -99,10 +102,12 @@ def command_line(
     transport: Transport,
     lifeline: bool,
     surroundings: Surroundings,
+    computed_accessibility: bool = True,
 ) -> list[str]:
     """Return Chrome's arguments, without the program itself.
 
     `lifeline` adds the debugging pipe beside the port: Chrome ends by itself when the pipe is closed.
+    `computed_accessibility` has Chrome tell roles and names inside of pages; pages can see that it does.
     Raises InvalidArgument as `check_arguments` does.
     """
     check_arguments(arguments)
@@ -122,7 +127,13 @@ def command_line(
     disabled = [feature for feature in DISABLED_FEATURES if feature not in enabled]
     disabled += [feature for feature in _features(arguments, "--disable-features") if feature not in disabled]
     ours.append(f"--disable-features={','.join(disabled)}")
-    theirs = [argument for argument in arguments if not argument.startswith("--disable-features=")]
+    joined = ["--disable-features="]
+    refused = set(_features(arguments, "--disable-blink-features"))
+    if computed_accessibility and COMPUTED_ACCESSIBILITY not in refused:
+        joined.append("--enable-blink-features=")
+        blink = dict.fromkeys([COMPUTED_ACCESSIBILITY, *_features(arguments, "--enable-blink-features")])
+        ours.append(f"--enable-blink-features={','.join(blink)}")
+    theirs = [argument for argument in arguments if not argument.startswith(tuple(joined))]
     start_page = [] if any(not argument.startswith("-") for argument in theirs) else ["about:blank"]
     return [*ours, *theirs, *start_page]
 

@@ -6,9 +6,15 @@ id alone. Whether the id still means what its owner thinks it means is checked b
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
 from cdpengine.session.session import Session
+
+
+def _always() -> bool:
+    return True
 
 
 @attrs.frozen
@@ -17,9 +23,12 @@ class Node:
 
     `frame_id` is the frame whose document holds the node; it may be a same-process child frame of the session's
     target. `description` is for people, such as 'e7 button "Log in"': error messages name the node by it.
+    `valid` tells whether the frame still shows the document that the id was given for, as far as Chrome has told:
+    to be asked after Chrome's answer, for another document may have answered.
     """
 
     session: Session
     backend_node_id: int
     frame_id: str
     description: str
+    valid: Callable[[], bool] = attrs.field(default=_always, eq=False, repr=False)

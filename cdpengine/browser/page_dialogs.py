@@ -27,6 +27,7 @@ from cdpengine.browser.dialogs import (
     DialogPolicy,
     answer_from,
     default_answer,
+    filled_in,
 )
 from cdpengine.errors import (
     ConnectionLost,
@@ -81,6 +82,14 @@ class Span:
         return next((shown.dialog for shown in self.shown if shown.raises), None)
 
 
+@attrs.define(eq=False)
+class AwaitedDialog:
+    """One expectation: the next dialog gets `answer`, whatever the policy is."""
+
+    answer: DialogAnswer
+    shown: Shown | None = None
+
+
 class PageDialogs:
     """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`."""
 
@@ -97,6 +106,7 @@ class PageDialogs:
         self._kept: deque[Shown] = deque(maxlen=KEPT)
         self._current: Shown | None = None
         self._spans: list[Span] = []
+        self._awaited: list[AwaitedDialog] = []
         session.on_event("Page.javascriptDialogOpening", self._opening)
         session.on_event("Page.javascriptDialogClosed", self._closed)
         session.on_event(CRASHED, lambda _event: self._gone())
@@ -128,6 +138,16 @@ class PageDialogs:
             yield span
         finally:
             self._spans.remove(span)
+
+    @contextmanager
+    def expecting(self, answer: DialogAnswer) -> Iterator[AwaitedDialog]:
+        """Give the next dialog that opens while the body runs that answer. Of several, the first one is first."""
+        awaited = AwaitedDialog(answer)
+        self._awaited.append(awaited)
+        try:
+            yield awaited
+        finally:
+            self._awaited.remove(awaited)
 
     @contextmanager
     def reported(self, action: str) -> Iterator[None]:
@@ -181,13 +201,17 @@ class PageDialogs:
             default_prompt=opening.default_prompt,
             frame_id=opening.frame_id,
         )
-        shown = self._current = Shown(dialog, raises=self.policy.raises)
+        awaited = next((each for each in self._awaited if each.shown is None), None)
+        shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)
         self._kept.append(shown)
         self.opened += 1
         for span in self._spans:
             span.shown.append(shown)
         handler = self.policy.handler
-        if handler is None or opening.type == "unknown":
+        if awaited is not None:
+            awaited.shown = shown
+            self._answer(shown, filled_in(awaited.answer, dialog), "expectation")
+        elif handler is None or opening.type == "unknown":
             self._answer(shown, self.policy.answer(dialog), "policy")
         else:
             shown.handling = trio.CancelScope()

@@ -16,6 +16,7 @@ import trio
 
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import DialogPolicy
+from cdpengine.browser.file_choosers import FileChoosers
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
 from cdpengine.browser.liveness import PendingNavigation, Pulse
 from cdpengine.browser.page_dialogs import PageDialogs
@@ -56,6 +57,8 @@ class PageTarget:
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.changes = changes
         self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
+        self.choosers = FileChoosers(changes)
+        self.choosers.listen(session)
         self.pulse = Pulse(self._probed_session)
         self.navigation = PendingNavigation(session, info.target_id)
         self.rescue_under_way = False
@@ -116,6 +119,7 @@ class PageTarget:
             self.changes.notify()
 
         session.on_end(ended)
+        self.choosers.listen(session)
         return self.listen(session)
 
     def session_of(self, frame: Frame) -> Session:

@@ -67,7 +67,7 @@ class LaunchOptions:
 
     `executable` is the program; `args` are added after our own flags. `user_data_dir` is a profile that is
     kept; None makes a temporary one. `transport="pipe"` opens no port. `env` replaces the whole environment
-    of the browser; None passes on ours.
+    of the browser; None passes on ours. `computed_accessibility` has it tell pages computed roles and names.
     """
 
     executable: Path
@@ -76,6 +76,7 @@ class LaunchOptions:
     user_data_dir: Path | None = None
     transport: Transport = "websocket"
     env: Mapping[str, str] | None = None
+    computed_accessibility: bool = True
 
 
 @attrs.define(eq=False)
@@ -160,6 +161,7 @@ class _Keeper:
                 transport=options.transport,
                 lifeline=sys.platform != "win32",
                 surroundings=surroundings,
+                computed_accessibility=options.computed_accessibility,
             )
             async with open_body_nursery() as nursery:
                 await self._spawn([str(options.executable.absolute()), *arguments], profile)

@@ -16,6 +16,8 @@ import trio
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.creations import Creations
 from cdpengine.browser.dialogs import DialogPolicy
+from cdpengine.browser.downloads import Downloads
+from cdpengine.browser.file_choosers import post_interception
 from cdpengine.browser.frames import FrameTreeReply
 from cdpengine.browser.lanes import ConnectionOpener, Lanes
 from cdpengine.browser.page_target import PageTarget
@@ -55,6 +57,7 @@ class Tabs:
         self.changes = Changes()
         self.dialog_policy = DialogPolicy()
         self.creations = Creations(connection.root, nursery)
+        self.downloads = Downloads(connection.root, self.pages, nursery)
         self._nursery = nursery
 
     async def start(self) -> None:
@@ -218,6 +221,8 @@ def _post_set_up(session: Session) -> list[tuple[str, PendingCall]]:
         ("frames", session.post("Page.getFrameTree")),
         # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
         ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
+        # A picker of the system that nobody answers would stop the page.
+        ("choosers", post_interception(session)),
         (
             "attach",
             session.post(

@@ -39,6 +39,7 @@ class IsolatedWorlds:
     """The execution contexts of the engine's worlds, made when first needed."""
 
     _contexts: dict[tuple[str | None, str], int] = attrs.field(factory=dict, init=False)
+    _libraries: dict[tuple[str | None, str], str] = attrs.field(factory=dict, init=False)
 
     async def context(self, session: Session, frame_id: str) -> int:
         """Return the execution context id of the frame's isolated world now.
@@ -67,10 +68,23 @@ class IsolatedWorlds:
             if resolution is not None:
                 resolution.abandon()
 
+    def library(self, node: Node, object_id: str) -> str | None:
+        """Return the library that was kept for the world in which `object_id` is; None when there is none."""
+        library_id = self._libraries.get((node.session.id, node.frame_id))
+        # Remote object ids begin with the isolate and the context: where these differ, it is another world.
+        if library_id is None or library_id.rpartition(".")[0] != object_id.rpartition(".")[0]:
+            return None
+        return library_id
+
+    def keep_library(self, node: Node, library_id: str) -> None:
+        """Remember a remote object that lives as long as the world of the node's frame."""
+        self._libraries[node.session.id, node.frame_id] = library_id
+
     def forget(self, session_id: str | None, frame_id: str | None = None) -> None:
         """Drop what is remembered of a frame, or of a whole session that ended."""
         for key in [key for key in self._contexts if key[0] == session_id and frame_id in (None, key[1])]:
             del self._contexts[key]
+            self._libraries.pop(key, None)
 
     async def _created(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:

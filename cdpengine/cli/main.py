@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from cdpengine._version import __version__
+from cdpengine.cli.content import markdown, text
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
 from cdpengine.cli.evaluate import evaluate
@@ -39,7 +40,7 @@ def commands() -> None:
     """
 
 
-for command in (demo, doctor, snapshot, evaluate):
+for command in (demo, doctor, snapshot, text, markdown, evaluate):
     commands.add_command(command)
 
 

@@ -6,22 +6,24 @@ long as its page lives.
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from fnmatch import fnmatchcase
 
 import attrs
 import msgspec
 import trio
 
 from cdpengine.browser.dialogs import DialogHandler, DialogPolicy, PolicyName
+from cdpengine.browser.download import Download
+from cdpengine.browser.downloads import Downloads
 from cdpengine.browser.navigation import check_url, go_to
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
-from cdpengine.budget import within
+from cdpengine.budget import Budget, within
+from cdpengine.engine.conditions import UrlPattern, url_test
+from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page import Page
-from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters, EvaluationStatistics
 from cdpengine.evaluate.watchdog import watch_pages
 from cdpengine.nursery import open_body_nursery
@@ -73,12 +75,16 @@ class _Context(msgspec.Struct, rename="camel"):
 
 
 class Browser:
-    """A browser that this program started or connected to. Get it from `launch` or `connect`."""
+    """A browser that this program started or connected to. Get it from `launch` or `connect`.
+
+    `key` tells browsers apart: two connections to one browser have the same, one that was started anew another.
+    """
 
     def __init__(
-        self, tabs: Tabs, version: BrowserVersion, tap: Tap, *, evaluate_enabled: bool = True
+        self, tabs: Tabs, version: BrowserVersion, tap: Tap, *, key: str, evaluate_enabled: bool = True
     ) -> None:
         self.version = version
+        self.key = key
         self.tap = tap
         self.evaluate_enabled = evaluate_enabled
         self.evaluation_counters = EvaluationCounters()
@@ -102,6 +108,20 @@ class Browser:
     def targets(self) -> list[TargetInfo]:
         """Everything that Chrome lists as a target now: pages, iframes, workers, service workers, ..."""
         return list(self._tabs.connection.targets.infos.values())
+
+    @property
+    def downloads(self) -> list[Download]:
+        """The latest downloads, oldest first, those included that were refused because nobody expected them.
+
+        A browser that this program launched, and contexts that it made, refuse what no `Page.expect_download`
+        waits for. What a browser that it connected to does with them is that browser's own affair.
+        """
+        return list(self._tabs.downloads.records)
+
+    @property
+    def download_events(self) -> Downloads:
+        """What follows the downloads. For the engine's own parts."""
+        return self._tabs.downloads
 
     def page(self, target_id: str) -> Page | None:
         """Return the page with that target id, None when there is none."""
@@ -156,46 +176,82 @@ class Browser:
         self,
         *,
         opener: Page | None = None,
-        url: str | re.Pattern[str] | None = None,
+        url: UrlPattern | None = None,
         where: Callable[[Page], bool] | None = None,
         timeout: float = 30,
     ) -> Page:
         """Return the first page that matches, waiting until there is one; a popup, say.
 
-        `opener` is the page that opened it, `url` a glob ("*/login*") or a compiled regular expression,
-        `where` a test of the page. Pages that are open already count. Raises DeadlineExceeded.
+        `opener` is the page that opened it, `url` a glob ("*/login*"), a compiled regular expression or a
+        function, `where` a test of the page. Pages that are open already count. Raises DeadlineExceeded.
         """
-        if not isinstance(url, str | re.Pattern | None):
-            raise InvalidArgument(
-                what="url",
-                given=f"a {type(url).__name__}",
-                expected="a glob or a compiled regular expression",
-            )
+        matches = _page_test(opener, url, where)
+        with within("wait for a page", timeout):
+            return await self._next_page(matches)
+
+    @asynccontextmanager
+    async def expect_page(
+        self,
+        *,
+        opener: Page | None = None,
+        url: UrlPattern | None = None,
+        where: Callable[[Page], bool] | None = None,
+        timeout: float = 30,
+    ) -> AsyncIterator[Expected[Page]]:
+        """Expect that the block opens a page (a popup, a tab); `expected.value` is it, once the block has ended.
+
+        `opener`, `url` and `where` choose among the pages that open, as in `wait_for_page`; a page whose URL
+        does not match yet is waited for. `timeout` (seconds) counts from the beginning of the block, which it
+        does not interrupt. Raises DeadlineExceeded, which names what opened instead, SessionGone when the
+        opener is closed, ConnectionLost.
+        """
+        test = _page_test(opener, url, where)
+        budget = Budget.start("expect a page", timeout)
+        before = set(self._tabs.connection.targets.infos)
+        expected: Expected[Page] = Expected("a page")
+        opened: dict[str, None] = {}
 
         def matches(page: Page) -> bool:
-            if opener is not None and page.opener is not opener:
+            if page.target_id in before:
                 return False
-            if isinstance(url, re.Pattern) and not url.search(page.url):
-                return False
-            if isinstance(url, str) and not fnmatchcase(page.url, url):
-                return False
-            return where is None or where(page)
+            opened[page.target_id] = None
+            return test(page)
+
+        def seen() -> str:
+            urls = [shown_url(page.url) for number in opened if (page := self.page(number)) is not None]
+            closed = len(opened) - len(urls)
+            others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
+            return f"{others}, {closed} were closed again" if closed else others
+
+        def check() -> None:
+            if opener is not None and opener.closed and (error := opener.session.error()):
+                raise error
+
+        yield expected
+        await arrive(expected, budget, lambda: self._next_page(matches, check), seen)
+
+    async def _next_page(
+        self, matches: Callable[[Page], bool], check: Callable[[], None] = lambda: None
+    ) -> Page:
+        """Return the first page that matches and is ready, waiting for it."""
 
         def found() -> Page | None:
             if error := self.session.error():
                 raise error
-            return next((page for page in self.pages if matches(page)), None)
+            page = next((page for page in self.pages if matches(page)), None)
+            if page is None:
+                check()
+            return page
 
-        with within("wait for a page", timeout):
-            while True:
-                page = await self._tabs.changes.wait_for(found)
-                try:
-                    await self._tabs.pages[page.target_id].ready()
-                except SessionGone:
-                    if not page.closed:
-                        raise  # it crashed
-                else:
-                    return page
+        while True:
+            page = await self._tabs.changes.wait_for(found)
+            try:
+                await self._tabs.pages[page.target_id].ready()
+            except SessionGone:
+                if not page.closed:
+                    raise  # it crashed
+            else:
+                return page
 
     @asynccontextmanager
     async def new_context(self, *, timeout: float = 30) -> AsyncIterator[BrowserContext]:
@@ -208,8 +264,10 @@ class Browser:
                 "Target.createBrowserContext", {"disposeOnDetach": True}, _Context, self._dispose
             )
         try:
+            self._tabs.downloads.refuse(made.browser_context_id)
             yield BrowserContext(self, made.browser_context_id)
         finally:
+            self._tabs.downloads.forget_context(made.browser_context_id)
             # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
             with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
                 await self._dispose(made)
@@ -234,6 +292,10 @@ class Browser:
     async def _dispose(self, made: _Context) -> None:
         await self.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
+    def refuse_downloads(self) -> None:
+        """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""
+        self._tabs.downloads.refuse()
+
     @asynccontextmanager
     async def watched(self, rescue_after: float | None) -> AsyncIterator[None]:
         """Have every page watched, and rescued when it is silent for `rescue_after` seconds, during the block."""
@@ -247,6 +309,21 @@ class Browser:
         """The connections that are in use: one over a pipe, two over websockets."""
         main, lane = self._tabs.connection, self._tabs.lanes.connection
         return (main,) if main is lane else (main, lane)
+
+
+def _page_test(
+    opener: Page | None, url: UrlPattern | None, where: Callable[[Page], bool] | None
+) -> Callable[[Page], bool]:
+    url_matches = None if url is None else url_test(url)
+
+    def matches(page: Page) -> bool:
+        if opener is not None and page.opener is not opener:
+            return False
+        if url_matches is not None and not url_matches(page.url):
+            return False
+        return where is None or where(page)
+
+    return matches
 
 
 @attrs.frozen(eq=False)

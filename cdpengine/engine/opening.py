@@ -6,6 +6,7 @@ ends. What the body raises leaves as itself. A browser that somebody else starte
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,7 +16,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from cdpengine.browser.endpoint import ResolvedEndpoint, redact_endpoint, resolve_endpoint
+from cdpengine.browser.endpoint import ResolvedEndpoint, browser_key, redact_endpoint, resolve_endpoint
 from cdpengine.browser.find import find_browser
 from cdpengine.browser.lanes import ConnectionOpener
 from cdpengine.browser.liveness import check_seconds
@@ -32,6 +33,8 @@ from cdpengine.wire.transport import PipeTransport, open_websocket
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
 
+_pipe_numbers = itertools.count(1)
+
 
 @asynccontextmanager
 async def launch(
@@ -44,6 +47,7 @@ async def launch(
     env: Mapping[str, str] | None = None,
     rescue_after: float | None = None,
     evaluate_enabled: bool = True,
+    computed_accessibility: bool = True,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Start a browser and give it; end it, and remove its temporary profile, when the block ends.
@@ -55,6 +59,10 @@ async def launch(
     `rescue_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
     and its script terminated, an evaluate's as well as the page's own. `evaluate_enabled=False` refuses every
     evaluate with EvaluationDisabled; the engine's own scripts still run, in a world of their own.
+
+    `computed_accessibility` switches on Blink's ComputedAccessibilityInfo, with which snapshots are several times
+    faster. Pages can see it: `'computedRole' in Element.prototype` is true then. False leaves it off, and pages
+    are read from Chrome's accessibility tree.
 
     Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
     """
@@ -70,6 +78,7 @@ async def launch(
         user_data_dir=None if user_data_dir is None else Path(user_data_dir),
         transport=transport,
         env=env,
+        computed_accessibility=computed_accessibility,
     )
     process: BrowserProcess | None = None
     with budget.scope() as starting:
@@ -79,6 +88,7 @@ async def launch(
         ):
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
+            browser.refuse_downloads()
             try:
                 async with browser.watched(rescue_after):
                     yield browser
@@ -137,7 +147,8 @@ async def _attach(process: BrowserProcess, *, evaluate_enabled: bool) -> AsyncIt
         tap = Tap()
         async with (
             open_connection(transport, tap=tap) as connection,
-            _engine(connection, None, tap, evaluate_enabled) as browser,
+            # Nobody else can come to a browser over its pipe.
+            _engine(connection, None, tap, f"pipe {next(_pipe_numbers)}", evaluate_enabled) as browser,
         ):
             yield browser
     else:
@@ -159,21 +170,23 @@ async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: boo
         ):
             yield connection
 
-    async with open_one() as main, _engine(main, open_one, tap, evaluate_enabled) as browser:
+    key = browser_key(endpoint.ws_url)
+    async with open_one() as main, _engine(main, open_one, tap, key, evaluate_enabled) as browser:
         yield browser
 
 
 @asynccontextmanager
 async def _engine(
-    main: Connection, opener: ConnectionOpener | None, tap: Tap, evaluate_enabled: bool = True
+    main: Connection, opener: ConnectionOpener | None, tap: Tap, key: str, evaluate_enabled: bool = True
 ) -> AsyncIterator[Browser]:
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
         await tabs.start()
         try:
-            yield Browser(tabs, version, tap, evaluate_enabled=evaluate_enabled)
+            yield Browser(tabs, version, tap, key=key, evaluate_enabled=evaluate_enabled)
         finally:
+            await tabs.downloads.close()
             await tabs.creations.settle()
             # Before the nursery closes: nothing that comes in later may find it closed.
             tabs.lanes.close()

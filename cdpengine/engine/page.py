@@ -7,8 +7,6 @@ page does.
 
 from __future__ import annotations
 
-import trio
-
 from cdpengine.browser.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine.browser.frames import LoadState
 from cdpengine.browser.navigation import (
@@ -20,17 +18,24 @@ from cdpengine.browser.navigation import (
     reload,
 )
 from cdpengine.budget import within
-from cdpengine.engine.capture import ImageFormat, print_to_pdf, take_screenshot
+from cdpengine.engine.capture import print_to_pdf
+from cdpengine.engine.page_content import PageContent
+from cdpengine.engine.page_expect import PageExpect
+from cdpengine.engine.page_find import PageFind
+from cdpengine.engine.page_forms import PageForms
 from cdpengine.engine.page_input import PageInput
 from cdpengine.engine.page_scripts import PageScripts
+from cdpengine.engine.page_view import PageView
+from cdpengine.engine.page_waiting import PageWaiting
+from cdpengine.engine.page_windows import PageWindows
 from cdpengine.engine.unresponsive import QUICK_PROBE
-from cdpengine.errors import InvalidArgument, RescueReport, shown_url
+from cdpengine.errors import RescueReport, shown_url
 from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue_page
-from cdpengine.snapshot.render import SnapshotOptions
-from cdpengine.snapshot.snapshot import Snapshot, build_snapshot, fetch_ax_tree
 
 
-class Page(PageScripts, PageInput):
+class Page(
+    PageScripts, PageInput, PageView, PageForms, PageContent, PageFind, PageWaiting, PageExpect, PageWindows
+):
     """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`."""
 
     @property
@@ -128,60 +133,6 @@ class Page(PageScripts, PageInput):
         """Make it the window's active tab. Actions do not need it."""
         async with self._action("bring to front", timeout):
             await self.session.call("Page.bringToFront")
-
-    async def snapshot(
-        self,
-        *,
-        mode: str = "role",
-        interactive: bool = False,
-        compact: bool = False,
-        max_depth: int | None = None,
-        max_chars: int | None = None,
-        timeout: float = 30,
-    ) -> Snapshot:
-        """Return the page as its accessibility tree tells it: indented lines with refs for what can be acted on.
-
-        `interactive` shows only what can be acted on, `compact` leaves out structural lines, `max_depth` deeper
-        lines; `max_chars` cuts at a line and says what was left out. Raises InvalidArgument, DeadlineExceeded.
-        """
-        if mode != "role":
-            raise InvalidArgument(what="mode", given=repr(mode), expected='"role"')
-        options = SnapshotOptions(
-            interactive=interactive, compact=compact, max_depth=max_depth, max_chars=max_chars
-        )
-        async with self._action("snapshot", timeout) as budget:
-            main = self._target.frames.main
-            while True:
-                budget.step(f"reading the accessibility tree of {shown_url(main.url)}")
-                loader_id, started = main.loader_id, trio.current_time()
-                tree = await fetch_ax_tree(self.session)
-                fetched = trio.current_time()
-                if main.loader_id == loader_id:
-                    break
-                budget.step("the document was replaced meanwhile; reading the new one")
-            return build_snapshot(
-                tree,
-                self._refs,
-                session_id=self.session.id,
-                frame_id=main.id,
-                loader_id=loader_id,
-                options=options,
-                fetch_milliseconds=(fetched - started) * 1000,
-            )
-
-    async def screenshot(
-        self,
-        *,
-        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
-        quality: int | None = None,
-        full_page: bool = False,
-        timeout: float = 30,
-    ) -> bytes:
-        """Return an image of the viewport, or of the whole page; "png", "jpeg" or "webp", quality 0 to 100."""
-        async with self._action("screenshot", timeout):
-            return await take_screenshot(
-                self.session, image_format=format, quality=quality, full_page=full_page
-            )
 
     async def pdf(self, *, landscape: bool = False, background: bool = True, timeout: float = 30) -> bytes:
         """Return the page as PDF. Works in headless browsers."""

@@ -9,22 +9,46 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import attrs
+
+from cdpengine.action.context import ActionContext
 from cdpengine.action.keyboard import Keyboard
 from cdpengine.action.mouse import Mouse
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.touch import Touch
+from cdpengine.action.witness import Departure
+from cdpengine.browser.activity import Activity, watch_activity
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_dialogs import Span
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget, within
-from cdpengine.engine.targets import Target, resolve
+from cdpengine.engine.healing import look_again, successor
+from cdpengine.engine.staleness import explained, staleness
+from cdpengine.engine.targets import Target, known_ref, resolve
 from cdpengine.engine.unresponsive import told_unresponsive
+from cdpengine.errors import Covered, StaleRef
 from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.evaluation import Evaluator, Script
 from cdpengine.session.session import Session
-from cdpengine.snapshot.refs import RefTable
+from cdpengine.snapshot.ref_tables import REF_TABLES
+from cdpengine.snapshot.refs import Ref, RefTable
 
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
+
+
+@attrs.define(eq=False)
+class Happenings:
+    """What happens on a page while an action runs. Filled while it runs.
+
+    `healed` is the ref that the action is done to instead of a stale one.
+    """
+
+    dialogs: Span
+    activity: Activity
+    healed: Ref | None = None
 
 
 class PageBase:
@@ -34,8 +58,8 @@ class PageBase:
         self.browser = browser
         self.keyboard = Keyboard(target.session, target, mac=browser.version.on_mac)
         self.mouse = Mouse(target.session, target, keyboard=self.keyboard)
+        self.touch = Touch(target.session, target, keyboard=self.keyboard)
         self._target = target
-        self._refs = RefTable()
         self._worlds = IsolatedWorlds()
         self._evaluator = Evaluator(
             target,
@@ -83,8 +107,40 @@ class PageBase:
             budget = Budget.start(action, timeout)
             return await self._evaluator.evaluate(Script(source, args, world="isolated"), budget, own=True)
 
+    @property
+    def _refs(self) -> RefTable:
+        """The page's refs, shared with every other Page object of this target. Not to be kept over an await."""
+        return REF_TABLES.table(self.browser.key, self.target_id)
+
     def _node(self, target: Target) -> Node:
         return resolve(self._target, self._refs, target)
+
+    async def _aim(self, target: Target, heal: bool, budget: Budget, happenings: Happenings) -> Node:
+        """Return the node that `target` names; with `heal`, what stands in its place now, noted as `healed`.
+
+        Raises as `resolve`; with `heal`, StaleRef only when it is not sure what that is.
+        """
+        if not heal or not isinstance(target, str | Ref):
+            return self._node(target)
+        ref = known_ref(self._refs, target)
+        error = await staleness(self._target, self._refs, self._worlds, ref)
+        if error is None:
+            return self._node(ref)
+        page = self._target
+        while (seen := await look_again(page, self._worlds, ref, error, budget.remaining())) is None:
+            budget.step("the frame's document was replaced while it was looked at")
+        self._refs.assign(seen.documents)
+        happenings.healed = successor(page, self._refs, ref, error)
+        return self._node(happenings.healed)
+
+    def _role_of(self, target: Target) -> str:
+        """Return the role that a ref had in its snapshot; "" for targets that are no refs."""
+        if isinstance(target, str):
+            return self._refs.lookup(target).role
+        return target.role if isinstance(target, Ref) else ""
+
+    def _context(self, budget: Budget, departure: Departure | None = None) -> ActionContext:
+        return ActionContext(self.keyboard, self.mouse, self._worlds, budget, self._target, departure)
 
     @asynccontextmanager
     async def _action(
@@ -97,4 +153,40 @@ class PageBase:
         async with told_unresponsive(self._target):
             with within(action, timeout) as budget, self._target.dialogs.reported(action):
                 await (self._target.started() if also_unready else self._target.ready())
-                yield budget
+                try:
+                    yield budget
+                except StaleRef as error:
+                    raise await explained(self._target, self._refs, self._worlds, error) from error.__cause__
+
+    @asynccontextmanager
+    async def _input(self, action: str, timeout: float) -> AsyncIterator[tuple[Budget, Happenings]]:
+        """Run one action that sends input, and collect what happens on the page meanwhile."""
+        async with self._action(action, timeout) as budget:
+            with self._target.dialogs.span() as span, watch_activity(self._target) as activity:
+                try:
+                    yield budget, Happenings(span, activity)
+                except Covered as error:
+                    error.covered_ref = self._ref_of(error.covering_node)
+                    raise
+
+    async def _told(self, outcome: ActionOutcome, happenings: Happenings) -> ActionOutcome:
+        span, activity = happenings.dialogs, happenings.activity
+        if span.shown:
+            await self._target.dialogs.wait_for_answer()
+        return attrs.evolve(
+            outcome,
+            dialogs=span.dialogs,
+            dialog_opened=outcome.dialog_opened or bool(span.shown),
+            navigation=next(iter(activity.navigations), None),
+            popup=next(iter(activity.popups), None),
+            download=next(iter(activity.downloads), None),
+            healed=happenings.healed,
+        )
+
+    def _ref_of(self, covering_node: int | None) -> str:
+        """Return the ref of what covers a node of the main frame, "" where no snapshot has given it one."""
+        if covering_node is None:
+            return ""
+        main = self._target.frames.main
+        ref = self._refs.known(main.loader_id, covering_node)
+        return "" if ref is None else ref.id

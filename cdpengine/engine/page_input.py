@@ -1,27 +1,28 @@
-"""PageInput: what one does with a page by mouse and keyboard.
+"""PageInput: what one does with a page by mouse and touch.
 
 Rule: each action resolves its target, waits until it can be done, does it once by real input events, and tells in
-its outcome what came of it, the dialogs that opened included.
+its outcome what came of it: what received it, and the dialogs, navigations, popups and downloads that began.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 
-import attrs
-
+from cdpengine.action.drag import drag
+from cdpengine.action.geometry import Point
+from cdpengine.action.mouse import checked_point
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import click, hover
-from cdpengine.action.text_entry import focus, press, type_text
-from cdpengine.browser.page_dialogs import Span
-from cdpengine.budget import Budget
+from cdpengine.action.select import choose_clicked_option
+from cdpengine.action.touch import tap
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target
 
+_NAMES = {1: "click", 2: "double click", 3: "triple click"}
+
 
 class PageInput(PageBase):
-    """The part of a Page that acts."""
+    """The part of a Page that points."""
 
     async def click(
         self,
@@ -31,21 +32,36 @@ class PageInput(PageBase):
         count: int = 1,
         modifiers: Sequence[str] = (),
         position: tuple[float, float] | None = None,
+        delay: float = 0,
         force: bool = False,
+        heal: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Click the node: scrolled into view, at a visible point, where nothing covers it, by real mouse events.
 
-        Waits until it can be clicked. `position` is relative to the top left of the node's border box, in CSS
-        pixels; `modifiers` are names such as "Control"; `force` skips the checks.
+        Waits until it can be clicked. `button` is "left", "right", "middle", "back" or "forward", `count` 1, 2 or
+        3; `position` is relative to the top left of the node's border box, in CSS pixels; `modifiers` are names
+        such as "Control"; `delay` is how long the button stays down, in seconds. `force` skips the checks, and
+        clicks whatever is there: the outcome says what received it. With `heal`, a ref whose node is gone is taken
+        for what has the same role, name and place in its frame now, if that is sure: the outcome's `healed`.
 
-        Raises Covered, Invisible, Disabled, Unstable (all NotInteractable) when the node cannot be clicked by
-        the deadline, StaleRef and NodeNotFound when it is not there.
+        Raises Covered, Invisible, Disabled, Unstable when the node cannot be clicked by the deadline: nothing was
+        sent; NotDelivered when the click was sent, and did not reach the node (all of these are NotInteractable);
+        StaleRef and NodeNotFound when the node is not there. A plain click on the ref of an `<option>` chooses it.
         """
-        action = f"{'click' if count == 1 else 'double click' if count == 2 else f'{count}-fold click'}"
-        async with self._input(f"{action} {describe_target(target)}", timeout) as (budget, span):
+        action = f"{_NAMES.get(count, 'click')} {describe_target(target)}"
+        plain = (button, count, tuple(modifiers)) == ("left", 1, ())
+        async with self._input(action, timeout) as (budget, happenings):
+            node = await self._aim(target, heal, budget, happenings)
+            if plain and self._role_of(target) == "option":
+                # Of a <select>: it has no place on the page, open or not. Chosen as by keyboard, it does what a
+                # click on it does.
+                context = self._context(budget, happenings.activity)
+                chosen = await choose_clicked_option(node, context=context)
+                if chosen is not None:
+                    return await self._told(chosen, happenings)
             outcome = await click(
-                self._node(target),
+                node,
                 mouse=self.mouse,
                 worlds=self._worlds,
                 budget=budget,
@@ -53,10 +69,12 @@ class PageInput(PageBase):
                 count=count,
                 modifiers=modifiers,
                 position=position,
+                delay=delay,
                 force=force,
                 interruptions=self._target,
+                departure=happenings.activity,
             )
-            return await self._told(outcome, span)
+            return await self._told(outcome, happenings)
 
     async def double_click(
         self,
@@ -65,7 +83,9 @@ class PageInput(PageBase):
         button: str = "left",
         modifiers: Sequence[str] = (),
         position: tuple[float, float] | None = None,
+        delay: float = 0,
         force: bool = False,
+        heal: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Click the node twice, as one double click. As `click` in everything else."""
@@ -75,7 +95,30 @@ class PageInput(PageBase):
             count=2,
             modifiers=modifiers,
             position=position,
+            delay=delay,
             force=force,
+            heal=heal,
+            timeout=timeout,
+        )
+
+    async def triple_click(
+        self,
+        target: Target,
+        *,
+        modifiers: Sequence[str] = (),
+        position: tuple[float, float] | None = None,
+        force: bool = False,
+        heal: bool = False,
+        timeout: float = 30,
+    ) -> ActionOutcome:
+        """Click the node three times, which selects a paragraph of text. As `click` in everything else."""
+        return await self.click(
+            target,
+            count=3,
+            modifiers=modifiers,
+            position=position,
+            force=force,
+            heal=heal,
             timeout=timeout,
         )
 
@@ -86,12 +129,13 @@ class PageInput(PageBase):
         modifiers: Sequence[str] = (),
         position: tuple[float, float] | None = None,
         force: bool = False,
+        heal: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Move the mouse onto the node. Checks and errors as `click`; a disabled node can be hovered."""
-        async with self._input(f"hover {describe_target(target)}", timeout) as (budget, span):
+        async with self._input(f"hover {describe_target(target)}", timeout) as (budget, happenings):
             outcome = await hover(
-                self._node(target),
+                await self._aim(target, heal, budget, happenings),
                 mouse=self.mouse,
                 worlds=self._worlds,
                 budget=budget,
@@ -99,75 +143,76 @@ class PageInput(PageBase):
                 position=position,
                 force=force,
                 interruptions=self._target,
+                departure=happenings.activity,
             )
-            return await self._told(outcome, span)
+            return await self._told(outcome, happenings)
 
-    async def type(
-        self, target: Target, text: str, *, submit: bool = False, delay: float = 0, timeout: float = 30
+    async def tap(
+        self,
+        target: Target,
+        *,
+        modifiers: Sequence[str] = (),
+        position: tuple[float, float] | None = None,
+        force: bool = False,
+        heal: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
-        """Focus the node and type `text` at the end of what is there, by real key events.
+        """Touch the node and lift the finger. Checks and errors as `click`.
 
-        What the US keyboard lacks is inserted as text. `delay` is seconds between keys; `submit` presses Enter
-        at the end. Raises Disabled for a node that is disabled or read-only, NotInteractable for one that
-        takes no text, and as `click` does.
+        Waits up to 0.4 s for the click that Chrome makes out of a tap; a page can prevent that one.
         """
-        async with self._input(f"type into {describe_target(target)}", timeout) as (budget, span):
-            outcome = await type_text(
-                self._node(target),
-                text,
-                keyboard=self.keyboard,
+        async with self._input(f"tap {describe_target(target)}", timeout) as (budget, happenings):
+            outcome = await tap(
+                await self._aim(target, heal, budget, happenings),
+                touch=self.touch,
                 worlds=self._worlds,
                 budget=budget,
-                submit=submit,
-                delay=delay,
+                modifiers=modifiers,
+                position=position,
+                force=force,
                 interruptions=self._target,
+                departure=happenings.activity,
             )
-            return await self._told(outcome, span)
+            return await self._told(outcome, happenings)
 
-    async def press(self, key: str, target: Target | None = None, *, timeout: float = 30) -> ActionOutcome:
-        """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
+    async def drag(
+        self,
+        source: Target,
+        destination: Target | tuple[float, float],
+        *,
+        source_position: tuple[float, float] | None = None,
+        position: tuple[float, float] | None = None,
+        steps: int = 5,
+        modifiers: Sequence[str] = (),
+        force: bool = False,
+        timeout: float = 30,
+    ) -> ActionOutcome:
+        """Drag a node with the left button to another node, or to a point (x, y) of the viewport.
 
-        Raises InvalidArgument, before anything is sent, for a key that does not exist.
+        HTML5 drag and drop, with its dataTransfer, as well as pages that follow the pointer (sliders, sortable
+        lists). `source_position` and `position` are relative to the top left of the source's and the destination's
+        border box; `steps` is the number of moves between them. Both nodes are checked as by `click`; the
+        destination is scrolled to with the button down.
+
+        Raises as `click` does, and NotDelivered when the destination did not accept an HTML5 drop. However it
+        ends, also cancelled, the button is up and nothing is being dragged.
         """
-        on = "" if target is None else f" on {describe_target(target)}"
-        async with self._input(f"press {str(key)[:40]}{on}", timeout) as (budget, span):
-            node = None if target is None else self._node(target)
-            outcome = await press(
-                key,
-                node=node,
-                keyboard=self.keyboard,
+        to = Point(*destination) if isinstance(destination, tuple) else None
+        described = f"({destination})" if to is not None else describe_target(destination)  # type: ignore[arg-type]
+        action = f"drag {describe_target(source)} to {described}"
+        async with self._input(action, timeout) as (budget, happenings):
+            outcome = await drag(
+                self._node(source),
+                checked_point(*to) if to is not None else self._node(destination),  # type: ignore[arg-type]
+                mouse=self.mouse,
                 worlds=self._worlds,
                 budget=budget,
+                source_position=source_position,
+                position=position,
+                steps=steps,
+                modifiers=modifiers,
+                force=force,
                 interruptions=self._target,
+                departure=happenings.activity,
             )
-            return await self._told(outcome, span)
-
-    async def focus(self, target: Target, *, timeout: float = 30) -> ActionOutcome:
-        """Give the node the keyboard focus, without a click. Raises as `press` does."""
-        async with self._input(f"focus {describe_target(target)}", timeout) as (budget, span):
-            outcome = await focus(
-                self._node(target),
-                worlds=self._worlds,
-                budget=budget,
-                interruptions=self._target,
-            )
-            return await self._told(outcome, span)
-
-    async def scroll_into_view(self, target: Target, *, timeout: float = 30) -> None:
-        """Scroll, as little as needed, until the node is in the viewport."""
-        async with self._action(f"scroll {describe_target(target)} into view", timeout):
-            node = self._node(target)
-            await node.session.call("DOM.scrollIntoViewIfNeeded", backendNodeId=node.backend_node_id)
-
-    @asynccontextmanager
-    async def _input(self, action: str, timeout: float) -> AsyncIterator[tuple[Budget, Span]]:
-        """Run one action that sends input, and collect the dialogs that open meanwhile."""
-        async with self._action(action, timeout) as budget:
-            with self._target.dialogs.span() as span:
-                yield budget, span
-
-    async def _told(self, outcome: ActionOutcome, span: Span) -> ActionOutcome:
-        if span.shown:
-            await self._target.dialogs.wait_for_answer()
-        opened = outcome.dialog_opened or bool(span.shown)
-        return attrs.evolve(outcome, dialogs=span.dialogs, dialog_opened=opened)
+            return await self._told(outcome, happenings)

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from cdpengine.browser.finding import FoundNode
 from cdpengine.browser.frames import Frame
 from cdpengine.budget import Budget
 from cdpengine.engine.page_base import PageBase
@@ -93,5 +94,5 @@ class PageScripts(PageBase):
         self, source: str, args: Sequence[object], target: Target | None, frame: Frame | None, world: World
     ) -> Script:
         first = [] if target is None else [self._node(target)]
-        rest = [self._node(arg) if isinstance(arg, (Ref, BackendNode)) else arg for arg in args]
+        rest = [self._node(arg) if isinstance(arg, (Ref, BackendNode, FoundNode)) else arg for arg in args]
         return Script(source, [*first, *rest], frame=frame, world=world)

@@ -1,7 +1,7 @@
 """What an action can be aimed at, and how that becomes a node.
 
-Rule: a ref is checked before it is used: same session, same document, still the same node. Where that does not
-hold it is refused, and nothing is sent to any other element.
+Rule: a ref is checked before it is used: same frame, same document, still the same node. Where that does not
+hold it is refused, and nothing is sent to any other element. Over which connection it was given does not matter.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from typing import TypeAlias
 
 import attrs
 
+from cdpengine.browser.finding import FoundNode
+from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import InvalidArgument, StaleRef
+from cdpengine.errors import Became, InvalidArgument, StaleRef
 from cdpengine.snapshot.refs import Ref, RefTable
 
 
@@ -29,8 +31,8 @@ class BackendNode:
             )
 
 
-Target: TypeAlias = str | Ref | BackendNode
-"""A ref as text ("e3", "@e3", "ref=e3"), a Ref out of a snapshot, or a BackendNode."""
+Target: TypeAlias = str | Ref | BackendNode | FoundNode
+"""A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, or what `page.find` gave."""
 
 
 def describe_target(target: Target) -> str:
@@ -39,43 +41,86 @@ def describe_target(target: Target) -> str:
         return target.id
     if isinstance(target, BackendNode):
         return f"backend node {target.id}"
+    if isinstance(target, FoundNode):
+        return target.description
     return str(target)[:80]
 
 
 def resolve(page: PageTarget, refs: RefTable, target: Target) -> Node:
-    """Return the node that `target` names.
+    """Return the node that `target` names, in the session that its frame has now.
 
-    Raises StaleRef when the document that the ref was given for was replaced or its process is gone,
-    NodeNotFound for a ref that this page never gave, InvalidArgument for what is no target at all.
+    Raises StaleRef when the document that the ref was given for was replaced or its frame is gone, NodeNotFound
+    for a ref that this page never gave, InvalidArgument for what is no target at all.
     """
     if isinstance(target, BackendNode):
         return Node(page.session, target.id, page.frames.main.id, describe_target(target))
+    if isinstance(target, FoundNode):
+        return _found(page, target)
+    ref = known_ref(refs, target)
+    frame = frame_of(page, ref)
+    if frame is None:
+        raise stale(page, refs, ref, "frame gone", "its frame is gone")
+    if frame.loader_id != ref.loader_id:
+        raise stale(page, refs, ref, "replaced", "its document was replaced by another one")
+    return Node(
+        page.session_of(frame),
+        ref.backend_node_id,
+        frame.id,
+        str(ref),
+        valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == ref.loader_id,
+    )
+
+
+def known_ref(refs: RefTable, target: object) -> Ref:
+    """Return what the table knows now of a ref, given as text or as a Ref. Raises as `resolve` does."""
     if isinstance(target, Ref):
         known = refs.lookup(target.id)
-        if known.backend_node_id != target.backend_node_id or known.loader_id != target.loader_id:
+        if not refs.knows(target):
             raise StaleRef(
                 ref=target.id,
                 description=target.describe(),
                 reason="it was given by another page or document",
+                became="foreign",
             )
-    elif isinstance(target, str):
-        known = refs.lookup(target)
-    else:
-        raise InvalidArgument(
-            what="target",
-            given=f"a {type(target).__name__}",
-            expected='a ref such as "e3", a Ref, or a BackendNode',
-        )
-    session = page.frame_sessions.get(known.session_id)
-    if session is None:
+        return known
+    if isinstance(target, str):
+        return refs.lookup(target)
+    raise InvalidArgument(
+        what="target",
+        given=f"a {type(target).__name__}",
+        expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() gave',
+    )
+
+
+def frame_of(page: PageTarget, ref: Ref) -> Frame | None:
+    """Return the frame that the ref's node was in, if the page still has it."""
+    return page.frames.main if ref.frame_id is None else page.frames.get(ref.frame_id)
+
+
+def stale(page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str) -> StaleRef:
+    """Return the error that says so, with what the page has of the same role and name."""
+    return StaleRef(
+        ref=ref.id,
+        description=ref.describe(),
+        reason=reason,
+        became=became,
+        alternatives=refs.alternatives(ref, {frame.loader_id for frame in page.frames}),
+    )
+
+
+def _found(page: PageTarget, target: FoundNode) -> Node:
+    session = page.frame_sessions.get(target.session_id)
+    frame = page.frames.get(target.frame_id)
+    if session is None or frame is None or frame.loader_id != target.loader_id:
         raise StaleRef(
-            ref=known.id,
-            description=known.describe(),
-            reason="its frame is gone, or moved to another process",
+            ref="the node that was found",
+            description=target.description,
+            reason="its document was replaced by another one, or is another page's",
         )
-    frame = page.frames.get(known.frame_id) if known.frame_id is not None else page.frames.main
-    if frame is None or frame.loader_id != known.loader_id:
-        raise StaleRef(
-            ref=known.id, description=known.describe(), reason="its document was replaced by another one"
-        )
-    return Node(session, known.backend_node_id, frame.id, str(known))
+    return Node(
+        session,
+        target.backend_node_id,
+        frame.id,
+        target.description,
+        valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == target.loader_id,
+    )

@@ -29,7 +29,6 @@ from cdpengine.errors import (
     EvaluationFailed,
     EvaluationTimeout,
     InvalidArgument,
-    NodeNotFound,
     RemoteError,
     RescueReport,
     SessionGone,
@@ -299,8 +298,12 @@ class Evaluator:
         try:
             return (await lane.request("DOM.resolveNode", params, _Resolved)).object.object_id
         except RemoteError as error:
-            reason = f"Chrome no longer has it: {error.message}"
-            raise NodeNotFound(target=node.description, reason=reason) from None
+            raise StaleRef(
+                ref=node.description,
+                description="a node that is gone",
+                reason=f"Chrome no longer has it: {error.message}",
+                became="removed",
+            ) from None
 
     async def _sent(self, run: _Run, lane: Session, method: str, params: dict[str, Any]) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()

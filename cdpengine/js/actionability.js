@@ -1,66 +1,21 @@
 // What a node is like right now, and who would receive an event at some points of its document.
-// Called on a node (an element, a text node or a document) in an isolated world, with one request:
+// Called on a node in an isolated world, with one request, the node's tools and what arms a witness:
 //   points     [[x, y], ...] in CSS pixels of this document's viewport; tried by hit test
 //   fractions  the points are fractions (0..1) of the viewport's size instead
-//   settle     sample the position over two animation frames even when no animation is running
+//   settle     sample the position over two animation frames even when nothing is animated
+//   witness    null, or what the witness is to watch once nothing here stands in the way
 // Answers, at once or as a promise, with plain JSON: see answer().
-(function (request) {
+(function (request, tools, arm) {
   "use strict";
 
   const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
-  const TEXT_LIMIT = 40;
+  // What an animation can change without moving its element; and what moves that one alone.
+  const STILL = /^(opacity|color|fill|stroke|filter|visibility|cursor|backdropFilter|boxShadow|textShadow|(background|outline|caret|textDecoration|accent).*|border.*Color|.*Timing.*)$/;
+  const ALONE = /^(transform|translate|rotate|scale|clipPath|mask.*|offset(Path|Distance|Rotate|Anchor)?)$/;
+  const OF_A_KEYFRAME = ["offset", "computedOffset", "easing", "composite"];
 
   const node = this;
-  const element =
-    node.nodeType === Node.ELEMENT_NODE
-      ? node
-      : node.nodeType === Node.DOCUMENT_NODE
-        ? node.documentElement
-        : flatParent(node);
-
-  function flatParent(child) {
-    if (child.assignedSlot) return child.assignedSlot;
-    if (child.parentElement) return child.parentElement;
-    const root = child.parentNode;
-    return root instanceof ShadowRoot ? root.host : null;
-  }
-
-  function* flatAncestors(start) {
-    for (let at = start; at; at = flatParent(at)) yield at;
-  }
-
-  function shortText(of) {
-    // Only text that is in the markup: never what somebody entered.
-    if (of.matches("input, textarea, select, script, style")) return "";
-    const walker = document.createTreeWalker(of, NodeFilter.SHOW_TEXT);
-    let text = "";
-    for (let steps = 0; steps < 50 && text.length <= TEXT_LIMIT && walker.nextNode(); steps++) {
-      const parent = walker.currentNode.parentElement;
-      if (parent && parent.matches("script, style, textarea, option")) continue;
-      text = (text + " " + walker.currentNode.data.slice(0, 200)).replace(/\s+/g, " ").trim();
-    }
-    return text.length > TEXT_LIMIT ? text.slice(0, TEXT_LIMIT) + "…" : text;
-  }
-
-  function describe(of) {
-    let name = of.localName;
-    if (of.id) name += "#" + of.id;
-    for (const token of Array.from(of.classList).slice(0, 3)) name += "." + token;
-    const label = of.getAttribute("aria-label") || shortText(of) || of.getAttribute("title") || "";
-    return label ? name + " '" + label.slice(0, TEXT_LIMIT + 1) + "'" : name;
-  }
-
-  function rects() {
-    if (node.nodeType === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
-      return Array.from(node.getClientRects());
-    }
-    const range = document.createRange();
-    range.selectNodeContents(node.nodeType === Node.DOCUMENT_NODE ? element : node);
-    const boxes = Array.from(range.getClientRects());
-    // What is slotted is no child of the slot, so the range does not hold it.
-    const slotted = node.localName === "slot" ? node.assignedElements({ flatten: true }) : [];
-    return boxes.concat(...slotted.map((each) => Array.from(each.getClientRects())));
-  }
+  const { element, imageOf, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf } = tools;
 
   function position() {
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
@@ -71,14 +26,15 @@
       return "an <" + element.localName + "> has no box of its own; choose it with select()";
     }
     if (element.localName === "input" && element.type === "hidden") return "it is an input of type hidden";
-    for (const at of flatAncestors(element)) {
+    const shown = imageOf(element) ?? element;
+    for (const at of flatAncestors(shown)) {
       const style = getComputedStyle(at);
-      const where = at === element ? "it" : "its ancestor " + describe(at);
+      const where = at === shown ? "it" : "its ancestor " + describe(at);
       if (style.display === "none") return where + " has display: none";
-      if (at !== element && style.contentVisibility === "hidden") return where + " has content-visibility: hidden";
+      if (at !== shown && style.contentVisibility === "hidden") return where + " has content-visibility: hidden";
     }
-    if (getComputedStyle(element).visibility !== "visible") {
-      return "it has visibility: " + getComputedStyle(element).visibility;
+    if (getComputedStyle(shown).visibility !== "visible") {
+      return "it has visibility: " + getComputedStyle(shown).visibility;
     }
     const boxes = rects();
     if (boxes.length === 0) return "it has no box";
@@ -125,42 +81,11 @@
     return { never: "", readonly: readonly ? "it is read-only" : "" };
   }
 
-  function roots() {
-    const chain = [];
-    for (let root = element.getRootNode(); ; root = root.host.getRootNode()) {
-      chain.unshift(root);
-      if (!(root instanceof ShadowRoot)) return chain;
-    }
-  }
-
-  // The innermost element at a point, through shadow roots: the open ones, and every one that the node is in.
-  function elementAt(x, y, chain) {
-    let hit = document.elementFromPoint(x, y);
-    while (hit) {
-      const at = hit;
-      const root = chain.find((known) => known.host === at) || at.shadowRoot;
-      const inner = root && root.elementFromPoint(x, y);
-      if (!inner || inner === at || inner.getRootNode() !== root) break;
-      hit = inner;
-    }
-    return hit;
-  }
-
-  function receives(hit) {
-    for (const at of flatAncestors(hit)) {
-      if (at === element) return true;
-      // A click on a label is a click on its control.
-      if (at.localName === "label" && at.control === element) return true;
-    }
-    return false;
-  }
-
   function hitTest() {
     const chain = roots();
     let covered = "";
-    const [width, height] = request.fractions ? [innerWidth, innerHeight] : [1, 1];
-    const hits = request.points.map(([x, y]) => {
-      const hit = elementAt(x * width, y * height, chain);
+    const hits = pointsOf(request).map(([x, y]) => {
+      const hit = elementAt(x, y, chain);
       const good = hit !== null && receives(hit);
       if (!good && !covered) covered = hit ? describe(hit) : "the edge of the frame or the page";
       return good;
@@ -169,8 +94,18 @@
     return { hits, covered, untouchable };
   }
 
+  // Whether a running animation could be moving the node: one of its own or of what it is in, or one beside it
+  // that changes the layout.
   function animating() {
-    return roots().some((root) => root.getAnimations().some((animation) => animation.playState === "running"));
+    const running = roots().flatMap((root) => root.getAnimations().filter((each) => each.playState === "running"));
+    if (running.length === 0) return false;
+    const around = new Set(flatAncestors(element));
+    return running.some(({ effect }) => {
+      if (!effect || !effect.getKeyframes) return true;
+      const own = !effect.pseudoElement && around.has(effect.target);
+      const moves = (name) => !OF_A_KEYFRAME.includes(name) && !STILL.test(name) && (own || !ALONE.test(name));
+      return effect.getKeyframes().some((frame) => Object.keys(frame).some(moves));
+    });
   }
 
   // Resolves to whether a frame came: without one, what is animated stands still only in appearance.
@@ -187,11 +122,16 @@
   function answer(moved) {
     const { never, readonly } = editing();
     const { hits, covered, untouchable } = hitTest();
+    const invisible = invisibleBecause();
+    const disabled = disabledBecause();
+    const wanted = request.witness;
+    const clear = !invisible && !moved && hits.includes(true);
+    if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
     return {
       connected: true,
       element: describe(element),
-      invisible: invisibleBecause(),
-      disabled: disabledBecause(),
+      invisible,
+      disabled,
       uneditable: never,
       readonly,
       moved,
@@ -201,9 +141,11 @@
     };
   }
 
-  if (!element || !node.isConnected) {
+  // In another frame's document it is at other coordinates than those that were asked about.
+  if (!element || !node.isConnected || element.ownerDocument !== document) {
     return { connected: false, element: element ? describe(element) : "#" + node.nodeName };
   }
+  if (request.witness) tools.expected(request.witness.id);
   // Nothing can be moving unless an animation runs or the caller has a reason to ask (it has just scrolled, or
   // the last look failed). Movement by script alone is not waited for: the hit test comes after it anyway.
   if (!request.settle && !animating()) return answer(false);

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -48,7 +49,10 @@ class AXProperty(msgspec.Struct, gc=False):
 
 
 class AXNode(msgspec.Struct, rename="camel", gc=False):
-    """One node of the accessibility tree. Its parent is the node that has it among its children."""
+    """One node of the accessibility tree. Its parent is the node that has it among its children.
+
+    `ignored_reasons` is raw JSON: few ask for it, and ignored nodes are many.
+    """
 
     node_id: str = ""
     ignored: bool = False
@@ -60,6 +64,7 @@ class AXNode(msgspec.Struct, rename="camel", gc=False):
     child_ids: tuple[str, ...] = ()
     backend_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
     frame_id: str | None = None
+    ignored_reasons: msgspec.Raw = msgspec.Raw(b"")
 
 
 class AXTree(msgspec.Struct, gc=False):
@@ -73,7 +78,14 @@ class _Source(msgspec.Struct, gc=False):
     value: AXValue | None = None
 
 
+class _RawTree(msgspec.Struct, gc=False):
+    nodes: list[msgspec.Raw] = []
+
+
 _decode = msgspec.json.Decoder(AXTree).decode
+_decode_raw = msgspec.json.Decoder(_RawTree).decode
+_decode_nodes = msgspec.json.Decoder(tuple[AXNode, ...]).decode
+_decode_reasons = msgspec.json.Decoder(list[AXProperty]).decode
 _decode_sources = msgspec.json.Decoder(list[_Source]).decode
 
 # Any JSON escape, whole, so that the backslashes are counted right; group 1 is half of a surrogate pair.
@@ -103,6 +115,31 @@ def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
         raise ValueError("the reply is nested too deeply to be read") from error
 
 
+_CHUNK = 256
+"""Nodes that are decoded at a time: enough for msgspec to be at full speed, too few to weigh anything."""
+
+
+def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]]:
+    """Decode the nodes of a reply a few at a time, in its order. Who lets go of them never holds the whole tree.
+
+    Raises as `decode_ax_tree`, before the first nodes.
+    """
+    try:
+        waiting = _decode_raw(raw).nodes
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        yield decode_ax_tree(raw).nodes
+        return
+    waiting.reverse()
+    while waiting:
+        chunk = waiting[: -_CHUNK - 1 : -1]
+        del waiting[-_CHUNK:]
+        joined = b"[" + b",".join(chunk) + b"]"
+        try:
+            yield _decode_nodes(joined)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            yield decode_ax_tree(b'{"nodes":' + joined + b"}").nodes
+
+
 def _whole_character(escape: re.Match[str]) -> str:
     return r"\ufffd" if escape[1] else escape[0]
 
@@ -119,6 +156,16 @@ def placeholder(name: AXName | None) -> str:
         if source.type == "placeholder" and source.value is not None and isinstance(source.value.value, str):
             return source.value.value
     return ""
+
+
+def ignored_reasons(node: AXNode) -> list[str]:
+    """Return why Chrome shows the node to nobody, in the protocol's words, such as "notRendered"."""
+    if not bytes(node.ignored_reasons):
+        return []
+    try:
+        return [reason.name for reason in _decode_reasons(node.ignored_reasons)]
+    except msgspec.DecodeError:
+        return []
 
 
 # --- the slow way: whatever JSON there is, taken field by field ----------------------------------------------
@@ -145,6 +192,7 @@ def _node(node: dict[str, Any]) -> AXNode:
         child_ids=tuple(child for item in _list(node.get("childIds")) if (child := _text(item)) is not None),
         backend_node_id=_integer(node.get("backendDOMNodeId")),
         frame_id=_text(node.get("frameId")),
+        ignored_reasons=_raw_list(node.get("ignoredReasons")),
     )
 
 
@@ -155,9 +203,11 @@ def _value(item: object) -> AXValue | None:
 def _name(item: object) -> AXName | None:
     if not isinstance(item, dict):
         return None
-    sources = item.get("sources")
-    raw = json.dumps(sources).encode() if isinstance(sources, list) else b""
-    return AXName(item.get("value"), msgspec.Raw(raw))
+    return AXName(item.get("value"), _raw_list(item.get("sources")))
+
+
+def _raw_list(item: object) -> msgspec.Raw:
+    return msgspec.Raw(json.dumps(item).encode() if isinstance(item, list) else b"")
 
 
 def _property_value(item: object) -> AXPropertyValue | None:

@@ -5,12 +5,22 @@ Rule: every source of a snapshot makes these, and rendering, refs and searching 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
+if TYPE_CHECKING:
+    from cdpengine.snapshot.axtree import AXTree
+
 Kind = Literal["interactive", "content", "structural", "text"]
+
+Source = Literal["ax", "computed", "hybrid", "dom"]
+"""Where a document's nodes came from: Chrome's accessibility tree; one walk in the page that reads Chrome's own
+roles and names; the first or the second with what the page made clickable besides; the DOM alone."""
+
+Box = tuple[float, float, float, float]
+"""x, y, width, height in CSS pixels of the frame's own viewport."""
 
 
 @attrs.define(eq=False)
@@ -33,24 +43,44 @@ class Node:
     backend_node_id: int | None = None
     frame_id: str | None = None
     children: list[Node] = attrs.field(factory=list)
+    box: Box | None = None
+    clickable: bool = False
+    remark: str = ""
+    document: Document | None = None
 
     @property
     def wants_ref(self) -> bool:
         """Whether it gets a ref: what can be acted on, and content that has a name."""
         return self.backend_node_id is not None and (
-            self.kind == "interactive" or (self.kind == "content" and self.name != "")
+            self.kind == "interactive" or self.clickable or (self.kind == "content" and self.name != "")
         )
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class Document:
-    """The nodes of one frame's document: `roots` are the outermost shown ones, in the order of the page."""
+    """The nodes of one frame's document: `roots` are the outermost shown ones, in the order of the page.
+
+    `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source
+    looked at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want
+    of time. `viewport` is the width and height of the frame's own viewport where boxes were asked for. `ax` is
+    the reply of the accessibility tree, kept on request. `renderer_id` names the process that the document is in
+    (browser/renderer.py); documents read by one program have all of them one, or none has.
+    """
 
     roots: list[Node]
     url: str = ""
     title: str = ""
     frame_id: str | None = None
     nodes_seen: int = 0
+    loader_id: str | None = None
+    session_id: str | None = None
+    renderer_id: str | None = None
+    source: Source = "ax"
+    reason: str = ""
+    milliseconds: Mapping[str, float] = attrs.field(factory=dict)
+    cut: bool = False
+    viewport: tuple[float, float] | None = None
+    ax: AXTree | None = None
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:

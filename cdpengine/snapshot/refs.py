@@ -1,33 +1,47 @@
 """Refs: short names for nodes, and the table that gives them out.
 
-Rule: a ref names one node of one document, (session, loader, backend node), and never another one. Numbers go
-up and are not used again; a node that is seen again keeps its ref. Memory is bounded: the refs of a document
-that was replaced are dropped, and beyond `max_refs` those not seen for the longest time; the latest dropped
-ones are remembered by description, so that their use is refused with the reason.
+Rule: a ref names one node, and never another one. Numbers go up and are not used again; a node that is seen again
+keeps its ref. Memory is bounded: beyond `max_refs` those not seen for the longest time are dropped; the latest
+dropped ones are remembered by description, so that their use is refused with the reason.
+
+Chrome's backend node ids are unique, and never used again, within one renderer process. So a node is (renderer,
+backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
+the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
 """
 
 from __future__ import annotations
 
+import heapq
 import re
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Collection, Iterable
 
 import attrs
 
 from cdpengine.errors import InvalidArgument, NodeNotFound, StaleRef
-from cdpengine.snapshot.node import Node
+from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.text import quote, shorten
 
-_REF_TEXT = re.compile(r"\s*(?:@|ref=)?e([1-9][0-9]{0,17})\s*", re.ASCII)
+_REF_TEXT = re.compile(r"\s*(?:@|ref=)?e?([1-9][0-9]{0,17})\s*", re.ASCII)
+
+_DROPPED_REMEMBERED = 5_000
+
+_FORMER_REMEMBERED = 3
+
+_DOCUMENTS_REMEMBERED = 1_000
+
+_MOST_ALTERNATIVES = 5
 
 
 @attrs.frozen
 class Ref:
-    """One node of one document, as it was in the snapshot that gave or confirmed the ref.
+    """One node, as it was in the snapshot that gave the ref or last found it changed: number `snapshot`.
 
-    `nth` counts the nodes with refs of the same role and name, from 0 in the order of the page.
-    `backend_node_id` is Chrome's, unique within the renderer process that `session_id` talks to.
-    `loader_id` names the document; after a navigation the same backend id can be another node.
+    `nth` counts the nodes with refs of the same role and name in one frame's document, from 0 in the order of
+    the page. `backend_node_id` is Chrome's, unique within a renderer process; `loader_id` names the document:
+    after a navigation the same backend id can be another node. `session_id` is the session that the node was
+    seen through; over another connection the frame has another one.
     """
 
     id: str
@@ -38,6 +52,7 @@ class Ref:
     frame_id: str | None
     session_id: str | None
     loader_id: str | None
+    snapshot: int = 0
 
     def __str__(self) -> str:
         nth = f" (nth={self.nth})" if self.nth else ""
@@ -49,72 +64,194 @@ class Ref:
 
 
 def parse_ref_text(text: str) -> str | None:
-    """Return "e3" for "e3", "@e3" and "ref=e3", None for a text that is no ref."""
+    """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for what is no ref."""
     match = _REF_TEXT.fullmatch(text)
     return f"e{match[1]}" if match else None
 
 
-_Key = tuple[str | None, str | None, int]
+@attrs.define(eq=False)
+class _Entry:
+    """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
+
+    `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
+    `former` are the frames that it was in before, the latest ones.
+    """
+
+    ref: Ref
+    renderer: _Renderer
+    born: int
+    seen: int
+    alike: int = 0
+    former: tuple[str | None, ...] = ()
+
+
+@attrs.define(eq=False)
+class _Renderer:
+    """The nodes of one renderer process, by backend node id. `known`: `id` is the process's, no loader's."""
+
+    id: str | None
+    known: bool
+    nodes: dict[int, _Entry] = attrs.field(factory=dict)
+
+
+@attrs.define(eq=False)
+class _View:
+    """One document while its nodes get their refs; `groups` has those of the same role and name together."""
+
+    document: Document
+    renderer: _Renderer
+    partial: bool
+    groups: dict[tuple[str, str], list[_Entry]] = attrs.field(factory=dict)
 
 
 class RefTable:
-    """All refs of one page. At most `max_refs` are kept, plus what the latest snapshot holds beyond that."""
+    """All refs of one page. At most `max_refs` are kept, plus what the latest snapshot holds beyond that.
 
-    def __init__(self, *, max_refs: int = 50_000) -> None:
+    `last_number` is where counting starts: refs up to it were given by a table that is gone.
+    """
+
+    def __init__(self, *, max_refs: int = 50_000, last_number: int = 0) -> None:
         if max_refs < 1:
             raise InvalidArgument(what="max_refs", given=repr(max_refs), expected="1 or more")
         self._max_refs = max_refs
-        self._last_number = 0
-        self._by_key: dict[_Key, Ref] = {}  # ordered by when the node was last seen
-        self._by_id: dict[str, Ref] = {}
+        self._last_number = last_number
+        self._snapshots = 0
+        self._by_id: dict[str, _Entry] = {}
+        self._renderers: dict[tuple[str | None, bool], _Renderer] = {}
+        self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
+        self._lock = threading.RLock()  # pages of several threads may share the memory that refs have
 
     def __len__(self) -> int:
-        return len(self._by_key)
+        return len(self._by_id)
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest ref; 0 before the first."""
+        return self._last_number
+
+    @property
+    def snapshots(self) -> int:
+        """How many snapshots got their refs from here; the number of the latest one."""
+        return self._snapshots
+
+    # --- giving out ----------------------------------------------------------------------------------------
 
     def assign(
-        self, nodes: Iterable[Node], *, session_id: str | None, frame_id: str | None, loader_id: str | None
+        self,
+        documents: Iterable[Document],
+        *,
+        partial: bool = False,
     ) -> dict[Node, Ref]:
-        """Give refs to the nodes that want one, all from one document and in the order of the page.
+        """Give refs to the nodes of one snapshot that want one, in the order of the page.
+
+        `documents` are those of the snapshot, outer ones first; one that stands below a node of another
+        (`Node.document`) need not be named. `partial` says that only a part of them was looked at (`root=`): then,
+        and for a document that is `cut`, `nth` of the nodes known before is left alone.
 
         A node seen before keeps its id; role, name and nth are brought up to date. Of several nodes with one
-        backend node id the first gets the ref. Refs of an earlier document of this frame are dropped.
+        backend node id the first gets the ref.
         """
-        self._drop_if(
-            lambda ref: (
-                ref.session_id == session_id and ref.frame_id == frame_id and ref.loader_id != loader_id
-            ),
-            "its document was replaced by another one",
-        )
         given: dict[Node, Ref] = {}
-        taken: set[int] = set()
-        counts: dict[tuple[str, str], int] = {}
-        for node in nodes:
-            number = node.backend_node_id
-            if number is None or not node.wants_ref or number in taken:
-                continue
-            taken.add(number)
-            alike = (node.role, node.name)
-            nth = counts.get(alike, 0)
-            counts[alike] = nth + 1
-            key = (session_id, loader_id, number)
-            ref = self._by_key.pop(key, None)
-            if ref is None:
-                self._last_number += 1
-                ref_id = f"e{self._last_number}"
-                ref = Ref(ref_id, node.role, node.name, nth, number, frame_id, session_id, loader_id)
-                self._by_id[ref_id] = ref
-            elif ref.name != node.name or ref.nth != nth or ref.role != node.role or ref.frame_id != frame_id:
-                ref = Ref(ref.id, node.role, node.name, nth, number, frame_id, session_id, loader_id)
-                self._by_id[ref.id] = ref
-            self._by_key[key] = ref
-            given[node] = ref
-        self._drop_oldest(keep=len(given))
+        done: set[int] = set()
+        with self._lock:
+            self._snapshots += 1
+            for document in documents:
+                self._walk(document, partial, done, given)
+            self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
+            self._make_room(len(given))
         return given
 
+    def _walk(
+        self,
+        document: Document,
+        partial: bool,
+        done: set[int],
+        given: dict[Node, Ref],
+    ) -> None:
+        if id(document) in done:
+            return
+        done.add(id(document))
+        view = _View(document, self._renderer(document), partial or document.cut)
+        stack = document.roots[::-1]
+        while stack:
+            node = stack.pop()
+            if node.wants_ref:
+                self._give(node, view, given)
+            if node.document is not None:
+                self._walk(node.document, partial, done, given)
+            elif node.children:
+                stack.extend(reversed(node.children))
+        if not view.partial:
+            for group in view.groups.values():
+                count = len(group)
+                for entry in group:
+                    entry.alike = count
+            self._looked.pop(document.loader_id, None)
+            self._looked[document.loader_id] = self._snapshots
+            while len(self._looked) > _DOCUMENTS_REMEMBERED:
+                del self._looked[next(iter(self._looked))]
+
+    def _renderer(self, document: Document) -> _Renderer:
+        named = document.renderer_id
+        key = (named, True) if named is not None else (document.loader_id, False)
+        if key not in self._renderers:
+            self._renderers[key] = _Renderer(*key)
+        return self._renderers[key]
+
+    def _give(self, node: Node, view: _View, given: dict[Node, Ref]) -> None:
+        number = node.backend_node_id
+        assert number is not None
+        entry = view.renderer.nodes.get(number)
+        if entry is not None and entry.seen == self._snapshots:
+            return
+        group = view.groups.setdefault((node.role, node.name), [])
+        nth = len(group)
+        if entry is None:
+            entry = self._new(node, number, nth, view)
+        else:
+            entry.seen = self._snapshots
+            self._update(entry, node, nth, view)
+        group.append(entry)
+        given[node] = entry.ref
+
+    def _new(self, node: Node, number: int, nth: int, view: _View) -> _Entry:
+        self._last_number += 1
+        ref = self._ref(f"e{self._last_number}", node, number, nth, view.document)
+        entry = _Entry(ref, view.renderer, self._snapshots, self._snapshots)
+        view.renderer.nodes[number] = self._by_id[ref.id] = entry
+        return entry
+
+    def _update(self, entry: _Entry, node: Node, nth: int, view: _View) -> None:
+        ref, document = entry.ref, view.document
+        same = ref.name == node.name and ref.role == node.role and ref.loader_id == document.loader_id
+        if ref.frame_id != document.frame_id:
+            entry.former = (*entry.former[-_FORMER_REMEMBERED:], ref.frame_id)
+        if same and view.partial:
+            nth = ref.nth
+        elif not same:
+            entry.alike = 0
+        if not same or ref.nth != nth or ref.session_id != document.session_id:
+            entry.ref = self._ref(ref.id, node, ref.backend_node_id, nth, document)
+
+    def _ref(self, ref_id: str, node: Node, number: int, nth: int, document: Document) -> Ref:
+        return Ref(
+            ref_id,
+            node.role,
+            node.name,
+            nth,
+            number,
+            document.frame_id,
+            document.session_id,
+            document.loader_id,
+            self._snapshots,
+        )
+
+    # --- finding -------------------------------------------------------------------------------------------
+
     def lookup(self, text: str) -> Ref:
-        """Return the ref that "e3", "@e3" or "ref=e3" names.
+        """Return the ref that "e3", "@e3", "ref=e3" or "3" names.
 
         Raises NodeNotFound when it is no ref, or one that this page never gave; StaleRef when it was dropped.
         That the ref is known does not say that the node still is in the document.
@@ -124,9 +261,9 @@ class RefTable:
             raise NodeNotFound(
                 target=quote(shorten(text, 80)), reason='not a ref; refs look like "e3", "@e3" or "ref=e3"'
             )
-        ref = self._by_id.get(ref_id)
-        if ref is not None:
-            return ref
+        entry = self._by_id.get(ref_id)
+        if entry is not None:
+            return entry.ref
         if int(ref_id[1:]) > self._last_number:
             newest = (
                 f"the newest one is e{self._last_number}" if self._last_number else "it has given none yet"
@@ -135,34 +272,95 @@ class RefTable:
         description, reason = self._dropped.get(
             ref_id, ("from an early snapshot", "it was dropped long ago, to bound memory")
         )
-        raise StaleRef(ref=ref_id, description=description, reason=reason)
+        raise StaleRef(ref=ref_id, description=description, reason=reason, became="dropped")
 
-    def drop_document(self, loader_id: str, reason: str = "its document was replaced by another one") -> None:
-        """Drop the refs of a document that is gone."""
-        self._drop_if(lambda ref: ref.loader_id == loader_id, reason)
+    def knows(self, ref: Ref) -> bool:
+        """Tell whether this table gave that very Ref, and did not drop it since."""
+        entry = self._by_id.get(ref.id)
+        return (
+            entry is not None
+            and entry.ref.backend_node_id == ref.backend_node_id
+            and ref.frame_id in (entry.ref.frame_id, *entry.former)
+        )
 
-    def drop_session(self, session_id: str | None, reason: str = "its frame's session ended") -> None:
-        """Drop the refs of a session that is gone: its frame was removed, or moved to another process."""
-        self._drop_if(lambda ref: ref.session_id == session_id, reason)
+    def known(self, loader_id: str | None, backend_node_id: int) -> Ref | None:
+        """Return the ref that a node of that document has been given, None when it has none."""
+        for renderer in self._renderers.values():
+            entry = renderer.nodes.get(backend_node_id)
+            if entry is not None and entry.ref.loader_id == loader_id:
+                return entry.ref
+        return None
 
-    def _drop_if(self, unwanted: Callable[[Ref], bool], reason: str) -> None:
-        for key in [key for key, ref in self._by_key.items() if unwanted(ref)]:
-            self._drop(key, reason)
+    def renderer_of(self, ref: Ref) -> str | None:
+        """Return the renderer process (`renderer_id`) of the ref's node; None where it is not known."""
+        entry = self._by_id.get(ref.id)
+        return entry.renderer.id if entry is not None and entry.renderer.known else None
 
-    def _drop_oldest(self, *, keep: int) -> None:
-        excess = len(self._by_key) - max(self._max_refs, keep)
-        if excess > 0:
-            reason = f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept"
-            for key in [key for key, _ in zip(self._by_key, range(excess), strict=False)]:
-                self._drop(key, reason)
+    def alternatives(self, ref: Ref, loader_ids: Collection[str | None]) -> tuple[Ref, ...]:
+        """Return other refs of the same role and name in these documents, of the same frame first; at most five.
 
-    def _drop(self, key: _Key, reason: str) -> None:
-        ref = self._by_key.pop(key)
+        They are what is known from the latest snapshots, and may be gone meanwhile.
+        """
+        alike = [
+            entry
+            for entry in self._alike(ref)
+            if entry.ref.id != ref.id
+            and entry.ref.loader_id in loader_ids
+            and entry.seen >= self._looked.get(entry.ref.loader_id, 0)
+        ]
+        # Those seen latest first; among them those of the same frame, in the order of the page.
+        alike.sort(key=lambda entry: (-entry.seen, entry.ref.frame_id != ref.frame_id, entry.ref.nth))
+        return tuple(entry.ref for entry in alike[:_MOST_ALTERNATIVES])
+
+    def successor(self, ref: Ref, loader_id: str | None) -> Ref | None:
+        """Return what stands in the place of a node that is gone, by (role, name, nth); None when not sure.
+
+        To be asked right after the whole of document `loader_id` was looked at. It is sure when the document
+        has as many of that role and name as the ref's had, and the one in its place was not there beside it.
+        """
+        old = self._by_id.get(ref.id)
+        if old is None or not old.alike:
+            return None
+        alike = [
+            entry
+            for entry in self._alike(old.ref)
+            if entry.seen == self._snapshots and entry.ref.loader_id == loader_id
+        ]
+        placed = next((entry for entry in alike if entry.ref.nth == old.ref.nth), None)
+        if placed is None or len(alike) != old.alike or placed.born <= old.seen:
+            return None
+        return placed.ref
+
+    def _alike(self, ref: Ref) -> list[_Entry]:
+        with self._lock:
+            entries = list(self._by_id.values())
+        return [entry for entry in entries if entry.ref.role == ref.role and entry.ref.name == ref.name]
+
+    # --- bounding memory -----------------------------------------------------------------------------------
+
+    def shrink(self, keep: int, reason: str) -> None:
+        """Drop the refs that were not seen for the longest time, until `keep` are left."""
+        with self._lock:
+            excess = len(self._by_id) - keep
+            for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.seen):
+                self._drop(entry, reason)
+
+    def _make_room(self, given: int) -> None:
+        if len(self._by_id) > max(self._max_refs, given):
+            # Somewhat more than needed goes, for it takes a look at all of them.
+            self.shrink(
+                max(self._max_refs * 7 // 8, given),
+                f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",
+            )
+
+    def _drop(self, entry: _Entry, reason: str) -> None:
+        ref = entry.ref
         del self._by_id[ref.id]
+        nodes = entry.renderer.nodes
+        del nodes[ref.backend_node_id]
+        if not nodes:
+            self._renderers.pop((entry.renderer.id, entry.renderer.known), None)
         self._dropped[ref.id] = (ref.describe(), reason)
         self._dropped_order.append(ref.id)
         if len(self._dropped_order) > _DROPPED_REMEMBERED:
             del self._dropped[self._dropped_order.popleft()]
-
-
-_DROPPED_REMEMBERED = 5_000

@@ -37,6 +37,9 @@ STRUCTURAL_ROLES = frozenset(
 )  # fmt: skip
 """Groups whose line, without a name, says only how things hang together; `compact` may fold it."""
 
+LAYOUT_ROLES = frozenset({"LayoutTable", "LayoutTableCell", "LayoutTableRow"})
+"""Tables that only place things: folded, whatever name Chrome gives them, unless they can take the focus."""
+
 INTERNAL_ROLES = {
     "Abbr": "abbreviation",
     "Audio": "audio",
@@ -123,7 +126,7 @@ VALUE_ROLES = frozenset(
 )
 """Text inside of these is their value, which is shown already."""
 
-CLOSED_ROLES = frozenset({"color", "date", "datetime", "time-input"})
+CLOSED_ROLES = frozenset({"audio", "color", "date", "datetime", "time-input", "video"})
 """One control to the user, though Chrome builds it of several: what is inside is left out."""
 
 PLACEHOLDER_ROLES = frozenset({"combobox", "searchbox", "spinbutton", "textbox"})

@@ -3,6 +3,7 @@
 Rule: what a page wrote is shown only between double quotes, and what is between the quotes is a JSON string:
 a quote, a backslash, a line end or a character that cannot be seen never stands there as itself. So no page
 can end its own quotes, begin a line, or turn the direction of the text around it. `json.loads` reads it back.
+Two modes need quotes of another kind, YAML's and Python's, and the same holds for those.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _UNTIDY = re.compile(f"[{_SPACE}]{{2,}}|[{_SPACE[:4]}{_SPACE[5:]}{_NOTHING}]|^ |
 _SPACES = re.compile(f"[{_SPACE}]+")
 _BLANKS = re.compile(f"[{_NOTHING}]+")
 
-_UNSAFE = re.compile(
+UNSAFE = re.compile(
     '["\\\\'
     "\x00-\x1f\x7f-\x9f"  # C0 and C1 controls: line ends, U+0085 among them, terminal escapes
     "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"  # separators, bidi, format
@@ -26,6 +27,16 @@ _UNSAFE = re.compile(
     "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"  # tags and variation selectors that hide text; private use
 )
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+# A letter or a slash, and then what means nothing to YAML; group by group, so that time stays linear.
+_PLAIN_YAML = re.compile(
+    r"(?:[^\W\d_]|/)[\w/.,;!?'()%&+=@$*~^-]*(?:(?: |:(?=[^ ]))[\w/.,;!?'()%&+=@$*~^-]+)*"
+)
+YAML_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
+"""What a YAML parser does not take for a string, in any case of the letters."""
+
+# What Python calls printable, and nobody sees.
+_UNSEEN = re.compile("[\ufff9-\uffff\U000e0000-\U000e0fff]")
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
 
@@ -39,9 +50,29 @@ def collapse_space(text: str) -> str:
 
 def quote(text: str) -> str:
     """Return the text as a JSON string in double quotes, with everything escaped that could mislead."""
-    if _UNSAFE.search(text) is None:
+    if UNSAFE.search(text) is None:
         return f'"{text}"'
-    return f'"{_UNSAFE.sub(_escape, text)}"'
+    return f'"{UNSAFE.sub(_escape, text)}"'
+
+
+def yaml_text(text: str) -> str:
+    """Return the text as a YAML scalar on one line: as it is when it is plain words, else in double quotes.
+
+    Plain words hold no bracket, no quote, no colon before a space and nothing that any version of YAML takes
+    for a number, a date, a truth value or nothing. Half of a surrogate pair has no place in YAML: the escape
+    itself is then the text.
+    """
+    if _PLAIN_YAML.fullmatch(text) is not None and (len(text) > 5 or text.lower() not in YAML_WORDS):
+        return text
+    if UNSAFE.search(text) is None:
+        return f'"{text}"'
+    return f'"{UNSAFE.sub(_escape_yaml, text)}"'
+
+
+def python_text(text: str) -> str:
+    """Return the text as a Python string literal, as `repr` does, with everything escaped that could mislead."""
+    shown = repr(text)
+    return shown if shown.isascii() else _UNSEEN.sub(_escape_python, shown)
 
 
 def is_token(text: str) -> bool:
@@ -72,3 +103,15 @@ def _escape(match: re.Match[str]) -> str:
         return f"\\u{code:04x}"
     code -= 0x10000
     return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def _escape_yaml(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code >= 0x10000:
+        return f"\\U{code:08x}"
+    return f"\\\\u{code:04x}" if 0xD800 <= code < 0xE000 else _escape(match)
+
+
+def _escape_python(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,14 +1,14 @@
 """From Chrome's accessibility tree to the nodes that are shown.
 
-Rule: pure, linear in the number of nodes, and never surprised. Two passes without recursion: downwards, each
-AX node is shown, folded into the nearest shown ancestor, or left out, by what it is itself; upwards, runs of
-text are joined, what only repeats a name is left out, and what then holds nothing is taken away. A node is
-visited once, so neither cycles nor ids that lead nowhere do any harm.
+Rule: pure, linear in the number of nodes, and never surprised. Downwards, without recursion, each AX node is
+shown, folded into the nearest shown ancestor, or left out, by what it is itself; `finish` does the rest. A node
+is visited once, so neither cycles nor ids that lead nowhere do any harm.
 """
 
 from __future__ import annotations
 
-import attrs
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.axtree import (
@@ -20,100 +20,180 @@ from cdpengine.snapshot.axtree import (
     AXValue,
     placeholder,
 )
+from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_inside
 from cdpengine.snapshot.node import Document, Kind, Node
 from cdpengine.snapshot.text import collapse_space, is_token
 
-# In a node's list of children, while the tree is built: a string is a piece of running text, an _Edge ends a
-# run of text, a Node is a node.
+
+def fold(
+    nodes: AXTree | Iterable[Sequence[AXNode]],
+    *,
+    frame_id: str | None = None,
+    owners: AbstractSet[int] = frozenset(),
+) -> Document:
+    """Return the shown nodes of a reply: a whole tree, or its nodes a few at a time, which are let go at once.
+
+    `frame_id` is given to each; by default the one that the root names. `owners` are the backend node ids of what
+    owns a frame: that is always shown, whatever role it has.
+    """
+    folding = _Folding(frame_id, owners)
+    for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
+        folding.take_in(chunk)
+    return folding.document(folding.outermost())
 
 
-@attrs.frozen(eq=False)
-class _Edge:
-    """The border of a folded block. `caption` is its backend node id when it may label something."""
+def fold_within(
+    tree: AXTree,
+    within: Collection[int],
+    *,
+    frame_id: str | None = None,
+    owners: AbstractSet[int] = frozenset(),
+) -> Document:
+    """Return the shown nodes of a reply as far as their backend node ids are `within`.
 
-    caption: int | None = None
+    Below such a node all is taken, as it is there in the accessibility tree (`aria-owns` moves nodes).
+    """
+    inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
+    below = {child_id for ax in inside for child_id in ax.child_ids}
+    folding = _Folding(frame_id, owners)
+    folding.take_in(tree.nodes)
+    return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
 
-_EDGE = _Edge()
-_Child = str | _Edge | Node
-
-# A text is not looked for in a name longer than this, so that time stays linear.
-_LONGEST_SEARCHED = 2000
-
-
-def fold(tree: AXTree, *, frame_id: str | None = None) -> Document:
-    """Return the shown nodes of a reply. `frame_id` is given to each; by default the one that the root names."""
-    by_id = {ax.node_id: ax for ax in reversed(tree.nodes)}  # of several with one id, the first
-    below = {child_id for ax in tree.nodes for child_id in ax.child_ids}
-    roots = [ax for ax in tree.nodes if ax.node_id not in below]
-    if not roots:
-        roots = list(tree.nodes[:1])
-    del below
-    url = title = ""
-    for ax in roots:
-        if _string(ax.role) in roles.ROOT_ROLES:
-            url, title = _property(ax, "url"), collapse_space(_string(ax.name))
-            frame_id = frame_id or ax.frame_id
-            break
-    folding = _Folding(by_id, frame_id)
-    folding.descend(roots)
-    return Document(folding.ascend(), url, title, frame_id, len(tree.nodes))
+_Content = str | Edge | Node | None
+"""What an AX node is by itself: a piece of text, the border of a folded block, a shown node, or None for one
+whose children take its place."""
 
 
 class _Folding:
-    def __init__(self, by_id: dict[str, AXNode], frame_id: str | None) -> None:
-        self._unvisited = by_id
+    """The nodes by their ids, as what each is by itself; and then, from the roots downwards, as the tree."""
+
+    def __init__(self, frame_id: str | None, owners: AbstractSet[int]) -> None:
         self._frame_id = frame_id
-        self._top: list[_Child] = []
-        # Every shown node in the order of the page, its raw children, and the name that text inside may
-        # repeat: None when such text is the field's value, which is shown already.
-        self._shown: list[tuple[Node, list[_Child], str | None]] = []
+        self._owners = owners
+        # By node id; a bare content has nothing inside of it.
+        self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
+        self._first_id: str | None = None
+        self._left_out: set[str] = set()  # what is below texts and the like; never shown
+        self._seen = 0
+        self._documents: dict[str, AXNode] = {}
+        self._valued: set[Node] = set()
         self._labels: dict[int, str] = {}
         self._known_roles: dict[str, tuple[str, Kind]] = {}
 
-    # --- downwards ---------------------------------------------------------------------------------------
+    # --- each by itself ------------------------------------------------------------------------------------
 
-    def descend(self, roots: list[AXNode]) -> None:
-        take = self._unvisited.pop
-        stack: list[tuple[AXNode | _Edge, list[_Child], str | None]] = []
-        first = [root for root in roots if take(root.node_id, None) is root]
-        stack.extend((root, self._top, "") for root in reversed(first))
-        while stack:
-            ax, children, said = stack.pop()
-            if isinstance(ax, _Edge):
-                children.append(ax)
+    def take_in(self, nodes: Sequence[AXNode]) -> None:
+        """Take some nodes of the tree. Of several with one id, the first counts."""
+        known, left_out = self._unvisited, self._left_out
+        self._seen += len(nodes)
+        if self._first_id is None and nodes:
+            self._first_id = nodes[0].node_id
+        for ax in nodes:
+            node_id, child_ids = ax.node_id, ax.child_ids
+            if node_id in known:
                 continue
-            role = "" if ax.ignored else _string(ax.role)
-            if role in roles.TEXT_ROLES:
-                text = _string(ax.name)
-                if ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS:
-                    children.append(text)
+            if ax.ignored:
+                known[node_id] = (EDGE, child_ids) if child_ids else None
                 continue
+            role = _string(ax.role)
             if role in roles.DROPPED_ROLES:
-                continue
-            if role in roles.BREAK_ROLES:
-                children.append("\n")
-                continue
-            node = None if ax.ignored else self._node(ax, role)
-            if node is not None:
-                children.append(node)
-                children, said = [], _said_inside(node, ax, said)
-                self._shown.append((node, children, said))
-                if node.role in roles.CLOSED_ROLES:
+                left_out.update(child_ids)
+                left_out.discard(node_id)  # nobody will look for it
+            elif role in roles.TEXT_ROLES:
+                left_out.update(child_ids)
+                text = _string(ax.name)
+                shown = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
+                known[node_id] = text if shown else None
+            elif role in roles.BREAK_ROLES:
+                left_out.update(child_ids)
+                known[node_id] = "\n"
+            elif (node := self._node(ax, role)) is not None:
+                if ax.value is not None and _string(ax.value):
+                    self._valued.add(node)
+                if child_ids and node.role in roles.CLOSED_ROLES:
+                    left_out.update(child_ids)
+                    child_ids = ()
+                known[node_id] = (node, child_ids) if child_ids else node
+            elif not child_ids:
+                known[node_id] = None
+            elif role in roles.INLINE_ROLES:
+                known[node_id] = (None, child_ids)
+            else:
+                known[node_id] = (
+                    Edge(ax.backend_node_id) if role in roles.CAPTION_ROLES else EDGE,
+                    child_ids,
+                )
+            if role in roles.ROOT_ROLES:
+                self._documents[node_id] = ax
+
+    def outermost(self) -> list[str]:
+        """Return the ids of the nodes that are below no other one; should there be none, that of the first."""
+        below = self._left_out
+        for entry in self._unvisited.values():
+            if isinstance(entry, tuple):
+                below.update(entry[1])
+        found = [node_id for node_id in self._unvisited if node_id not in below]
+        return found or ([] if self._first_id is None else [self._first_id])
+
+    # --- downwards -----------------------------------------------------------------------------------------
+
+    def document(self, root_ids: Sequence[str]) -> Document:
+        """Make the document of what is in these roots."""
+        url = title = ""
+        frame_id = self._frame_id
+        for node_id in root_ids:
+            if (root := self._documents.get(node_id)) is not None:
+                url, title = _property(root, "url"), collapse_space(_string(root.name))
+                frame_id = frame_id or root.frame_id
+                break
+        top: list[Child] = []
+        shown = self._descend(root_ids, top)
+        if frame_id != self._frame_id:
+            for node, _, _ in shown:
+                node.frame_id = frame_id
+        return Document(finish(top, shown, self._labels, frame_id), url, title, frame_id, self._seen)
+
+    def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[Shown]:
+        """Put what is shown below what it is in, and return the shown nodes in the order of the page."""
+        take, valued = self._unvisited.pop, self._valued
+        shown: list[Shown] = []
+        children, ids, closes = top, iter(root_ids), False
+        said: str | None = ""
+        outside: list[tuple[list[Child], str | None, Iterator[str], bool]] = []
+        while True:
+            for child_id in ids:
+                entry = take(child_id, None)
+                if entry is None:
                     continue
-            elif role not in roles.INLINE_ROLES and ax.child_ids:
-                children.append(_Edge(ax.backend_node_id) if role in roles.CAPTION_ROLES else _EDGE)
-                stack.append((_EDGE, children, said))
-            for child_id in reversed(ax.child_ids):
-                child = take(child_id, None)
-                if child is not None:
-                    stack.append((child, children, said))
+                content, inside = entry if isinstance(entry, tuple) else (entry, ())
+                if content is not None:
+                    children.append(content)
+                if inside:
+                    outside.append((children, said, ids, closes))
+                    ids, closes = iter(inside), isinstance(content, Edge)
+                if isinstance(content, Node):
+                    below: list[Child] = []
+                    inner = said_inside(content, content in valued, said)
+                    shown.append((content, below, inner))
+                    if inside:
+                        children, said = below, inner
+                if inside:
+                    break
+            else:
+                if closes:
+                    children.append(EDGE)
+                if not outside:
+                    return shown
+                children, said, ids, closes = outside.pop()
 
     def _node(self, ax: AXNode, chrome_role: str) -> Node | None:
         """Return the node to show, or None when its children go to its parent."""
         if chrome_role in roles.ROOT_ROLES:
             return None
         role, kind = self._role(chrome_role)
+        if ax.backend_node_id in self._owners:
+            kind = "interactive"
         name = collapse_space(_string(ax.name))
         states: dict[str, str | int | float | bool] = {}
         focusable = False
@@ -139,7 +219,11 @@ class _Folding:
                     states[state[0]] = state[1]
         if focusable:
             kind = "interactive"
-        elif chrome_role in roles.INLINE_ROLES or (chrome_role in roles.FOLDED_ROLES and not name):
+        elif (
+            chrome_role in roles.INLINE_ROLES
+            or chrome_role in roles.LAYOUT_ROLES
+            or (chrome_role in roles.FOLDED_ROLES and not name)
+        ):
             return None
         node = Node(role, kind, name, backend_node_id=ax.backend_node_id, frame_id=self._frame_id)
         if role == "link":
@@ -180,52 +264,6 @@ class _Folding:
                 if node.backend_node_id is not None:
                     self._labels[node.backend_node_id] = name
 
-    # --- upwards -----------------------------------------------------------------------------------------
-
-    def ascend(self) -> list[Node]:
-        """Finish the shown nodes, the innermost first, and return the outermost ones."""
-        gone: set[Node] = set()
-        for node, raw, said in reversed(self._shown):
-            if raw:
-                node.children = self._finished(raw, said, gone)
-                if node.role in roles.CELL_ROLES and node.name and _says_all(node.children, node.name):
-                    node.name = ""
-            if not node.children and _says_nothing(node):
-                gone.add(node)
-        return self._finished(self._top, "", gone)
-
-    def _finished(self, raw: list[_Child], said: str | None, gone: set[Node]) -> list[Node]:
-        """Join runs of text and leave out what `said`, the name above, has said already."""
-        children: list[Node] = []
-        pieces: list[str] = []
-        caption: int | None = None
-        for child in raw:
-            if isinstance(child, str):
-                pieces.append(child)
-                continue
-            if isinstance(child, Node) and (
-                child in gone or (child.role == "image" and not child.children and _repeats(child.name, said))
-            ):
-                continue
-            if pieces:
-                self._add_text(children, pieces, said, caption)
-                pieces = []
-            if isinstance(child, _Edge):
-                caption = child.caption
-            else:
-                children.append(child)
-        if pieces:
-            self._add_text(children, pieces, said, caption)
-        return children
-
-    def _add_text(
-        self, children: list[Node], pieces: list[str], said: str | None, caption: int | None
-    ) -> None:
-        text = collapse_space("".join(pieces))
-        if not text or _repeats(text, said) or (caption is not None and self._labels.get(caption) == text):
-            return
-        children.append(Node("text", "text", text, frame_id=self._frame_id))
-
 
 _STATES = roles.FLAG_STATES.union(roles.TOKEN_STATES, roles.NUMBER_STATES)
 
@@ -258,31 +296,6 @@ def _string(given: AXValue | AXName | AXPropertyValue | None) -> str:
 
 def _property(ax: AXNode, key: str) -> str:
     return next((_string(item.value) for item in ax.properties if item.name == key), "")
-
-
-def _said_inside(node: Node, ax: AXNode, said: str | None) -> str | None:
-    if node.name and node.role in roles.NAMED_BY_CONTENT:
-        return node.name
-    is_field = node.role in roles.VALUE_ROLES or ("editable", True) in node.states
-    return None if is_field and _string(ax.value) else said
-
-
-def _repeats(text: str, said: str | None) -> bool:
-    """Say whether the text is, as whole words, part of what was said."""
-    if said is None or text == said:
-        return True
-    return len(text) < len(said) <= _LONGEST_SEARCHED and f" {text} " in f" {said} "
-
-
-def _says_nothing(node: Node) -> bool:
-    return not node.name and node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive"
-
-
-def _says_all(children: list[Node], name: str) -> bool:
-    """Say whether the names of the lines below make up the name."""
-    if all(child.kind == "text" for child in children):
-        return False
-    return "".join(child.name for child in children).replace(" ", "") == name.replace(" ", "")
 
 
 def _is_masked(value: str) -> bool:

@@ -67,7 +67,7 @@ class Stage:
             found.append("pages")
         if trio.lowlevel.current_statistics().tasks_living != self.tasks:
             found.append("tasks")
-        if self.page.session._streams or any(domain != "Page" for domain in self.page.session._domains):
+        if self.page.session._streams or self.page.session._domains.keys() - {"Page", "Accessibility"}:
             found.append("subscriptions")
         return found
 
@@ -123,6 +123,10 @@ OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {
     "bring_to_front": lambda stage: stage.page.bring_to_front(),
     "snapshot": lambda stage: stage.page.snapshot(),
     "screenshot": lambda stage: stage.page.screenshot(format="jpeg", quality=10),
+    "labelled_screenshot": lambda stage: stage.page.labelled_screenshot(),
+    "extract_text": lambda stage: stage.page.extract_text(),
+    "extract_markdown": lambda stage: stage.page.extract_markdown(stage.go),
+    "outer_html": lambda stage: stage.page.outer_html(stage.go),
     "pdf": lambda stage: stage.page.pdf(),
     "click": lambda stage: stage.page.click(stage.go),
     "click far away": lambda stage: stage.page.click(stage.far, modifiers=["Shift"]),

@@ -136,6 +136,21 @@ def test_a_snapshot_can_be_narrowed(shop: str) -> None:
     assert '- button "Add to cart"' in interactive
     assert len(interactive) < len(whole)
     assert len(run("snapshot", shop, "--max-chars", "200").stdout) < len(whole)
+    heading = run("snapshot", shop, "--root", "h1", "--source", "dom", "--max-tokens", "100").stdout
+    assert heading.startswith('- heading "Cups for slow mornings"')
+    assert heading.count("\n") == 1
+
+
+def test_the_accessibility_tree_in_json(shop: str) -> None:
+    done = run("snapshot", shop, "--mode", "aria", "--ignored", "--frame", shop, "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["mode"], answer["stats"]["source"], answer["stats"]["frames"]) == ("aria", "ax", 1)
+    assert [source["reason"] for source in answer["stats"]["sources"].values()] == ["asked for"]
+    assert answer["nodes"]
+    missing = run("snapshot", shop, "--frame", "nowhere", "--json")
+    assert json.loads(missing.stdout)["error"]["type"] == "NodeNotFound"
+    assert missing.returncode == 1
 
 
 # --- evaluate ------------------------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
     assert small.find(role="button") == button, "the same element keeps its ref"
     assert len((await page.snapshot(max_chars=40)).text) <= 200
     with pytest.raises(InvalidArgument):
-        await page.snapshot(mode="other")
+        await page.snapshot(mode="other")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument):
         await page.snapshot(max_depth=-1)
     await page.evaluate("document.querySelector('button').remove()")

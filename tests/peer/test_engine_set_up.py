@@ -532,7 +532,7 @@ async def test_new_page_and_new_context_cancelled_at_each_moment(
             await made[-1].close()
 
     async def check() -> None:
-        await trio.sleep(0.2)
+        await trio.sleep(0.1)
         assert browser.pages == []
         assert not scripted.alive
         assert not scripted.contexts

@@ -60,7 +60,7 @@ async def door(scripted: ScriptedBrowser) -> Door:
 @asynccontextmanager
 async def engine(scripted: ScriptedBrowser, door: Door) -> AsyncIterator[cdpengine.Browser]:
     tap = Tap()
-    async with scripted.connect(tap=tap) as main, _engine(main, door.open, tap) as browser:
+    async with scripted.connect(tap=tap) as main, _engine(main, door.open, tap, "scripted") as browser:
         yield browser
 
 

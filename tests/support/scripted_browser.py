@@ -64,7 +64,7 @@ class ScriptedBrowser(ScriptedPeer):
         tap = Tap()
         async with (
             self.connect(tap=tap) as main,
-            _engine(main, lambda: self.connect(tap=tap), tap) as browser,
+            _engine(main, lambda: self.connect(tap=tap), tap, "scripted") as browser,
         ):
             yield browser
 

@@ -12,9 +12,13 @@ import attrs
 from hypothesis import strategies as st
 
 from cdpengine.snapshot.axtree import AXTree, decode_ax_tree
+from cdpengine.snapshot.node import Document
+from cdpengine.snapshot.options import AX_MODES
 from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.render import SnapshotOptions
-from cdpengine.snapshot.snapshot import Snapshot, build_snapshot
+from cdpengine.snapshot.render import SnapshotOptions, render
+from cdpengine.snapshot.snapshot import Snapshot
+from cdpengine.snapshot.stats import SnapshotStats
+from cdpengine.snapshot.tree import fold
 
 DATA = Path(__file__).parent.parent / "unit" / "data" / "axtrees"
 RECORDED = ("login", "shop", "widgets", "frames")
@@ -70,14 +74,26 @@ def tree(*nodes: Short) -> AXTree:
 
 
 def snapshot_of(ax: AXTree, table: RefTable | None = None, *, loader: str = "L", **options: Any) -> Snapshot:
-    return build_snapshot(
-        ax,
-        RefTable() if table is None else table,
-        session_id="S",
-        frame_id=None,
-        loader_id=loader,
-        options=SnapshotOptions(**options),
+    document = fold(ax)
+    document.session_id, document.loader_id = "S", loader
+    document.ax = ax if options.get("mode") in AX_MODES else None
+    return snapshot_of_document(document, RefTable() if table is None else table, SnapshotOptions(**options))
+
+
+def snapshot_of_document(document: Document, table: RefTable, options: SnapshotOptions) -> Snapshot:
+    refs = table.assign([document])
+    rendering = render(document, refs, options)
+    stats = SnapshotStats(
+        lines=rendering.lines,
+        chars=len(rendering.text),
+        tokens=rendering.tokens,
+        refs=len(rendering.refs),
+        interactive=rendering.interactive,
+        nodes_seen=document.nodes_seen,
+        source=document.source,
+        milliseconds=document.milliseconds,
     )
+    return Snapshot.of(rendering, document, refs, stats, options)
 
 
 def text_of(*nodes: Short, **options: Any) -> str:

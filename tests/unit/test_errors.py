@@ -28,8 +28,12 @@ VALUES: dict[str, object] = {
     "int | None": 7,
     "float": 1.5,
     "object": None,
+    "bool": True,
+    "Sequence[FailedField]": (errors.FailedField("a word", errors.SessionGone("a page", "closed")),),
     "bytes": b'{"typed":"secret-payload"}',
     "Sequence[str]": ("one", "two"),
+    "Became": "removed",
+    "tuple[Any, ...]": ("e7",),
     "RescueReport": RescueReport(sent=True, steps=(RescueStep("terminate", True, "", 2.0),), responsive=True),
 }
 

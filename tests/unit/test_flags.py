@@ -20,6 +20,7 @@ def line(
     transport: Literal["websocket", "pipe"] = "websocket",
     lifeline: bool = True,
     surroundings: Surroundings = PLAIN,
+    computed_accessibility: bool = True,
 ) -> list[str]:
     return command_line(
         arguments,
@@ -28,6 +29,7 @@ def line(
         transport=transport,
         lifeline=lifeline,
         surroundings=surroundings,
+        computed_accessibility=computed_accessibility,
     )
 
 
@@ -95,6 +97,30 @@ def test_a_feature_that_the_user_enables_is_not_disabled() -> None:
     [features] = [a.partition("=")[2] for a in arguments if a.startswith("--disable-features=")]
     assert "Translate" not in features.split(",")
     assert "--enable-features=Translate,X" in arguments
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "lists"),
+    [
+        ([], True, ["ComputedAccessibilityInfo"]),
+        ([], False, []),
+        (["--enable-blink-features=A,B"], True, ["ComputedAccessibilityInfo,A,B"]),
+        (["--enable-blink-features=A,B"], False, ["A,B"]),
+        (
+            ["--enable-blink-features=A,ComputedAccessibilityInfo", "--enable-blink-features=B"],
+            True,
+            ["ComputedAccessibilityInfo,A,B"],
+        ),
+        (["--disable-blink-features=ComputedAccessibilityInfo"], True, []),
+    ],
+)
+def test_computed_accessibility_is_joined_with_the_users_blink_features(
+    given: list[str], wanted: bool, lists: list[str]
+) -> None:
+    arguments = line(*given, computed_accessibility=wanted)
+    switches = [argument for argument in arguments if argument.startswith("--enable-blink-features=")]
+    assert [switch.partition("=")[2] for switch in switches] == lists
+    assert all(argument in arguments for argument in given if argument.startswith("--disable-blink"))
 
 
 def test_a_page_of_the_users_takes_the_place_of_the_blank_one() -> None:

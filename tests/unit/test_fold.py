@@ -213,9 +213,10 @@ def test_no_interactive_node_is_lost(reply: Any) -> None:
     ax_tree = decode_ax_tree(encoded(reply))
     by_id: dict[str, AXNode] = {}
     for node in ax_tree.nodes:
-        by_id.setdefault(node.node_id, node)
+        if node.role is None or node.role.value not in ("InlineTextBox", "ListMarker"):
+            by_id.setdefault(node.node_id, node)
     below = {child for node in ax_tree.nodes for child in node.child_ids}
-    queue = [node.node_id for node in ax_tree.nodes if node.node_id not in below]
+    queue = [node_id for node_id in by_id if node_id not in below]
     queue = queue or [node.node_id for node in ax_tree.nodes[:1]]
     reached: set[str] = set()
     while queue:

@@ -4,35 +4,108 @@ import string
 
 import pytest
 
+from cdpengine.action.keyboard import pieces
 from cdpengine.action.keys import (
-    MODIFIERS,
+    US,
     chord_named,
     editing_commands,
     key_named,
     modifier_mask,
-    typed_by,
 )
+from cdpengine.action.layout import DEAD, LAYOUTS, MODIFIERS, layout_named
 from cdpengine.errors import InvalidArgument
 
 
-def test_every_printable_ascii_character_types_itself() -> None:
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_printable_ascii_character_types_itself(layout: str) -> None:
     for character in string.printable[:95]:
-        key = typed_by(character)
-        assert key is not None
+        *before, key = layout_named(layout).keys_for(character)
         assert key.text == key.key == character
+        assert [dead.key for dead in before] == [DEAD] * len(before)
 
 
-@pytest.mark.parametrize(("character", "key"), [("\n", "Enter"), ("\r", "Enter"), ("\t", "Tab")])
-def test_control_characters_are_named_keys(character: str, key: str) -> None:
-    found = typed_by(character)
-    assert found is not None
-    assert found.key == key
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("character", "name"), [("\n", "Enter"), ("\r", "Enter"), ("\t", "Tab")])
+def test_control_characters_are_named_keys(layout: str, character: str, name: str) -> None:
+    assert [key.key for key in layout_named(layout).keys_for(character)] == [name]
 
 
-def test_what_the_layout_lacks() -> None:
-    assert typed_by("\u00e9") is None
-    assert typed_by("\u4f60") is None
-    assert typed_by("\x00") is None
+@pytest.mark.parametrize("character", ["\u00e9", "\u4f60", "\x00", "e\u0301"])
+def test_what_the_layout_lacks(character: str) -> None:
+    assert US.keys_for(character) == ()
+
+
+@pytest.mark.parametrize(
+    ("layout", "character", "code", "shifted", "altgr", "dead"),
+    [
+        ("uk", "@", "Quote", True, False, ""),
+        ("uk", '"', "Digit2", True, False, ""),
+        ("uk", "\u20ac", "Digit4", False, True, ""),
+        ("uk", "\u00c9", "KeyE", True, True, ""),
+        ("uk", "\\", "IntlBackslash", False, False, ""),
+        ("de", "z", "KeyY", False, False, ""),
+        ("de", "@", "KeyQ", False, True, ""),
+        ("de", "\u00dc", "BracketLeft", True, False, ""),
+        ("de", "/", "Digit7", True, False, ""),
+        ("de", "\u00e9", "KeyE", False, False, "Equal"),
+        ("de", "\u00c0", "KeyA", True, False, "Equal"),
+        ("de", "^", "Space", False, False, "Backquote"),
+        ("fr", "a", "KeyQ", False, False, ""),
+        ("fr", "M", "Semicolon", True, False, ""),
+        ("fr", "1", "Digit1", True, False, ""),
+        ("fr", "\u00e9", "Digit2", False, False, ""),
+        ("fr", "\u00ea", "KeyE", False, False, "BracketLeft"),
+        ("fr", "\u00eb", "KeyE", False, False, "BracketLeft"),
+        ("fr", "@", "Digit0", False, True, ""),
+        ("fr", "~", "Space", False, False, "Digit2"),
+    ],
+)
+def test_layouts(layout: str, character: str, code: str, shifted: bool, altgr: bool, dead: str) -> None:
+    *before, key = layout_named(layout).keys_for(character)
+    assert (key.code, key.shifted, key.altgr) == (code, shifted, altgr)
+    assert [one.code for one in before] == ([dead] if dead else [])
+    assert key.key == key.text == character
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_layout_has_each_code_once_and_no_other_key_codes(layout: str) -> None:
+    found = layout_named(layout)
+    codes = [code for code in found.levels if code.startswith(("Key", "Digit"))]
+    assert len(codes) == 36
+    assert {code: found.levels[code] for code in codes}.keys() == {
+        *(f"Key{letter}" for letter in string.ascii_uppercase),
+        *(f"Digit{digit}" for digit in string.digits),
+    }
+    letters = {key.key: key.key_code for name, key in found.names.items() if name in string.ascii_lowercase}
+    assert letters == {letter: ord(letter.upper()) for letter in string.ascii_lowercase}
+    in_place = [found.levels[code][False, False].key_code for code in found.levels]
+    assert len(set(in_place)) == len(in_place)
+
+
+def test_no_layout_of_that_name() -> None:
+    with pytest.raises(InvalidArgument, match="us, uk, de, fr"):
+        layout_named("dvorak")
+
+
+def test_pieces_never_cut_a_character() -> None:
+    text = "ab\u4f60\u597d\u00e9e\u0301\r\n!"
+    assert [(piece, len(keys)) for piece, keys in pieces(text)] == [
+        ("a", 1),
+        ("b", 1),
+        ("\u4f60\u597d\u00e9e\u0301", 0),
+        ("\n", 1),
+        ("!", 1),
+    ]
+    assert [(piece, len(keys)) for piece, keys in pieces(text, layout_named("fr"), joined=False)] == [
+        ("a", 1),
+        ("b", 1),
+        ("\u4f60", 0),
+        ("\u597d", 0),
+        ("\u00e9", 1),
+        ("e\u0301", 0),
+        ("\n", 1),
+        ("!", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -51,6 +124,11 @@ def test_what_the_layout_lacks() -> None:
         ("F24", "F24", "F24", 135, 0, "", False),
         ("Space", "Space", " ", 32, 0, " ", False),
         ("Shift", "ShiftLeft", "Shift", 16, 1, "", False),
+        ("AudioVolumeUp", "AudioVolumeUp", "AudioVolumeUp", 175, 0, "", False),
+        ("LaunchMediaPlayer", "MediaSelect", "LaunchMediaPlayer", 181, 0, "", False),
+        ("Lang1", "Lang1", "HangulMode", 21, 0, "", False),
+        ("IntlBackslash", "IntlBackslash", "\\", 226, 0, "\\", False),
+        ("NumpadEqual", "NumpadEqual", "=", 187, 3, "=", False),
         ("MetaRight", "MetaRight", "Meta", 92, 2, "", False),
         ("ArrowLeft", "ArrowLeft", "ArrowLeft", 37, 0, "", False),
     ],
@@ -89,6 +167,30 @@ def test_chords(chord: str, held: list[str], key: str, modifiers: int) -> None:
     assert found.modifiers == modifiers
 
 
+@pytest.mark.parametrize(
+    ("layout", "chord", "held", "key", "code", "modifiers"),
+    [
+        ("fr", "Control+A", ["Control"], "a", "KeyQ", 2),
+        ("fr", "Shift+&", ["Shift"], "1", "Digit1", 8),
+        ("fr", "Control+1", ["Control"], "1", "Digit1", 10),
+        ("de", "AltGraph+q", ["AltGraph"], "@", "KeyQ", 0),
+        ("de", "AltGr+7", ["AltGraph"], "{", "Digit7", 0),
+        ("de", "Control+Z", ["Control"], "z", "KeyY", 2),
+        ("uk", "AltGraph+Shift+e", ["AltGraph", "Shift"], "\u00c9", "KeyE", 8),
+        ("uk", "AltRight+4", ["AltGraph"], "\u20ac", "Digit4", 0),
+        ("us", "AltGraph+q", ["AltGraph"], "q", "KeyQ", 0),
+        ("us", "AltRight+q", ["Alt"], "q", "KeyQ", 1),
+    ],
+)
+def test_chords_of_layouts(
+    layout: str, chord: str, held: list[str], key: str, code: str, modifiers: int
+) -> None:
+    found = chord_named(chord, layout=layout_named(layout))
+    assert [other.key for other in found.held] == held
+    assert (found.key.key, found.key.code) == (key, code)
+    assert found.modifiers == modifiers
+
+
 def test_control_or_meta_on_a_mac() -> None:
     assert [key.key for key in chord_named("ControlOrMeta+C", mac=True).held] == ["Meta"]
     assert modifier_mask(["ControlOrMeta"], mac=True) == MODIFIERS["Meta"]
@@ -116,6 +218,8 @@ def test_commands_type_nothing() -> None:
         ("Control+", "after the"),
         ("Control+Control+a", "once"),
         ("Shift+Shift", "held already"),
+        ("AltGraph+AltGraph+a", "once"),
+        ("volumeup", "'AudioVolumeUp'"),
         ("", "Control\\+A"),
         ("\u4f60", "text goes through type"),
     ],

@@ -12,7 +12,7 @@ from snapshot_trees import REPLIES, encoded, snapshot_of, tree
 
 from cdpengine.errors import InvalidArgument, NodeNotFound, StaleRef
 from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.node import Node
+from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
 
 
@@ -27,7 +27,21 @@ from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
     ]
     + [
         (text, None)
-        for text in ("", "e", "3", "e0", "e03", "E3", "e-3", "e3x", "@@e3", "@ref=e3", "e٣", "e" + "9" * 19)
+        for text in (
+            "",
+            "e",
+            "0",
+            "@",
+            "e0",
+            "e03",
+            "E3",
+            "e-3",
+            "e3x",
+            "@@e3",
+            "@ref=e3",
+            "e٣",
+            "e" + "9" * 19,
+        )
     ],
 )
 def test_the_ways_to_write_a_ref(text: str, expected: str | None) -> None:
@@ -38,10 +52,14 @@ def button(backend: int | None, name: str = "Buy") -> Node:
     return Node("button", "interactive", name, backend_node_id=backend)
 
 
-def assign(
-    table: RefTable, *nodes: Node, loader: str = "L", session: str = "S", frame: str = "F"
-) -> list[Ref | None]:
-    given_refs = table.assign(nodes, session_id=session, frame_id=frame, loader_id=loader)
+def document(
+    *nodes: Node, loader: str = "L", session: str = "S", frame: str = "F", renderer: str | None = "R"
+) -> Document:
+    return Document(list(nodes), frame_id=frame, loader_id=loader, session_id=session, renderer_id=renderer)
+
+
+def assign(table: RefTable, *nodes: Node, partial: bool = False, **where: Any) -> list[Ref | None]:
+    given_refs = table.assign([document(*nodes, **where)], partial=partial)
     return [given_refs.get(node) for node in nodes]
 
 
@@ -50,7 +68,7 @@ def ids(refs: list[Ref | None]) -> list[str | None]:
 
 
 def test_a_ref_knows_its_node() -> None:
-    assert assign(RefTable(), button(7)) == [Ref("e1", "button", "Buy", 0, 7, "F", "S", "L")]
+    assert assign(RefTable(), button(7)) == [Ref("e1", "button", "Buy", 0, 7, "F", "S", "L", 1)]
 
 
 def test_refs_are_frozen() -> None:
@@ -102,35 +120,139 @@ def test_two_nodes_of_one_backend_node_share_no_ref() -> None:
     assert ids(assign(RefTable(), button(1), button(1), button(2))) == ["e1", None, "e2"]
 
 
-def test_the_same_backend_id_elsewhere_is_another_node() -> None:
+def test_the_same_backend_id_in_another_process_is_another_node() -> None:
     table = RefTable()
-    assign(table, button(1), frame="F1", loader="L1", session="S1")
-    assert ids(assign(table, button(1), frame="F2", loader="L2", session="S1")) == ["e2"]
-    assert ids(assign(table, button(1), frame="F3", loader="L1", session="S2")) == ["e3"]
-    assert table.lookup("e1").frame_id == "F1"
+    assign(table, button(1), frame="F1", loader="L1", session="S1", renderer="R1")
+    assert ids(assign(table, button(1), frame="F1", loader="L2", session="S1", renderer="R2")) == ["e2"]
+    assert ids(assign(table, button(1), frame="F3", loader="L3", session="S2", renderer="R3")) == ["e3"]
+    assert (table.lookup("e1").loader_id, table.renderer_of(table.lookup("e1"))) == ("L1", "R1")
 
 
-def test_refs_of_a_replaced_document_are_stale_and_say_so() -> None:
+def test_where_the_process_is_not_known_each_document_stands_for_itself() -> None:
     table = RefTable()
-    assign(table, button(1))
-    assert ids(assign(table, button(1), loader="L2")) == ["e2"]
-    with pytest.raises(StaleRef, match=r'e1 \(button "Buy"\) is stale: its document was replaced') as caught:
-        table.lookup("@e1")
-    assert caught.value.ref == "e1"
+    assign(table, button(1), loader="L1", renderer=None)
+    assert ids(assign(table, button(1), loader="L2", renderer=None)) == ["e2"]
+    assert ids(assign(table, button(1), loader="L1", renderer=None)) == ["e1"], (
+        "as when going back in history"
+    )
+    assert table.renderer_of(table.lookup("e1")) is None
 
 
-def test_dropping_a_document_and_a_session() -> None:
+def test_a_node_that_moves_to_another_document_of_its_process_keeps_its_ref() -> None:
     table = RefTable()
-    assign(table, button(1), loader="L1", frame="F1")
-    assign(table, button(1), loader="L2", frame="F2", session="S2")
-    table.drop_document("L1")
-    with pytest.raises(StaleRef, match="replaced"):
-        table.lookup("e1")
-    table.drop_session("S2")
-    with pytest.raises(StaleRef, match="session ended"):
-        table.lookup("e2")
-    assert len(table) == 0
-    assert ids(assign(table, button(1), loader="L1", frame="F1")) == ["e3"]
+    (old,) = assign(table, button(1), frame="F1", loader="L1")
+    (new,) = assign(table, button(1), frame="F2", loader="L2")
+    assert old is not None
+    assert new is not None
+    assert (new.id, new.frame_id, new.loader_id, new.snapshot) == ("e1", "F2", "L2", 2)
+    assert table.knows(old), "the Ref that was given before is good too"
+    assert not table.knows(attrs.evolve(old, frame_id="F3"))
+    assert not table.knows(attrs.evolve(old, backend_node_id=2))
+    assert not table.knows(attrs.evolve(old, id="e2"))
+
+
+def test_a_new_session_changes_the_ref_but_not_its_number() -> None:
+    table = RefTable()
+    assign(table, button(1), session="S1")
+    (ref,) = assign(table, button(1), session="S9")
+    assert ref is not None
+    assert (ref.id, ref.session_id) == ("e1", "S9")
+
+
+def test_what_has_not_changed_is_the_same_object() -> None:
+    table = RefTable()
+    before = assign(table, button(1), button(2))
+    after = assign(table, button(1), button(2))
+    assert all(one is other for one, other in zip(before, after, strict=True))
+
+
+def framed(*inner: Node, **where: Any) -> tuple[Node, Document]:
+    """An iframe element with its document grafted below it."""
+    child = document(*inner, **({"frame": "F2", "loader": "L2"} | where))
+    return Node("iframe", "structural", document=child, children=child.roots, backend_node_id=99), child
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_frames_are_numbered_in_the_order_of_the_page_and_once(named: bool) -> None:
+    table = RefTable()
+    frame, child = framed(button(2), button(3))
+    outer = document(button(1), frame, button(4))
+    given_refs = table.assign([outer, child] if named else [outer])
+    assert [(ref.id, ref.backend_node_id, ref.nth, ref.frame_id) for ref in given_refs.values()] == [
+        ("e1", 1, 0, "F"),
+        ("e2", 2, 0, "F2"),
+        ("e3", 3, 1, "F2"),
+        ("e4", 4, 1, "F"),
+    ]
+
+
+def test_a_look_at_a_part_neither_drops_nor_recounts() -> None:
+    table = RefTable()
+    assign(table, button(1), button(2), button(3))
+    (second,) = assign(table, button(2), partial=True)
+    assert second is not None
+    assert (second.id, second.nth) == ("e2", 1)
+    assert [table.lookup(f"e{n}").nth for n in (1, 2, 3)] == [0, 1, 2]
+    cut = document(button(3))
+    cut.cut = True
+    assert [ref.nth for ref in table.assign([cut]).values()] == [2]
+    (renamed,) = assign(table, button(2, "New"), partial=True)
+    assert renamed is not None
+    assert (renamed.name, renamed.nth) == ("New", 0), "its old place is among others"
+    assert [ref.nth for ref in assign(table, button(2), button(3)) if ref] == [0, 1], "the whole is counted"
+
+
+# --- what stands in the place of a node that is gone -------------------------------------------------------
+
+
+def heir(table: RefTable, ref_id: str, loader: str = "L") -> str | None:
+    successor = table.successor(table.lookup(ref_id), loader)
+    return None if successor is None else successor.id
+
+
+def test_the_one_in_its_place_succeeds() -> None:
+    table = RefTable()
+    assign(table, button(1), button(2), button(3), button(9, "Other"))
+    assign(table, button(1), button(12), button(3))
+    assert heir(table, "e2") == "e5"
+    assign(table, button(21), button(22), button(23), loader="L2")
+    assert [heir(table, f"e{n}", "L2") for n in (1, 2, 3)] == ["e6", "e7", "e8"], "after a reload"
+    assert heir(table, "e2", "L") is None, "that document was not looked at"
+
+
+@pytest.mark.parametrize(
+    ("after", "why"),
+    [
+        ([1, 3], "one was removed"),
+        ([1, 3, 14], "the one in its place was there before, beside it"),
+        ([1, 12, 13, 3], "there are more than there were"),
+        ([], "there is none"),
+    ],
+)
+def test_nothing_succeeds_where_it_is_not_sure(after: list[int], why: str) -> None:
+    table = RefTable()
+    assign(table, button(1), button(2), button(3))
+    assign(table, *map(button, after))
+    assert heir(table, "e2") is None, why
+
+
+def test_nothing_succeeds_what_was_seen_in_a_part_only() -> None:
+    table = RefTable()
+    assign(table, button(1), partial=True)
+    assign(table, button(2))
+    assert heir(table, "e1") is None
+
+
+def test_alternatives_are_those_that_the_page_has_now() -> None:
+    table = RefTable()
+    assign(table, button(50), button(51), frame="F0", loader="L0")
+    assign(table, *(button(n) for n in range(1, 5)), button(9, "Other"))
+    assign(table, button(60), frame="F2", loader="L2")
+    assign(table, *(button(n) for n in range(2, 5)))
+    found = table.alternatives(table.lookup("e3"), {"L", "L2"})
+    assert [ref.id for ref in found] == ["e4", "e5", "e6", "e8"]
+    assign(table, *(button(n) for n in range(100, 120)))
+    assert len(table.alternatives(table.lookup("e3"), {"L", "L2"})) == 5
 
 
 @pytest.mark.parametrize("text", ["e4", "@e4", "ref=e4"])
@@ -149,23 +271,29 @@ def test_what_is_no_ref_is_said_to_be_none() -> None:
 
 
 def test_the_oldest_go_first_and_the_latest_snapshot_is_kept_whole() -> None:
-    table = RefTable(max_refs=3)
-    assign(table, button(1, "One"), button(2), button(3))
-    assign(table, button(2), button(4))
-    assert len(table) == 3
-    with pytest.raises(StaleRef, match=r'button "One".*at most 3 refs are kept'):
+    table = RefTable(max_refs=8)
+    assign(table, button(1, "One"), *(button(n) for n in range(2, 9)))
+    assign(table, *(button(n) for n in range(2, 10)))
+    assert len(table) == 8
+    with pytest.raises(StaleRef, match=r'button "One".*at most 8 refs are kept') as caught:
         table.lookup("e1")
+    assert caught.value.became == "dropped"
     assert table.lookup("e2").backend_node_id == 2
-    assert None not in assign(table, *(button(n) for n in range(10, 20)))
-    assert len(table) == 10
-    assert table.lookup("e14").backend_node_id == 19
+    assert None not in assign(table, *(button(n) for n in range(10, 30)))
+    assert len(table) == 20
+    assert table.lookup("e14").backend_node_id == 14
+    assert ids(assign(table, button(1, "One"))) == ["e30"], (
+        "what comes back is not taken for what was dropped"
+    )
 
 
 def test_memory_is_bounded_for_what_was_dropped_too() -> None:
     table = RefTable(max_refs=10)
     for start in range(0, 12_000, 10):
-        assign(table, *(button(start + n) for n in range(10)))
+        assign(table, *(button(start + n) for n in range(10)), loader=f"L{start}", renderer=f"R{start}")
     assert len(table) == 10
+    assert len(table._renderers) == 1
+    assert len(table._looked) == 1_000
     assert len(table._dropped) == len(table._dropped_order) == 5_000
     with pytest.raises(StaleRef, match="from an early snapshot"):
         table.lookup("e1")
@@ -179,23 +307,34 @@ def test_a_bound_that_cannot_be(bound: int) -> None:
         RefTable(max_refs=bound)
 
 
+PROCESSES = {"F1": ["R1", "R3"], "F2": ["R1", "R2"], "F3": ["R2"]}
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["S1", "S2"]),
-        st.sampled_from(["L1", "L2", "L3"]),
+        st.sampled_from(["F1", "F2", "F3"]),
+        st.integers(0, 1),
         st.lists(st.tuples(st.integers(1, 6), st.sampled_from("ab")), max_size=6),
+        st.booleans(),
     ),
     max_size=12,
 )
 
 
 @given(STEPS, st.integers(1, 8))
-def test_no_ref_ever_names_two_nodes(steps: list[tuple[str, str, list[tuple[int, str]]]], bound: int) -> None:
+def test_one_node_one_ref_whatever_is_looked_at(
+    steps: list[tuple[str, int, list[tuple[int, str]], bool]], bound: int
+) -> None:
     table = RefTable(max_refs=bound)
-    owners: dict[str, tuple[str, str, int]] = {}
-    for session, loader, nodes in steps:
+    owners: dict[str, tuple[str, int]] = {}
+    latest: dict[tuple[str, int], str] = {}
+    for frame, which, nodes, partial in steps:
+        process = PROCESSES[frame][which % len(PROCESSES[frame])]
         refs = assign(
-            table, *(button(number, name) for number, name in nodes), session=session, loader=loader
+            table,
+            *(button(number, name) for number, name in nodes),
+            frame=frame,
+            loader=f"{frame} in {process}",
+            renderer=process,
+            partial=partial,
         )
         numbers = [ref.backend_node_id for ref in refs if ref is not None]
         assert sorted(numbers) == sorted({number for number, _ in nodes})
@@ -203,17 +342,23 @@ def test_no_ref_ever_names_two_nodes(steps: list[tuple[str, str, list[tuple[int,
         for ref in refs:
             if ref is None:
                 continue
-            owner = (session, loader, ref.backend_node_id)
-            assert owners.setdefault(ref.id, owner) == owner
-            assert ref.nth == counts.get(ref.name, 0)
-            counts[ref.name] = ref.nth + 1
+            owner = (process, ref.backend_node_id)
+            assert owners.setdefault(ref.id, owner) == owner, "two nodes, one ref"
+            before = latest.get(owner)
+            if before != ref.id and before is not None:
+                with pytest.raises(StaleRef, match="at most"):
+                    table.lookup(before)
+            latest[owner] = ref.id
             assert table.lookup(ref.id) is ref
+            if not partial:
+                assert ref.nth == counts.get(ref.name, 0)
+                counts[ref.name] = ref.nth + 1
         for ref_id, owner in owners.items():
             try:
                 known = table.lookup(ref_id)
             except StaleRef:
                 continue
-            assert (known.session_id, known.loader_id, known.backend_node_id) == owner
+            assert (table.renderer_of(known), known.backend_node_id) == owner
         assert len(table) <= max(bound, len(numbers))
 
 

@@ -271,10 +271,10 @@ def test_max_chars_cuts_at_a_line_and_says_what_it_left_out() -> None:
     assert text_of(*SHOP, max_chars=len(whole)) == whole
     cut = text_of(*SHOP, max_chars=len(whole) - 1)
     assert cut.splitlines()[-1] == (
-        "# 6 more lines (4 refs) left out by max_chars=272; raise max_chars to see them, "
+        "# 7 more lines (4 refs) left out by max_chars=272; raise max_chars to see them, "
         "or use interactive or compact or max_depth"
     )
-    assert cut.splitlines()[:-1] == whole.splitlines()[:7]
+    assert cut.splitlines()[:-1] == whole.splitlines()[:6]
     assert "use max_depth" in text_of(*SHOP, max_chars=100, interactive=True, compact=True)
     assert text_of(*SHOP, max_chars=0) == (
         "# 13 more lines (6 refs) left out by max_chars=0; raise max_chars to see them, "

@@ -6,9 +6,12 @@ import re
 
 import attrs
 import pytest
+from node_trees import rendered
 from snapshot_trees import recorded, snapshot_of, tree
 
 from cdpengine.errors import InvalidArgument, NodeNotFound
+from cdpengine.snapshot.finding import not_found
+from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.snapshot import Snapshot
 
@@ -25,8 +28,6 @@ def test_text_refs_and_stats(shop: Snapshot) -> None:
     assert shop.stats.source == "ax"
     assert shop.stats.nodes_seen == 175
     assert (shop.stats.lines, shop.stats.refs, shop.stats.interactive) == (56, 26, 10)
-    assert set(shop.stats.milliseconds) == {"fetch", "fold", "refs", "render"}
-    assert all(value >= 0 for value in shop.stats.milliseconds.values())
 
 
 def test_a_snapshot_cannot_be_changed(shop: Snapshot) -> None:
@@ -115,3 +116,35 @@ def test_an_error_names_few_and_is_one_line(shop: Snapshot) -> None:
 def test_an_nth_that_cannot_be(shop: Snapshot, nth: int) -> None:
     with pytest.raises(InvalidArgument, match="nth"):
         shop.find("button", nth=nth)
+
+
+# --- what is not shown, and what nobody looked at ----------------------------------------------------------
+
+
+def test_what_the_options_left_out_is_named() -> None:
+    shown = snapshot_of(tree(("button", "Buy"), ("heading", "Total")), interactive=True)
+    with pytest.raises(NodeNotFound, match=r'left out of this snapshot by its options: e2 heading "Total"$'):
+        shown.find("heading", "Total")
+    assert [ref.id for ref in shown.unshown] == ["e2"]
+    cut = snapshot_of(tree(*[("button", f"Buy {number}") for number in range(50)]), max_chars=400)
+    with pytest.raises(NodeNotFound, match='left out of this snapshot by its options: e50 button "Buy 49"$'):
+        cut.find("button", "Buy 49")
+
+
+def test_frames_that_nobody_looked_at_are_named() -> None:
+    silent = Node("iframe", "interactive", "Ad", backend_node_id=1, remark="frame not responding")
+    late = Node("iframe", "interactive", "Map", backend_node_id=2, document=Document([], cut=True))
+    document = Document([silent, late], cut=True)
+    gaps = rendered(document).gaps
+    assert gaps == [
+        "the document was read only in part, for want of time",
+        'e1 iframe "Ad": frame not responding',
+        'e2 iframe "Map": read only in part, for want of time',
+    ]
+    error = not_found([], [], "button", "Win", 0, gaps=gaps)
+    assert str(error).endswith("; not looked at: " + ", ".join(gaps))
+    assert rendered(document).text.splitlines() == [
+        '- iframe "Ad" [ref=e1] [frame not responding]',
+        '- iframe "Map" [ref=e2] [partly read]',
+        "# this document was read only in part, for want of time; root= takes a part of it",
+    ]

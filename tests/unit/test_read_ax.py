@@ -1,4 +1,4 @@
-"""Taking a snapshot over a session: one call, whatever shape the reply has."""
+"""The source `ax` over a session: one call, whatever shape the reply has."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
-from snapshot_trees import reply
+from snapshot_trees import reply, snapshot_of_document
 
+from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import RemoteError, UndecodableReply
 from cdpengine.session.connection import open_connection
 from cdpengine.session.session import Session
+from cdpengine.snapshot.ax import read_ax
 from cdpengine.snapshot.refs import RefTable
 from cdpengine.snapshot.render import SnapshotOptions
-from cdpengine.snapshot.snapshot import take_snapshot
+from cdpengine.snapshot.request import FrameRequest
+from cdpengine.snapshot.snapshot import Snapshot
 
 Answer = Callable[[dict[str, Any]], str | None]
 
@@ -58,13 +61,21 @@ def result(value: object) -> Answer:
     return lambda _: f'"result":{json.dumps(value)}'
 
 
+async def take_snapshot(
+    session: Session, table: RefTable, options: SnapshotOptions | None = None
+) -> Snapshot:
+    request = FrameRequest(session=session, worlds=IsolatedWorlds(), frame_id="F", loader_id="L")
+    return snapshot_of_document(await read_ax(request), table, options or SnapshotOptions())
+
+
 async def test_one_call_makes_a_snapshot() -> None:
     page = reply(("heading", "Tools", {"level": 1}), ("button", "Buy"), ("button", "Buy"))
     async with session_that_answers(result(page)) as (session, transport):
         table = RefTable()
-        snapshot = await take_snapshot(session, table, frame_id="F", loader_id="L")
+        snapshot = await take_snapshot(session, table)
         assert [(command["method"], command["params"]) for command in transport.commands] == [
-            ("Accessibility.getFullAXTree", {})
+            ("Accessibility.enable", {}),
+            ("Accessibility.getFullAXTree", {"frameId": "F"}),
         ]
         assert str(snapshot).splitlines() == [
             '- heading "Tools" [ref=e1] [level=1]',
@@ -80,9 +91,7 @@ async def test_one_call_makes_a_snapshot() -> None:
         )
         assert table.lookup("e3") is ref
         assert snapshot.stats.milliseconds["fetch"] > 0
-        again = await take_snapshot(
-            session, table, frame_id="F", loader_id="L", options=SnapshotOptions(interactive=True)
-        )
+        again = await take_snapshot(session, table, SnapshotOptions(interactive=True))
         assert list(again.refs) == ["e2", "e3"]
 
 
@@ -92,14 +101,14 @@ async def test_a_reply_of_an_odd_shape_is_read_all_the_same() -> None:
     page["nodes"][1]["description"] = "not a value"
     page["nodes"][1]["ignored"] = None
     async with session_that_answers(result(page)) as (session, _):
-        snapshot = await take_snapshot(session, RefTable(), frame_id=None, loader_id=None)
+        snapshot = await take_snapshot(session, RefTable())
         assert snapshot.text == '- button "Buy" [ref=e1]'
-        assert snapshot.find(role="button").frame_id == "FRAME"
+        assert snapshot.find(role="button").frame_id == "F"
 
 
 async def test_a_reply_without_nodes() -> None:
     async with session_that_answers(result({})) as (session, _):
-        snapshot = await take_snapshot(session, RefTable(), frame_id="F", loader_id="L")
+        snapshot = await take_snapshot(session, RefTable())
         assert snapshot.text.startswith("# nothing to show")
         assert (len(snapshot.refs), snapshot.stats.nodes_seen, snapshot.url) == (0, 0, "")
 
@@ -109,7 +118,7 @@ async def test_a_reply_that_nobody_can_read_is_refused(nested: str) -> None:
     async with session_that_answers(lambda _: f'"result":{{"nodes":{nested}}}') as (session, _):
         table = RefTable()
         with pytest.raises(UndecodableReply, match=r"Accessibility\.getFullAXTree"):
-            await take_snapshot(session, table, frame_id="F", loader_id="L")
+            await take_snapshot(session, table)
         assert len(table) == 0
 
 
@@ -117,13 +126,13 @@ async def test_what_chrome_refuses_is_passed_on() -> None:
     answer = '"error":{"code":-32000,"message":"Frame with the given frameId is not found."}'
     async with session_that_answers(lambda _: answer) as (session, _):
         with pytest.raises(RemoteError, match="not found"):
-            await take_snapshot(session, RefTable(), frame_id="F", loader_id="L")
+            await take_snapshot(session, RefTable())
 
 
 async def test_cancelled_it_gives_no_refs(autojump_clock: trio.testing.MockClock) -> None:
     async with session_that_answers(lambda _: None) as (session, _):
         table = RefTable()
         with trio.move_on_after(5) as scope:
-            await take_snapshot(session, table, frame_id="F", loader_id="L")
+            await take_snapshot(session, table)
         assert scope.cancelled_caught
         assert len(table) == 0

@@ -1,0 +1,64 @@
+"""Boxes: where a node is on the page, its frames and its transforms counted in.
+
+Rule: quads first, the box model where there are none; a box is the upright rectangle around all of them, in CSS
+pixels of the page's viewport.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import attrs
+
+from cdpengine.action.geometry import Point, Quad
+from cdpengine.action.in_page import together, unless_refused
+from cdpengine.action.placement import BoxModelReply, MetricsReply, QuadsReply
+from cdpengine.action.surroundings import find_surroundings, measured, points_outside
+from cdpengine.browser.node import Node
+from cdpengine.browser.worlds import IsolatedWorlds
+
+_group_numbers = itertools.count(1)
+
+
+@attrs.frozen
+class BoundingBox:
+    """An upright rectangle in CSS pixels; `x`, `y` are its corner, counted from that of the viewport."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None:
+    """Return the node's box, None where it has none (hidden, or not in the document). Scrolls nothing.
+
+    Raises StaleRef when the node's document or frame is gone.
+    """
+    session = node.session
+    group = f"cdpengine-box-{next(_group_numbers)}"
+    try:
+        around = await find_surroundings(node, worlds, group)
+        with together() as post:
+            quads_call = post(session.post("DOM.getContentQuads", backendNodeId=node.backend_node_id))
+            box_call = post(session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
+            metrics = post(session.post("Page.getLayoutMetrics"))
+            outer = around.post_outer(post)
+            found = await unless_refused(quads_call, QuadsReply)
+            box = await unless_refused(box_call, BoxModelReply)
+            size = (await metrics.decoded(MetricsReply)).css_layout_viewport
+            tiers = await measured(outer)
+    finally:
+        session.post("Runtime.releaseObjectGroup", objectGroup=group)
+    quads = [Quad.from_floats(floats) for floats in (found.quads if found is not None else [])]
+    if box is not None and (not quads or len(quads) == 1):
+        quads = [Quad.from_floats(box.model.border)]
+    if not quads or tiers is None:
+        return None
+    corners: Sequence[Point] = [corner for quad in quads for corner in quad.polygon]
+    if tiers:
+        corners = points_outside(corners, tiers, size)[-1]
+    left, right = min(x for x, _ in corners), max(x for x, _ in corners)
+    top, bottom = min(y for _, y in corners), max(y for _, y in corners)
+    return BoundingBox(left, top, right - left, bottom - top)

@@ -1,0 +1,253 @@
+"""Drag: press on one node, move, and let go on another node or at a point.
+
+Rule: the press, the moves and the release are real mouse events. Where the page drags by HTML5 (draggable
+nodes, links, images), Chrome hands the drag to us as soon as it starts, and it goes on by drag events with their
+dataTransfer; else the moves go on. However it ends, the button comes up and Chrome's drags are its own again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine.action.actionability import inspect
+from cdpengine.action.delivery import Interruptions, delivered, let_go
+from cdpengine.action.geometry import Point
+from cdpengine.action.look import NO_REQUIREMENTS
+from cdpengine.action.mouse import Mouse
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.pointer import TO_CLICK, TO_HOVER, check_position
+from cdpengine.action.witness import Departure, Record, Witness, in_order, judge
+from cdpengine.browser.node import Node
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.budget import Budget
+from cdpengine.errors import ConnectionLost, InvalidArgument, NotDelivered, SessionGone
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+
+_PRESSED = ("pointerdown", "mousedown")
+_DROPPED = ("dragenter", "dragover", "drop")
+_RELEASED = ("pointermove", "mousemove", "pointerup", "mouseup")
+
+_CLEANING = 0.5
+"""Seconds that a cancelled drag gets to find out whether Chrome has started one of its own."""
+
+_NUDGE = 8.0
+"""CSS pixels of the first move: more than Chrome takes for an unsteady hand, so a drag that can start starts."""
+
+
+@attrs.define(eq=False)
+class _Interception:
+    """Chrome's own drags, handed over to us while this lasts. `data` is what a drag that has started carries."""
+
+    session: Session
+    data: dict[str, Any] | None = None
+    entered: bool = False
+
+    def taken(self, event: Event) -> None:
+        self.data = event.decode(dict[str, Any])["data"]
+
+    def post(self, kind: str, at: Point, modifiers: int) -> PendingCall:
+        """Post one event of the drag that has started."""
+        return self.session.post(
+            "Input.dispatchDragEvent", type=kind, x=at.x, y=at.y, data=self.data, modifiers=modifiers
+        )
+
+    def post_moves(self, at: Point, modifiers: int) -> list[PendingCall]:
+        """Post a move of the drag."""
+        enter = [] if self.entered else [self.post("dragEnter", at, modifiers)]
+        self.entered = True
+        return [*enter, self.post("dragOver", at, modifiers)]
+
+
+async def drag(
+    source: Node,
+    destination: Node | Point,
+    *,
+    mouse: Mouse,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    departure: Departure | None = None,
+    source_position: tuple[float, float] | None = None,
+    position: tuple[float, float] | None = None,
+    steps: int = 5,
+    modifiers: Iterable[str] = (),
+    force: bool = False,
+) -> ActionOutcome:
+    """Drag `source` to a node, or to a point of its session's viewport; see `Page.drag`."""
+    modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse.check_click(button="left", count=1, modifiers=modifiers)
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise InvalidArgument(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
+    check_position(source_position)
+    check_position(position)
+    if isinstance(destination, Node) and destination.session is not source.session:
+        raise InvalidArgument(
+            what="destination",
+            given="a node of a frame in another process",
+            expected="a node of the source's own process",
+        )
+    work = _Drag(source, mouse.on(source.session), worlds, budget, interruptions, departure, modifiers, force)
+    return await work.run(destination, source_position, position, steps)
+
+
+@attrs.define(eq=False)
+class _Drag:
+    source: Node
+    mouse: Mouse
+    worlds: IsolatedWorlds
+    budget: Budget
+    interruptions: Interruptions
+    departure: Departure | None
+    modifiers: tuple[str, ...]
+    force: bool
+
+    async def run(
+        self,
+        destination: Node | Point,
+        source_position: tuple[float, float] | None,
+        position: tuple[float, float] | None,
+        steps: int,
+    ) -> ActionOutcome:
+        session = self.source.session
+        interception = _Interception(session)
+        session.on_event("Input.dragIntercepted", interception.taken)
+        try:
+            start, pressed = await self._press(source_position)
+            if self.mouse.buttons == 0:  # a dialog, opened by the press, took the rest
+                return self._outcome(start, False, self.source.description, pressed.seen)
+            if isinstance(destination, Node):
+                return await self._to_node(interception, destination, position, steps, pressed)
+            await self._move(interception, destination, steps)
+            await self._release(interception, destination)
+            return self._outcome(destination, True, self.source.description, pressed.seen)
+        finally:
+            await self._clean_up(interception)
+
+    async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
+        """Press on the source, and move a little: an HTML5 drag starts with that."""
+        witness = Witness(_PRESSED, "mousedown")
+        required = NO_REQUIREMENTS if self.force else TO_CLICK
+        async with self._inspect(self.source, "drag") as inspection:
+            try:
+                at = await inspection.wait_for_point(required, position, witness)
+                # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
+                self.source.session.post("Input.setInterceptDrags", enabled=True)
+                record, dialog = await witness.watch_over(
+                    lambda: self.mouse.press_at(at, self.modifiers), self.interruptions, self.departure
+                )
+            finally:
+                witness.end()
+        judge(self.source, "drag", record, forced=self.force, dialog=dialog)
+        if dialog:
+            await self.mouse.up()
+        else:
+            for share in (0.5, 1.0):
+                nudged = Point(at.x + share * _NUDGE, at.y + share * _NUDGE)
+                await self.mouse.hover(nudged.x, nudged.y, modifiers=self.modifiers)
+            await in_order(self.source.session)
+        return at, record or Record()
+
+    async def _to_node(
+        self,
+        interception: _Interception,
+        node: Node,
+        position: tuple[float, float] | None,
+        steps: int,
+        pressed: Record,
+    ) -> ActionOutcome:
+        by_page = interception.data is None
+        witness = Witness(_RELEASED if by_page else _DROPPED, "mouseup" if by_page else "drop", guard=False)
+        witness.on_disabled = True
+        required = NO_REQUIREMENTS if self.force else TO_HOVER
+        async with self._inspect(node, "drop on") as inspection:
+            try:
+                at = await inspection.wait_for_point(required, position, witness)
+
+                async def finish() -> bool:
+                    await self._move(interception, at, steps)
+                    return await self._release(interception, at)
+
+                record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
+            finally:
+                witness.end()
+        seen = [*pressed.seen, *(record.seen if record else ())]
+        if by_page:
+            # Where the page has captured the pointer, its release goes to the source: that is no failure.
+            other = record.other if record else ""
+            receiver = node.description if record and record.complete else other or self.source.description
+            return self._outcome(at, True, receiver, seen)
+        if not (record and record.complete) and not self.force:
+            raise NotDelivered(
+                action="drop on",
+                target=node.description,
+                reason="it did not accept what was dragged there (its dragover was not prevented)"
+                if record and "dragover" in record.seen
+                else "the drop did not reach it",
+                received_by=record.other if record else "",
+                events=tuple(seen),
+            )
+        complete = bool(record and record.complete)
+        return self._outcome(at, complete, node.description if complete else "", seen, dialog=dialog)
+
+    async def _move(self, interception: _Interception, to: Point, steps: int) -> None:
+        start = self.mouse.position
+        for step in range(1, steps + 1):
+            share = step / steps
+            at = Point(start.x + share * (to.x - start.x), start.y + share * (to.y - start.y))
+            if interception.data is None:
+                await self.mouse.hover(at.x, at.y, modifiers=self.modifiers, wait_for_frame=True)
+            else:
+                self.mouse.position = at
+                for call in interception.post_moves(at, self.mouse.mask(self.modifiers)):
+                    await call.raw()
+
+    async def _release(self, interception: _Interception, at: Point) -> bool:
+        if interception.data is None:
+            return await self.mouse.up(modifiers=self.modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        drop = interception.post("drop", at, self.mouse.mask(self.modifiers))
+        interception.data = None
+        self.mouse.dropped()
+        return await delivered([drop], self.interruptions)
+
+    async def _clean_up(self, interception: _Interception) -> None:
+        """Leave the page as one that nobody drags in: shielded, within a moment of its own."""
+        session = self.source.session
+        if self.mouse.buttons and interception.data is None:
+            # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
+            # would let go of a button that Chrome no longer looks at, and the drag would stay.
+            with trio.move_on_after(_CLEANING, shield=True), suppress(ConnectionLost):
+                await in_order(session)
+        session.off_event("Input.dragIntercepted", interception.taken)
+        calls: list[PendingCall] = []
+        with suppress(SessionGone, ConnectionLost):
+            if interception.data is not None:
+                calls.append(interception.post("dragCancel", self.mouse.position, 0))
+                self.mouse.dropped()
+            elif self.mouse.buttons:
+                calls += self.mouse.post_release("left")
+            calls.append(session.post("Input.setInterceptDrags", enabled=False))
+        await let_go(calls)
+
+    def _inspect(self, node: Node, action: str) -> Any:
+        return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)
+
+    def _outcome(
+        self, at: Point, landed: bool, receiver: str, seen: Iterable[str], *, dialog: bool = False
+    ) -> ActionOutcome:
+        return ActionOutcome(
+            "drag",
+            self.source.description,
+            at,
+            dialog_opened=dialog,
+            delivered=landed,
+            received_by=receiver,
+            events=tuple(seen),
+        )

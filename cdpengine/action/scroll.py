@@ -1,0 +1,96 @@
+"""Scrolling: by the wheel as a person does, and a node into view.
+
+Rule: a wheel's turn is a real event and is verified like any other; then the end of the scrolling that it set off
+is waited for, so what comes next finds the page at rest.
+"""
+
+from __future__ import annotations
+
+import trio
+
+from cdpengine.action.actionability import inspect
+from cdpengine.action.delivery import Interruptions
+from cdpengine.action.geometry import Point
+from cdpengine.action.look import Requirements
+from cdpengine.action.mouse import Mouse, checked_point
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.pointer import TO_HOVER, perform
+from cdpengine.action.witness import Departure, Witness
+from cdpengine.browser.node import Node
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.budget import Budget
+from cdpengine.errors import RemoteError
+from cdpengine.js import script
+from cdpengine.session.session import Session
+
+_IN_VIEW = Requirements(enabled=False, receives_events=False)
+
+_RECEIPT = 1.0
+"""Seconds in which a page hears of the wheel; it comes with the next frame."""
+
+_REST = 2.0
+"""Seconds after which a page that goes on scrolling is left to itself."""
+
+
+async def scroll_at(
+    node: Node,
+    dx: float,
+    dy: float,
+    *,
+    mouse: Mouse,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    departure: Departure | None = None,
+) -> ActionOutcome:
+    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
+    delta = checked_point(dx, dy, what="dx, dy")
+    device = mouse.on(node.session)
+
+    witness = Witness(("wheel",), "wheel", guard=False, on_disabled=True)
+
+    async def gesture(point: Point) -> bool:
+        dialog = await device.wheel_at(point, delta)
+        if not dialog:
+            await witness.linger(_RECEIPT)  # Chrome scrolls, and answers, before it tells the page
+        return dialog
+
+    outcome = await perform(
+        node,
+        "scroll",
+        gesture,
+        witness,
+        TO_HOVER,
+        worlds=worlds,
+        budget=budget,
+        interruptions=interruptions,
+        departure=departure,
+    )
+    if not outcome.dialog_opened and not (departure and departure.leaving):
+        await rest(node.session, worlds, node.frame_id)
+    return outcome
+
+
+async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
+    """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
+    with trio.move_on_after(_REST):
+        try:
+            context = await worlds.context(session, frame_id)
+            await session.call(
+                "Runtime.evaluate", expression=f"({script('rest')})()", contextId=context, awaitPromise=True
+            )
+        except RemoteError:
+            return  # the document was replaced: nothing of it scrolls any more
+
+
+async def scroll_into_view(
+    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
+) -> Point:
+    """Scroll all that is around the node, as little as needed, until it is in view and still; return a point.
+
+    Raises StaleRef; Invisible when it has no box, or is clipped away for good, at the end of the budget.
+    """
+    async with inspect(
+        node, "scroll to", worlds=worlds, budget=budget, interruptions=interruptions
+    ) as inspection:
+        return await inspection.wait_for_point(_IN_VIEW)

@@ -1,0 +1,209 @@
+"""Select: choose options of a <select>, or of a listbox that a page made itself.
+
+Rule: where one option of a closed list is wanted, it is chosen as by keyboard: the list is opened, the arrows
+go to the option, Enter takes it; so the page sees one trusted input and one trusted change event. Lists of
+several, and browsers that show lists in windows of the system (macOS), are set, and the page is told by
+events that are not trusted. What is selected is read back. An option that is selected already is left alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from contextlib import suppress
+
+import msgspec
+import trio
+
+from cdpengine.action.actionability import Inspection
+from cdpengine.action.context import ActionContext
+from cdpengine.action.listbox import choose_custom_option, choose_from_listbox
+from cdpengine.action.option import Option, named, request_for
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.related import related_node
+from cdpengine.browser.node import Node
+from cdpengine.errors import (
+    Disabled,
+    EngineError,
+    InvalidArgument,
+    NotInteractable,
+    OptionNotFound,
+    StaleRef,
+    ValueRefused,
+)
+from cdpengine.js import script
+
+__all__ = ["Option", "select"]
+
+_PATIENCE = 0.25
+"""Seconds of one look for an option that is not there yet; a change in the select ends it at once."""
+
+_OPENS = "F4"
+"""The key that opens the list, on all systems that draw it in the browser."""
+
+_CLOSING = 0.5
+"""Seconds that closing an open list gets on the way out of a cancelled action."""
+
+
+class _Seen(msgspec.Struct):
+    """What select.js answers."""
+
+    kind: str
+    index: int = -1
+    connected: bool = True
+    multiple: bool = False
+    found: list[int] = []
+    disabled: str | None = None
+    selected: list[int] = []
+    labels: list[str] = []
+    held: list[str] = []
+    steps: int = -1
+    open: bool = False
+
+
+async def select(node: Node, *values: str | Option, context: ActionContext) -> ActionOutcome:
+    """Choose exactly these options. A text is an option's value where one has it, else its label.
+
+    The node is a <select>, a label of one, a listbox or what opens one; or, without values, an option itself.
+    Waits for options that are not there yet, or disabled.
+
+    Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once for what has no
+    options, or takes one only; OptionNotFound, Disabled or Invisible when the budget ends first; ValueRefused
+    when the page does not leave the choice as it was made.
+    """
+    wanted = [request_for(value) for value in values]
+    async with context.inspect(node, "select from") as inspection:
+        seen = await _look(inspection, wanted)
+        if seen.kind == "select":
+            return await _select(node, inspection, values, wanted, context)
+    if seen.kind == "option":
+        _no_values(values)
+        owner = await related_node(node, "owner_select", None, node.description, context=context)
+        if owner is None:
+            raise _cannot(node, "the option belongs to no select any more")
+        return await select(owner, Option(index=seen.index), context=context)
+    if seen.kind == "custom option":
+        _no_values(values)
+        return await choose_custom_option(node, context=context)
+    if seen.kind == "listbox":
+        return await choose_from_listbox(node, values, context=context)
+    raise _cannot(node, "it is neither a select nor a listbox, nor an option of one")
+
+
+async def choose_clicked_option(node: Node, *, context: ActionContext) -> ActionOutcome | None:
+    """Choose the option of a <select> that the node is; None when it is none, and can be clicked like others.
+
+    Such an option has no place on the page where it could be clicked. Raises as `select` does.
+    """
+    async with context.inspect(node, "click") as inspection:
+        if (await _look(inspection, [])).kind != "option":
+            return None
+    return await select(node, context=context)
+
+
+async def _select(
+    node: Node,
+    inspection: Inspection,
+    values: Sequence[str | Option],
+    wanted: Sequence[dict[str, object]],
+    context: ActionContext,
+) -> ActionOutcome:
+    await inspection.wait_for_focus(editable=False, at_end=False)
+    seen = await _wait_for_options(node, inspection, values, wanted, context)
+    if not seen.multiple and len(set(seen.found)) != 1:
+        raise _cannot(node, f"it takes one option, and {len(set(seen.found))} were given")
+    chosen = sorted(set(seen.found))
+    if seen.selected == chosen:
+        return ActionOutcome("select", node.description)
+    dialog = False
+    try:
+        if seen.steps < 0 or context.keyboard.mac:
+            seen = await _look(inspection, wanted, set_them=True)
+        else:
+            dialog, seen = await _choose_by_keys(node, inspection, seen.steps, wanted, context)
+    except StaleRef:
+        # The page took the choice as a reason to show another document, as menus of places to go to do.
+        return ActionOutcome("select", node.description, dialog_opened=dialog)
+    if seen.selected != sorted(set(seen.found)):
+        raise ValueRefused(
+            action="select from",
+            target=node.description,
+            reason="the page did not leave the choice as it was made",
+            took=", ".join(seen.held),
+        )
+    return ActionOutcome("select", node.description, dialog_opened=dialog)
+
+
+async def _wait_for_options(
+    node: Node,
+    inspection: Inspection,
+    values: Sequence[str | Option],
+    wanted: Sequence[dict[str, object]],
+    context: ActionContext,
+) -> _Seen:
+    """Look until all wanted options are there and enabled; the last look's reason is the error."""
+    for patience in itertools.chain([0.0], itertools.repeat(_PATIENCE)):
+        seen = await _look(inspection, wanted, patience=patience)
+        if -1 not in seen.found and seen.disabled is None:
+            return seen
+        if context.budget.remaining() <= 2 * _PATIENCE:
+            break
+    if -1 in seen.found:
+        missing = values[seen.found.index(-1)]
+        raise OptionNotFound(
+            action="select from",
+            target=node.description,
+            reason=f"{named(missing)} is not there",
+            options=seen.labels,
+        )
+    raise Disabled(
+        action="select from", target=node.description, reason=f"the option {seen.disabled!r} is disabled"
+    )
+
+
+async def _choose_by_keys(
+    node: Node,
+    inspection: Inspection,
+    steps: int,
+    wanted: Sequence[dict[str, object]],
+    context: ActionContext,
+) -> tuple[bool, _Seen]:
+    keyboard = context.keyboard.on(node.session)
+    try:
+        # Its release comes last: while the list is open, the list has the keys, and the page would miss it.
+        dialog = await keyboard.down(_OPENS)
+        if not (await _look(inspection, wanted)).open:
+            # The page, or the browser, has its own idea of this key: no list is open that keys could go to.
+            dialog = await keyboard.up(_OPENS) or dialog
+            return dialog, await _look(inspection, wanted, set_them=True)
+        dialog = await keyboard.press_each("Home", *["ArrowDown"] * steps, "Enter") or dialog
+        dialog = await keyboard.up(_OPENS) or dialog
+        return dialog, await _look(inspection, wanted)
+    except BaseException:
+        with trio.move_on_after(_CLOSING, shield=True), suppress(EngineError):
+            if (await _look(inspection, wanted)).open:  # else Escape would be the page's
+                await keyboard.press("Escape")
+            await keyboard.up(_OPENS)
+        raise
+
+
+async def _look(
+    inspection: Inspection,
+    wanted: Sequence[dict[str, object]],
+    *,
+    set_them: bool = False,
+    patience: float = 0,
+) -> _Seen:
+    request = {"wanted": wanted, "set": set_them, "patience": round(patience * 1000)}
+    return await inspection.run(script("select"), request, _Seen)
+
+
+def _no_values(values: Sequence[str | Option]) -> None:
+    if values:
+        raise InvalidArgument(
+            what="values", given=f"{len(values)} beside an option", expected="none: the target is the option"
+        )
+
+
+def _cannot(node: Node, reason: str) -> NotInteractable:
+    return NotInteractable(action="select from", target=node.description, reason=reason)

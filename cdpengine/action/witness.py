@@ -1,0 +1,279 @@
+"""Witness: sees, by the page's own events, who received the input of one action.
+
+Rule: it is armed by the look that finds the point, in the same call; the input follows at once, is sent once, and
+the witness is taken away whatever happens. What it did not see was not delivered. A press that goes astray is held
+back from what it would hit, unless the action was forced.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.action.delivery import Interruptions
+from cdpengine.action.in_page import Handle, post_library_call, returned
+from cdpengine.browser.node import Node
+from cdpengine.errors import ConnectionLost, NotDelivered, RemoteError, SessionGone, StaleRef
+from cdpengine.nursery import open_body_nursery
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.session import Session
+
+PRESS_EVENTS = (
+    "pointerdown",
+    "mousedown",
+    "pointerup",
+    "mouseup",
+    "click",
+    "auxclick",
+    "dblclick",
+    "contextmenu",
+)
+MOVE_EVENTS = ("pointermove", "mousemove")
+TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *PRESS_EVENTS)
+
+_CLOSING = 0.5
+"""Seconds that the record gets to come in once the page is on its way to another document, or is blocked."""
+
+_numbers = itertools.count(1)
+
+
+class Record(msgspec.Struct):
+    """What a witness saw; see witness.js. `seen` are the events that the node received, in order.
+
+    `complete`: its last one too. `other` describes what received the first that went astray, of the type `astray`;
+    `held`: it was held back. `consumed`: the node received the press, and the page took the node away at that.
+    `hovered`: it matched :hover at the end.
+    """
+
+    complete: bool = False
+    seen: list[str] = []
+    finals: int = 0
+    other: str = ""
+    astray: str = ""
+    held: bool = False
+    consumed: bool = False
+    hovered: bool = False
+
+
+class Departure(Protocol):
+    """What tells that the page is about to show another document (see browser/activity.py)."""
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it is."""
+
+    async def left(self) -> None:
+        """Return once it is."""
+
+
+@attrs.define(eq=False)
+class Witness:
+    """Watches for the events `watch`; `count` times `final` complete the action. One action, one witness.
+
+    `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do.
+    `enough`: the event after which the rest may be missing, because the page can prevent it.
+    """
+
+    watch: Sequence[str]
+    final: str
+    count: int = 1
+    guard: bool = True
+    on_disabled: bool = False
+    enough: str = ""
+    id: str = attrs.field(factory=lambda: f"w{next(_numbers)}", init=False)
+    handles: list[Handle] = attrs.field(factory=list, init=False)
+    _ended: bool = attrs.field(default=True, init=False)
+    _completion: PendingCall | None = attrs.field(default=None, init=False)
+    _early: Record | None = attrs.field(default=None, init=False)
+
+    def orders(self, *, inside: bool, checked: bool) -> dict[str, Any]:
+        """Return what witness.js is told. `inside`: armed on a frame around the node; `checked`: not forced."""
+        return {
+            "id": self.id,
+            "watch": list(self.watch),
+            "final": self.final,
+            "count": self.count,
+            "guard": self.guard and checked,
+            "inside": inside,
+            "always": inside or not checked,
+            "disabled": self.on_disabled,
+        }
+
+    def armed(self, handles: Sequence[Handle]) -> None:
+        """Note where it is armed: the node's handle first, then those of the frames around it."""
+        self.handles = list(handles)
+        self._ended = False
+
+    def post_completion(self) -> None:
+        """Ask to be told when the action is complete: before the input, which may hold the page up for long."""
+        if self._completion is not None:
+            self._completion.abandon()
+        request = {"id": self.id, "final": False}
+        self._completion = post_library_call(self.handles[0], "receipt", request)
+
+    def end(self) -> None:
+        """Take the witness away, if that has not been done. Posted, not awaited: also while being cancelled."""
+        if not self._ended:
+            self._ended = True
+            self._post_ends()
+        if self._completion is not None:
+            self._completion.abandon()
+
+    def _post_ends(self) -> list[PendingCall]:
+        calls: list[PendingCall] = []
+        with suppress(SessionGone, ConnectionLost):
+            for handle in self.handles:
+                calls.append(post_library_call(handle, "receipt", {"id": self.id, "final": True}))  # noqa: PERF401
+        return calls
+
+    async def linger(self, seconds: float) -> None:
+        """Wait up to that long until the action is complete; for gestures that Chrome finishes by itself."""
+        assert self._completion is not None
+        with trio.move_on_after(seconds) as patience:
+            self._early = await _record(self._completion, self.handles[0].node)
+        if patience.cancelled_caught or self._early is None:
+            self._completion = None
+
+    async def watch_over(
+        self,
+        gesture: Callable[[], Awaitable[bool]],
+        interruptions: Interruptions,
+        departure: Departure | None,
+    ) -> tuple[Record | None, bool]:
+        """Run the gesture, and return what was seen of it, and whether a dialog opened.
+
+        None: nobody can say any more, because the page or its document went away before it told. Raises what the
+        gesture raises, unless the node had received all of it before.
+        """
+        node = self.handles[0].node
+        try:
+            dialog = await gesture()
+        except (SessionGone, RemoteError):
+            # What the click did can be to close the page that was to answer it.
+            record = await self._completed(node)
+            if record is None or not record.complete:
+                raise
+            return record, False
+        await in_order(node.session)
+        record = await self._completed(node)
+        if record is None:
+            record = await self._late_record(node, interruptions, departure)
+        return record, dialog
+
+    async def _completed(self, node: Node) -> Record | None:
+        """Return what was told when the action was complete; None when that has not come."""
+        if self._early is None and self._completion is not None and self._completion.done:
+            self._early, self._completion = await _record(self._completion, node), None
+        return self._early
+
+    async def _late_record(
+        self, node: Node, interruptions: Interruptions, departure: Departure | None
+    ) -> Record | None:
+        """Ask what was seen of an action whose last event has not been told of."""
+        calls = self._post_ends()
+        record = None
+        if calls:
+            record = await _record_unless_held_back(calls[0], node, interruptions, departure)
+        if record is None:
+            if self._completion is not None:
+                await self.linger(_CLOSING)
+            return self._early
+        self._ended = True
+        if self.enough in record.seen:
+            record.complete = True
+        for call in calls[1:]:
+            around = await _record(call, node)
+            if around is not None and around.other and not record.other:
+                record.other, record.astray, record.held = around.other, around.astray, around.held
+        return record
+
+
+async def in_order(session: Session) -> None:
+    """Return when the browser has told of everything that the input had set off by the time it was answered.
+
+    A page cannot be asked: it draws first, and when it is about to show another document, Chrome holds its answer
+    back. The browser itself answers at once, and in order.
+    """
+    with suppress(SessionGone, RemoteError):
+        await session.connection.root.post("Browser.getVersion").raw()
+
+
+@attrs.frozen
+class Verdict:
+    """What came of the input: whether the node received it, what did, and the events that the node received."""
+
+    delivered: bool
+    received_by: str
+    events: tuple[str, ...]
+
+
+def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
+    """Say what received the action. Raises NotDelivered unless it was the node.
+
+    Not where it was forced, or where a dialog made Chrome drop the rest: then the verdict says so.
+    """
+    record_or_empty = record or Record()
+    seen, other = tuple(record_or_empty.seen), record_or_empty.other
+    if record_or_empty.complete or record_or_empty.consumed:
+        return Verdict(True, node.description, seen)
+    if forced or dialog:
+        return Verdict(False, node.description if seen and not other else other, seen)
+    raise NotDelivered(
+        action=action,
+        target=node.description,
+        reason=_reason(record),
+        received_by=other,
+        held_back=record_or_empty.held,
+        events=seen,
+    )
+
+
+def _reason(record: Record | None) -> str:
+    if record is None:
+        return "the input was sent, and its document went away before it could be told what received it"
+    if record.held:
+        return f"{record.other or 'something else'} came in the way, so the press was held back; try again"
+    if record.other and not record.seen:
+        return f"the input was sent, and {record.other} received it"
+    if record.other:
+        return f"it received {', '.join(record.seen)}; {record.astray} went to {record.other}"
+    if record.seen:
+        return f"it received {', '.join(record.seen)}, and nothing after that"
+    return "the input was sent, and nothing in its document received it"
+
+
+async def _record(call: PendingCall, node: Node) -> Record | None:
+    """Return the record; None where the document, or the page, went away before."""
+    with suppress(StaleRef, SessionGone, RemoteError):
+        return await returned(call, node, Record | None)  # type: ignore[arg-type]
+    return None
+
+
+async def _record_unless_held_back(
+    call: PendingCall, node: Node, interruptions: Interruptions, departure: Departure | None
+) -> Record | None:
+    """Wait for the record; None too when a dialog, or another document on its way, holds the answer back.
+
+    The answer also says that everything that the input has set off in the page was told of before.
+    """
+    if departure is not None and departure.leaving:
+        return None
+    record = None
+    async with open_body_nursery() as nursery:
+
+        async def give_up_after(wait: Callable[[], Awaitable[None]]) -> None:
+            await wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(give_up_after, interruptions.dialog_opened)
+        if departure is not None:
+            nursery.start_soon(give_up_after, departure.left)
+        record = await _record(call, node)
+        nursery.cancel_scope.cancel()
+    return record

@@ -1,0 +1,150 @@
+"""Activity: what starts on a page while something is done to it: navigations, popups, downloads.
+
+Rule: kept by the reader from Chrome's events, for as long as somebody watches; it says that something has begun,
+not what became of it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import attrs
+import msgspec
+
+from cdpengine.browser.changes import Changes
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.errors import UndecodableReply
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+
+logger = logging.getLogger("cdpengine.browser")
+
+
+class _Navigating(msgspec.Struct, rename="camel"):
+    """`Page.frameRequestedNavigation`, `Page.frameStartedNavigating` and `Page.navigatedWithinDocument`."""
+
+    frame_id: str
+    url: str = ""
+    disposition: str = "currentTab"
+    navigation_type: str = ""
+
+
+class _DownloadBegins(msgspec.Struct, rename="camel"):
+    """`Page.downloadWillBegin`."""
+
+    frame_id: str = ""
+    guid: str = ""
+    url: str = ""
+    suggested_filename: str = ""
+
+
+class _TargetInfo(msgspec.Struct, rename="camel"):
+    target_id: str
+    type: str = ""
+    url: str = ""
+    opener_id: str | None = None
+
+
+class _TargetCreated(msgspec.Struct, rename="camel"):
+    target_info: _TargetInfo
+
+
+@attrs.frozen
+class NavigationStarted:
+    """A frame began to go to `url`; `within_document`: by its fragment or history.pushState, which is done."""
+
+    frame_id: str
+    url: str
+    within_document: bool = False
+
+
+@attrs.frozen
+class PopupOpened:
+    """The page opened another one. `browser.page(target_id)` is that page."""
+
+    target_id: str
+    url: str
+
+
+@attrs.frozen
+class DownloadStarted:
+    """A download began; `guid` is Chrome's name of it."""
+
+    guid: str
+    url: str
+    suggested_filename: str
+
+
+@attrs.define(eq=False)
+class Activity:
+    """What has begun since the watch began. Filled while it lasts."""
+
+    navigations: list[NavigationStarted] = attrs.field(factory=list)
+    popups: list[PopupOpened] = attrs.field(factory=list)
+    downloads: list[DownloadStarted] = attrs.field(factory=list)
+    changes: Changes = attrs.field(factory=Changes)
+
+    @property
+    def leaving(self) -> bool:
+        """Whether a document is about to be replaced: until it is, Chrome may hold back what is asked of it."""
+        return any(not each.within_document for each in self.navigations)
+
+    async def left(self) -> None:
+        """Return once a document is about to be replaced."""
+        await self.changes.wait_for(lambda: self.leaving)
+
+
+_NAVIGATION_EVENTS = (
+    "Page.frameRequestedNavigation",
+    "Page.frameStartedNavigating",
+    "Page.navigatedWithinDocument",
+)
+
+
+@contextmanager
+def watch_activity(page: PageTarget) -> Iterator[Activity]:
+    """Collect what begins on `page` and in its frames while the block runs."""
+    activity = Activity()
+
+    def navigating(event: Event) -> None:
+        found = event.decode(_Navigating)
+        within = event.method == "Page.navigatedWithinDocument" or found.navigation_type == "sameDocument"
+        started = NavigationStarted(found.frame_id, found.url, within)
+        # A navigation is told of when it is asked for, and again when it begins.
+        if found.disposition == "currentTab" and started not in activity.navigations:
+            activity.navigations.append(started)
+
+    def download(event: Event) -> None:
+        found = event.decode(_DownloadBegins)
+        if all(known.guid != found.guid for known in activity.downloads):
+            activity.downloads.append(DownloadStarted(found.guid, found.url, found.suggested_filename))
+
+    def created(event: Event) -> None:
+        info = event.decode(_TargetCreated).target_info
+        if info.opener_id == page.target_id and info.type == "page":
+            activity.popups.append(PopupOpened(info.target_id, info.url))
+
+    def noting(note: Callable[[Event], None]) -> Callable[[Event], None]:
+        def sink(event: Event) -> None:
+            try:
+                note(event)
+            except UndecodableReply as error:
+                logger.warning("an event was not understood and passed over: %s", error)
+            activity.changes.notify()
+
+        return sink
+
+    sinks: list[tuple[Session, str, Callable[[Event], None]]] = []
+    for session in tuple(page.frame_sessions.values()):
+        sinks += [(session, method, noting(navigating)) for method in _NAVIGATION_EVENTS]
+    sinks.append((page.session, "Page.downloadWillBegin", noting(download)))
+    sinks.append((page.session.connection.root, "Target.targetCreated", noting(created)))
+    for session, method, sink in sinks:
+        session.on_event(method, sink)
+    try:
+        yield activity
+    finally:
+        for session, method, sink in sinks:
+            session.off_event(method, sink)

@@ -1,0 +1,347 @@
+"""Downloads: which files pages load, where those that somebody expects are put, and the end of all others.
+
+Rule: a file is taken only while somebody expects one from that page; every other download of a context of ours is
+refused, with a record. Chrome writes under a name of its own (a GUID); once it is whole, the file gets the name
+that the server suggested, made safe, in the directory that was given, and nowhere else. What is given up on leaves
+no partial file.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.changes import Changes
+from cdpengine.browser.download import Download, DownloadProgress, DownloadProgressed
+from cdpengine.browser.file_names import place_file, safe_file_name
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+
+logger = logging.getLogger("cdpengine.browser")
+
+KEPT = 100
+"""Downloads whose record is kept."""
+
+CANCEL_GRACE = 1.0
+"""Seconds that Chrome gets to confirm that a download which nobody wants any more is over."""
+
+_EARLY = 100
+"""Reports that are kept for downloads of which Chrome has not told yet."""
+
+_OPENERS_KEPT = 1000
+
+_GUID = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+class _WillBegin(msgspec.Struct, rename="camel"):
+    guid: str
+    frame_id: str = ""
+    url: str = ""
+    suggested_filename: str = ""
+
+
+class _Created(msgspec.Struct, rename="camel"):
+    target_id: str = ""
+    opener_id: str | None = None
+
+
+class _TargetCreated(msgspec.Struct, rename="camel"):
+    target_info: _Created
+
+
+@attrs.define(eq=False)
+class AwaitedDownload:
+    """One expectation: the next download of `page`, or of a popup of it, goes into `directory`."""
+
+    page: PageTarget
+    directory: Path
+    download: Download | None = None
+
+
+@attrs.define(eq=False)
+class _Open:
+    """A context in which Chrome may write files, into `directory`, as long as `users` need it."""
+
+    directory: Path
+    users: int = 0
+
+
+class Downloads:
+    """The downloads of one browser, told on its own session. `pages` are those that the engine knows."""
+
+    def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
+        self.records: deque[Download] = deque(maxlen=KEPT)
+        self.changes = Changes()
+        self._root = root
+        self._pages = pages
+        self._nursery = nursery
+        self._refused_contexts: set[str | None] = set()
+        self._open: dict[str | None, _Open] = {}
+        self._awaited: list[AwaitedDownload] = []
+        self._running: dict[str, Download] = {}
+        self._early: dict[str, list[DownloadProgressed]] = {}
+        self._openers: dict[str, str] = {}
+        root.on_event("Browser.downloadWillBegin", self._will_begin)
+        root.on_event("Browser.downloadProgress", self._progressed)
+        root.on_event("Target.targetCreated", self._target_created)
+        root.on_end(self.changes.notify)
+
+    def refuse(self, context_id: str | None = None) -> None:
+        """Have Chrome refuse the downloads that nobody expects, in a context of ours (None: the default one)."""
+        self._refused_contexts.add(context_id)
+        self._post_behavior(context_id)
+
+    def forget_context(self, context_id: str) -> None:
+        """Note that a context is disposed of."""
+        self._refused_contexts.discard(context_id)
+
+    async def close(self) -> None:
+        """Give up what is still being loaded; no partial file stays. Bounded and shielded."""
+        running = [download for download in self._running.values() if download.directory is not None]
+        for download in running:
+            self._post_cancel(download)
+        with trio.move_on_after(CANCEL_GRACE, shield=True):
+            for download in running:
+                await self.changes.wait_for(lambda each=download: each.ended or self._root.ended)  # type: ignore[misc]
+
+    def of_page(self, page: PageTarget) -> list[Download]:
+        """Return the latest downloads that the page, a frame or a popup of it began, oldest first."""
+        return [download for download in self.records if self._is_of(download.frame_id, page)]
+
+    @asynccontextmanager
+    async def expecting(self, page: PageTarget, directory: Path) -> AsyncIterator[AwaitedDownload]:
+        """Take the next download of the page while the body runs; refuse again after it.
+
+        A download that began goes on after the body, unless the body raised: then it is cancelled. Raises
+        InvalidArgument for a directory that cannot be one, RemoteError where Chrome does not allow it.
+        """
+        directory = await _made(directory)
+        awaited = AwaitedDownload(page, directory)
+        opened = self._open.setdefault(page.context_id, _Open(directory))
+        opened.users += 1
+        self._awaited.append(awaited)
+        try:
+            if opened.users == 1:
+                await self._root.call(
+                    "Browser.setDownloadBehavior",
+                    behavior="allowAndName",
+                    downloadPath=str(directory),
+                    eventsEnabled=True,
+                    **_in_context(page.context_id),
+                )
+            yield awaited
+        except BaseException:
+            if awaited.download is not None:
+                await self._give_up(awaited.download)
+            raise
+        finally:
+            self._awaited.remove(awaited)
+            self._release(page.context_id)
+
+    def _release(self, context_id: str | None) -> None:
+        """Refuse again once nobody needs the context open: refused too early, a download that began would end."""
+        opened = self._open[context_id]
+        opened.users -= 1
+        if not opened.users:
+            del self._open[context_id]
+            self._post_behavior(context_id)
+
+    async def cancel(self, download: Download) -> None:
+        """Have Chrome end a download, and wait until it has. One that has ended stays what it is."""
+        if download.ended:
+            await trio.lowlevel.checkpoint()
+            return
+        self._post_cancel(download)
+        await self.wait_until_ended(download)
+
+    async def wait_until_ended(self, download: Download) -> None:
+        """Wait until the download is whole and in its place, or over. Raises ConnectionLost."""
+        await self.wait_for_change(download, None, also_progress=False)
+
+    async def wait_for_change(
+        self, download: Download, known: DownloadProgress | None, *, also_progress: bool = True
+    ) -> None:
+        """Wait until the download has ended or its progress is another than `known`. Raises ConnectionLost."""
+
+        def changed() -> bool:
+            if download.ended:
+                return True
+            if error := self._root.error():
+                raise error
+            return also_progress and download.progress != known
+
+        await self.changes.wait_for(changed)
+
+    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+
+    def _target_created(self, event: Event) -> None:
+        info = event.decode(_TargetCreated).target_info
+        if info.opener_id is not None:
+            self._openers[info.target_id] = info.opener_id
+            while len(self._openers) > _OPENERS_KEPT:
+                del self._openers[next(iter(self._openers))]
+
+    def _will_begin(self, event: Event) -> None:
+        begun = event.decode(_WillBegin)
+        if not _GUID.fullmatch(begun.guid) or begun.guid in self._running:
+            return
+        page = self._page_of(begun.frame_id)
+        download = Download(self, begun.guid, begun.url, begun.suggested_filename, begun.frame_id)
+        download.context_id = page.context_id if page is not None else None
+        self.records.append(download)
+        self._running[begun.guid] = download
+        for awaited in self._awaited:
+            if awaited.download is None and self._is_of(begun.frame_id, awaited.page):
+                awaited.download = download
+                download.context_id = awaited.page.context_id
+                download.directory = awaited.directory
+                opened = self._open[awaited.page.context_id]
+                opened.users += 1
+                download.staging = opened.directory / begun.guid
+                break
+        else:
+            self._unexpected(download, page)
+        for progress in self._early.pop(begun.guid, ()):
+            if begun.guid in self._running:  # what comes after its end says nothing
+                self._take(download, progress)
+        self.changes.notify()
+        for each in self._pages.values():
+            each.changes.notify()
+
+    def _progressed(self, event: Event) -> None:
+        progress = event.decode(DownloadProgressed)
+        download = self._running.get(progress.guid)
+        if download is not None:
+            self._take(download, progress)
+            self.changes.notify()
+        elif not any(record.guid == progress.guid for record in self.records) and len(self._early) < _EARLY:
+            self._early.setdefault(progress.guid, []).append(progress)
+
+    def _take(self, download: Download, progress: DownloadProgressed) -> None:
+        if progress.state in ("completed", "canceled") and download.directory is not None:
+            self._release(download.context_id)
+        if progress.state == "completed":
+            download.note(progress)
+            del self._running[download.guid]
+            self._nursery.start_soon(self._finish, download, name="finish a download")
+        elif progress.state == "canceled":
+            del self._running[download.guid]
+            self._nursery.start_soon(self._end_cancelled, download, name="end a download")
+        else:
+            download.note(progress)
+
+    def _unexpected(self, download: Download, page: PageTarget | None) -> None:
+        context_id = None if page is None else page.context_id
+        opened = self._open.get(context_id) if page is not None else None
+        if opened is not None:
+            download.staging = opened.directory / download.guid
+            download.refused = True
+            self._post_cancel(download)
+        elif self._refuses(context_id):
+            download.refused = True
+
+    async def _finish(self, download: Download) -> None:
+        staging, directory = download.staging, download.directory
+        if staging is None:
+            download.end(None)  # Chrome keeps it where it likes: not ours
+        elif directory is None:
+            # It was whole before Chrome heard that nobody wants it.
+            await self._end_cancelled(download)
+        else:
+            name = safe_file_name(download.suggested_name)
+            try:
+                path = await trio.to_thread.run_sync(place_file, staging, directory, name)
+            except OSError as error:
+                reason = f"the file could not be put into its place: {error.strerror or error}"
+                download.fail(reason)
+                logger.warning("a download was lost: %s", reason)
+            else:
+                download.end(path)
+        self.changes.notify()
+
+    async def _end_cancelled(self, download: Download) -> None:
+        """Note the end once no partial file is left: Chrome tells it a moment before it removes the file."""
+        if (staging := download.staging) is not None:
+
+            def remove() -> None:
+                for path in (staging, staging.with_name(f"{staging.name}.crdownload")):
+                    path.unlink(missing_ok=True)
+
+            with suppress(OSError):  # Chrome has it open still, and removes it itself
+                await trio.to_thread.run_sync(remove)
+        download.end_cancelled()
+        self.changes.notify()
+
+    # --- what Chrome is told -----------------------------------------------------------------------------------
+
+    async def _give_up(self, download: Download) -> None:
+        with trio.move_on_after(CANCEL_GRACE, shield=True), suppress(ConnectionLost):
+            await self.cancel(download)
+
+    def _post_cancel(self, download: Download) -> None:
+        download.cancelled = True
+        # Not waited for: what comes of it is told by an event; refused, it had ended before.
+        with suppress(SessionGone, ConnectionLost):
+            context = _in_context(download.context_id)
+            self._root.post("Browser.cancelDownload", guid=download.guid, **context)
+
+    def _post_behavior(self, context_id: str | None) -> None:
+        refuses = self._refuses(context_id)
+        with suppress(SessionGone, ConnectionLost):
+            self._root.post(
+                "Browser.setDownloadBehavior",
+                behavior="deny" if refuses else "default",
+                eventsEnabled=bool(self._refused_contexts or self._open),
+                **_in_context(context_id),
+            )
+
+    def _refuses(self, context_id: str | None) -> bool:
+        """Whether the context is one that refuses: all are, where the default one (None) is."""
+        return context_id in self._refused_contexts or None in self._refused_contexts
+
+    # --- whose it is -------------------------------------------------------------------------------------------
+
+    def _page_of(self, frame_id: str) -> PageTarget | None:
+        page = self._pages.get(frame_id)
+        if page is not None:
+            return page
+        return next((each for each in self._pages.values() if each.frames.get(frame_id) is not None), None)
+
+    def _is_of(self, frame_id: str, page: PageTarget) -> bool:
+        own = self._page_of(frame_id)
+        target_id: str | None = frame_id if own is None else own.target_id
+        for _ in range(_OPENERS_KEPT):
+            if target_id == page.target_id:
+                return True
+            target_id = self._openers.get(target_id or "")
+            if target_id is None:
+                break
+        return False
+
+
+def _in_context(context_id: str | None) -> dict[str, str]:
+    return {} if context_id is None else {"browserContextId": context_id}
+
+
+async def _made(directory: Path) -> Path:
+    """Make the directory where it is not there, and return its absolute path."""
+
+    def make() -> Path:
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory.resolve(strict=True)
+
+    try:
+        return await trio.to_thread.run_sync(make)
+    except OSError as error:
+        expected = f"a directory that is there or can be made ({error.strerror})"
+        raise InvalidArgument(what="directory", given=repr(str(directory)), expected=expected) from None

@@ -1,0 +1,238 @@
+"""PageContent: what a page says, as text and as a picture.
+
+Rule: nothing is changed in the page for it. What is read is read under the action's budget, of one document; where
+that is replaced meanwhile, the new one is read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import attrs
+import msgspec
+
+from cdpengine.action.boxes import bounding_box
+from cdpengine.action.scroll import scroll_into_view
+from cdpengine.budget import Budget
+from cdpengine.engine.capture import ImageFormat, check_image_options, current_view, take_screenshot
+from cdpengine.engine.page_snapshots import PageSnapshots, taken_snapshot
+from cdpengine.engine.targets import Target, describe_target
+from cdpengine.errors import InvalidArgument, Invisible, RemoteError, shown_url
+from cdpengine.snapshot.capture import Capture, Scope, capture
+from cdpengine.snapshot.content import Block
+from cdpengine.snapshot.labels import boxes_of, draw_labels
+from cdpengine.snapshot.markdown import to_markdown
+from cdpengine.snapshot.node import walk
+from cdpengine.snapshot.options import SnapshotOptions
+from cdpengine.snapshot.plain_text import to_text
+from cdpengine.snapshot.readable import ReadableDocument, readable_reader
+from cdpengine.snapshot.shortening import shortened
+from cdpengine.snapshot.snapshot import Snapshot
+
+_KEPT_BACK = 0.02
+_TRIES = 2
+"""Pictures that are taken of a page that scrolls meanwhile, before the last one will do."""
+
+
+@attrs.frozen
+class LabelledScreenshot:
+    """A picture with refs drawn on it, and the snapshot whose refs they are."""
+
+    image: bytes = attrs.field(repr=False)
+    snapshot: Snapshot
+
+
+class _Markup(msgspec.Struct, rename="camel"):
+    outer_html: str = msgspec.field(name="outerHTML")
+
+
+class _Model(msgspec.Struct):
+    content: list[float]
+    border: list[float]
+
+
+class _BoxModel(msgspec.Struct):
+    model: _Model
+
+
+class PageContent(PageSnapshots):
+    """What one does to read a page."""
+
+    async def extract_text(
+        self,
+        target: Target | None = None,
+        *,
+        main_only: bool = False,
+        max_chars: int | None = None,
+        timeout: float = 30,
+    ) -> str:
+        """Return what a reader sees of the page, frames included, as plain text; of `target` only, if given.
+
+        `target` is a ref, or a CSS selector for the main frame. What is not drawn is left out, and so is what was
+        typed into password fields. `main_only` takes the main content alone (docs/snapshots.md has the rule);
+        `max_chars` cuts, and says so. Raises InvalidArgument, NodeNotFound, StaleRef, DeadlineExceeded.
+        """
+        return await self._extract("extract text", to_text, target, main_only, max_chars, timeout)
+
+    async def extract_markdown(
+        self,
+        target: Target | None = None,
+        *,
+        main_only: bool = False,
+        max_chars: int | None = None,
+        timeout: float = 30,
+    ) -> str:
+        """Return what a reader sees of the page as Markdown: links with whole addresses, lists, tables, code.
+
+        The page's words are escaped, so they cannot make structure. Everything else as `extract_text`.
+        """
+        return await self._extract("extract Markdown", to_markdown, target, main_only, max_chars, timeout)
+
+    async def outer_html(self, target: Target, *, timeout: float = 30) -> str:
+        """Return the element's HTML as it is now, its own tag included. Raises NodeNotFound and StaleRef."""
+        async with self._action(f"outer HTML of {describe_target(target)}", timeout):
+            node = self._node(target)
+            reply = await node.session.request(
+                "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, _Markup
+            )
+            self._node(target)  # whether it still is the document that it was asked of
+            return reply.outer_html
+
+    async def screenshot(
+        self,
+        *,
+        target: Target | None = None,
+        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        full_page: bool = False,
+        refs: bool = False,
+        timeout: float = 30,
+    ) -> bytes:
+        """Return an image of the viewport, or of the whole page; "png", "jpeg" or "webp", quality 0 to 100.
+
+        With `target`, of that node alone: scrolled into view, all of it even where it is larger than the viewport.
+        With `refs`, the elements that have refs are framed and labelled on it, as by `labelled_screenshot`.
+
+        Raises InvalidArgument for options that do not go together, Invisible for a target that has no box, and as
+        `scroll_into_view` does.
+        """
+        if target is not None and (full_page or refs):
+            given = f"True, with {'full_page' if full_page else 'refs'}"
+            raise InvalidArgument(what="target", given=given, expected="one of them")
+        if refs:
+            labelled = await self.labelled_screenshot(
+                format=format, quality=quality, full_page=full_page, timeout=timeout
+            )
+            return labelled.image
+        over = "" if target is None else f" of {describe_target(target)}"
+        async with self._action(f"screenshot{over}", timeout) as budget:
+            box = None
+            if target is not None:
+                node = self._node(target)
+                await scroll_into_view(node, worlds=self._worlds, budget=budget, interruptions=self._target)
+                box = await bounding_box(node, self._worlds)
+                if box is None:
+                    raise Invisible(
+                        action="take a screenshot of", target=node.description, reason="it has no box"
+                    )
+            return await take_screenshot(
+                self.session, image_format=format, quality=quality, full_page=full_page, box=box
+            )
+
+    async def labelled_screenshot(
+        self,
+        *,
+        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        full_page: bool = False,
+        interactive: bool = True,
+        timeout: float = 30,
+    ) -> LabelledScreenshot:
+        """Return a picture on which elements are framed and labelled with their refs, and the snapshot of these.
+
+        With `interactive`, only what can be acted on is framed. The labels are drawn on the picture; the page is
+        not touched. Picture and places are of one scroll position where the page stands still long enough for
+        that. Needs Pillow. Raises InvalidArgument for odd options, DeadlineExceeded.
+        """
+        check_image_options(format, quality)
+        options = SnapshotOptions(interactive=interactive)
+        started = time.perf_counter()
+        async with self._action("labelled screenshot", timeout) as budget:
+            for remaining in reversed(range(_TRIES)):
+                before = await current_view(self.session)
+                scope = Scope(frame=self._target.frames.main, boxes=True)
+                captured = await self._captured(scope, budget)
+                origins = await self._origins(captured)
+                picture = await take_screenshot(
+                    self.session, image_format="png", quality=None, full_page=full_page
+                )
+                if await current_view(self.session) == before or not remaining:
+                    break
+                budget.step("the page scrolled or changed its size meanwhile; once more")
+            snapshot = taken_snapshot(captured, self._refs, options, started, partial=False, since=None)
+            refs = {(ref.frame_id, ref.backend_node_id): ref for ref in snapshot.refs.values()}
+            boxes = boxes_of(captured.document, refs, origins)
+            viewport = captured.document.viewport
+            width = before.width if viewport is None else viewport[0]  # with its scroll bar
+            if full_page:
+                boxes = [(ref, (x + before.x, y + before.y, w, h)) for ref, (x, y, w, h) in boxes]
+                width = before.content_width
+            image = draw_labels(picture, boxes, width=width, image_format=format, quality=quality)
+            return LabelledScreenshot(image, snapshot)
+
+    async def _extract(
+        self,
+        action: str,
+        write: Callable[[Sequence[Block]], str],
+        target: Target | None,
+        main_only: bool,
+        max_chars: int | None,
+        timeout: float,
+    ) -> str:
+        if max_chars is not None and (isinstance(max_chars, bool) or max_chars < 1):
+            raise InvalidArgument(what="max_chars", given=repr(max_chars), expected="1 or more, or None")
+        reader = readable_reader(main_only=main_only and target is None)
+        async with self._action(action, timeout) as budget:
+            while True:
+                scope = await self._scope(SnapshotOptions(), None, None, target)
+                captured = await self._tried(attrs.evolve(scope, reader=reader), budget)
+                if captured is not None:
+                    break
+            assert isinstance(captured.document, ReadableDocument)
+            return shortened(captured.document.blocks(), write, max_chars)
+
+    async def _captured(self, scope: Scope, budget: Budget) -> Capture:
+        while True:
+            captured = await self._tried(attrs.evolve(scope, frame=self._target.frames.main), budget)
+            if captured is not None:
+                return captured
+
+    async def _tried(self, scope: Scope, budget: Budget) -> Capture | None:
+        budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
+        seconds = budget.remaining() * (1 - _KEPT_BACK)
+        captured = await capture(self._target, self._worlds, scope, seconds)
+        if captured is None:
+            budget.step("the document was replaced meanwhile; reading the new one")
+        return captured
+
+    async def _origins(self, captured: Capture) -> dict[str, tuple[float, float]]:
+        """Return for each frame how far its viewport is from the corner of its element's box."""
+        origins = {}
+        for document in captured.documents:
+            frame = None if document.frame_id is None else self._target.frames.get(document.frame_id)
+            if frame is None:
+                continue
+            for node in walk(document.roots):
+                child = node.document
+                if child is None or child.frame_id is None or node.frame_id != document.frame_id:
+                    continue
+                try:
+                    reply = await self._target.session_of(frame).request(
+                        "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, _BoxModel
+                    )
+                except RemoteError:
+                    continue  # it has no box any more
+                content, border = reply.model.content, reply.model.border
+                origins[child.frame_id] = content[0] - border[0], content[1] - border[1]
+        return origins

@@ -1,0 +1,292 @@
+"""PageForms: what one does with a page by keyboard, and with its forms.
+
+Rule: as everywhere, an action resolves its target, waits until it can be done, does it once, and tells in its
+outcome what came of it. What a form control took is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+
+from cdpengine.action.check import set_checked
+from cdpengine.action.context import ActionContext
+from cdpengine.action.fill import FillValue, check_fill_value, fill
+from cdpengine.action.form import FieldValue, FieldWork, check_field_value, fill_form
+from cdpengine.action.option import Option, request_for
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.select import select
+from cdpengine.action.text_entry import blur, focus, press, type_text
+from cdpengine.action.upload import FilePath, checked_files, upload
+from cdpengine.browser.file_choosers import FileChooser, OpenedChooser
+from cdpengine.browser.node import Node
+from cdpengine.budget import Budget
+from cdpengine.engine.expectations import Expected, arrive
+from cdpengine.engine.expected_chooser import ExpectedFileChooser
+from cdpengine.engine.page_base import PageBase
+from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.unresponsive import told_unresponsive
+from cdpengine.errors import InvalidArgument
+
+
+@attrs.frozen
+class Field:
+    """One field of a form: the control, and what goes into it.
+
+    `value` is what `fill` takes (a bool for what can be checked); a list of texts or Options for a select
+    that takes several; a path, or a list of paths, for an input of files.
+    """
+
+    target: Target
+    value: FieldValue
+
+
+class PageForms(PageBase):
+    """The part of a Page that types and fills in."""
+
+    async def type(
+        self,
+        target: Target,
+        text: str,
+        *,
+        submit: bool = False,
+        delay: float = 0,
+        heal: bool = False,
+        timeout: float = 30,
+    ) -> ActionOutcome:
+        """Focus the node and type `text` at the end of what is there, by real key events.
+
+        What the keyboard's layout (`page.keyboard.layout`) lacks is inserted as text. `delay` is seconds
+        between keys; `submit` presses Enter at the end. Raises Disabled for a node that is disabled or
+        read-only, NotInteractable for one that takes no text, and as `click` does.
+        """
+        async with self._input(f"type into {describe_target(target)}", timeout) as (budget, happenings):
+            outcome = await type_text(
+                await self._aim(target, heal, budget, happenings),
+                text,
+                keyboard=self.keyboard,
+                worlds=self._worlds,
+                budget=budget,
+                submit=submit,
+                delay=delay,
+                interruptions=self._target,
+            )
+            return await self._told(outcome, happenings)
+
+    async def press(
+        self, key: str, target: Target | None = None, *, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
+        """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
+
+        Raises InvalidArgument, before anything is sent, for a key that does not exist.
+        """
+        on = "" if target is None else f" on {describe_target(target)}"
+        async with self._input(f"press {str(key)[:40]}{on}", timeout) as (budget, happenings):
+            node = None if target is None else await self._aim(target, heal, budget, happenings)
+            outcome = await press(
+                key,
+                node=node,
+                keyboard=self.keyboard,
+                worlds=self._worlds,
+                budget=budget,
+                interruptions=self._target,
+            )
+            return await self._told(outcome, happenings)
+
+    async def focus(self, target: Target, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
+        """Give the node the keyboard focus, without a click. Raises as `press` does."""
+        async with self._input(f"focus {describe_target(target)}", timeout) as (budget, happenings):
+            outcome = await focus(
+                await self._aim(target, heal, budget, happenings),
+                worlds=self._worlds,
+                budget=budget,
+                interruptions=self._target,
+            )
+            return await self._told(outcome, happenings)
+
+    async def blur(self, target: Target, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
+        """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
+
+        Raises StaleRef, and NotInteractable for a node that takes the focus again.
+        """
+        async with self._input(f"blur {describe_target(target)}", timeout) as (budget, happenings):
+            outcome = await blur(
+                await self._aim(target, heal, budget, happenings),
+                worlds=self._worlds,
+                budget=budget,
+                interruptions=self._target,
+            )
+            return await self._told(outcome, happenings)
+
+    async def fill(
+        self, target: Target, value: FillValue, *, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
+        """Put `value` in the place of what the control holds, and read back whether it took it.
+
+        Text fields, textareas and contenteditable elements get it as one input, their old text selected
+        before: the page sees trusted beforeinput and input events, and change when the field is left. Inputs
+        of dates, times, colours and ranges are set, with an input and a change event (not trusted); a date,
+        time, datetime or number of Python's will do for them. A bool checks or unchecks, a text or an Option
+        selects.
+
+        Raises ValueRefused, with what the control holds instead, when it does not take the value;
+        NotInteractable for what cannot be filled in, Disabled for what is disabled or read-only, and as
+        `click`.
+        """
+        check_fill_value(value)
+        async with self._acting(f"fill {describe_target(target)}", timeout) as (context, aim, told):
+            return await told(await fill(await aim(target, heal), value, context=context))
+
+    async def fill_form(
+        self,
+        fields: Mapping[Any, FieldValue] | Iterable[Field | tuple[Target, FieldValue]],
+        *,
+        timeout: float = 30,
+    ) -> ActionOutcome:
+        """Fill in many fields within one budget: a dict of targets and values, or a list of Fields or pairs.
+
+        All are tried, in order; one that cannot be filled in takes no more than its share of the time that is
+        left. Raises FormErrors, which holds the errors of all the fields that failed; InvalidArgument before
+        anything is sent.
+        """
+        known = _fields(fields)
+        # (The keys are typed Any because a Mapping is invariant in them: a dict of refs would be none of targets.)
+        for field in known:
+            check_field_value(field.value)
+        async with self._acting("fill the form", timeout) as (context, _, told):
+            work = [
+                FieldWork(describe_target(field.target), self._finder(field.target), field.value)
+                for field in known
+            ]
+            return await told(await fill_form(work, context=context))
+
+    async def select(
+        self, target: Target, *values: str | Option, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
+        """Choose options: of a <select>, or of a listbox or combobox that the page made itself.
+
+        A text is an option's value where one has it, else its label; Option(label=..., value=..., index=...)
+        says which. In a list of several, exactly these are chosen. A target that is an option itself needs no
+        values. An option of a closed list is chosen as by keyboard, so the page's input and change events are
+        trusted.
+
+        Raises OptionNotFound, with the labels that there are; Disabled for a disabled option; NotInteractable
+        for several in a list of one; ValueRefused when the page does not leave the choice; and as `click`
+        does.
+        """
+        for value in values:
+            request_for(value)
+        async with self._acting(f"select from {describe_target(target)}", timeout) as (context, aim, told):
+            return await told(await select(await aim(target, heal), *values, context=context))
+
+    async def check(
+        self, target: Target, *, force: bool = False, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
+        """Check a checkbox, switch or radio button by a click, on its label where it has no box of its own.
+
+        What is checked already is left alone. Raises ValueRefused when it is not checked after the click,
+        NotInteractable for what cannot be checked, and as `click` does.
+        """
+        async with self._acting(f"check {describe_target(target)}", timeout) as (context, aim, told):
+            return await told(await set_checked(await aim(target, heal), True, context=context, force=force))
+
+    async def uncheck(
+        self, target: Target, *, force: bool = False, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
+        """Uncheck a checkbox or switch. As `check`; NotInteractable for a radio button that is checked."""
+        async with self._acting(f"uncheck {describe_target(target)}", timeout) as (context, aim, told):
+            return await told(await set_checked(await aim(target, heal), False, context=context, force=force))
+
+    async def upload(
+        self, target: Target, *paths: FilePath, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
+        """Choose files in an input of files, shown or hidden, or a folder in one that takes folders.
+
+        They take the place of those that were chosen before. Raises InvalidArgument, before anything is sent,
+        for files that are not there; NotInteractable for an input that does not take these, or no files at
+        all.
+        """
+        await checked_files(paths)
+        async with self._acting(f"upload to {describe_target(target)}", timeout) as (context, aim, told):
+            return await told(await upload(await aim(target, heal), *paths, context=context))
+
+    @property
+    def file_choosers(self) -> list[FileChooser]:
+        """The latest file choosers that the page asked for. They are never shown: see `expect_file_chooser`."""
+        return self._target.choosers.records
+
+    @asynccontextmanager
+    async def expect_file_chooser(self, *, timeout: float = 30) -> AsyncIterator[ExpectedFileChooser]:
+        """Expect a file chooser to open in the block, and give it its files.
+
+            async with page.expect_file_chooser() as chooser:
+                await page.click("e3")
+                await chooser.set_files("report.pdf")
+
+        Leaving waits until one has opened; `chooser.value` is its record. Without `set_files` it ends without
+        files. Raises DeadlineExceeded when none opened within `timeout` seconds of entering. A file chooser
+        that nobody expects is dismissed, and recorded in `file_choosers`.
+        """
+        budget = Budget.start("expect a file chooser", timeout)
+        async with self._action("expect a file chooser", timeout):
+            sessions = list(self._target.frame_sessions.values())
+        async with self._target.choosers.expecting(sessions) as awaited:
+            expected = ExpectedFileChooser(self._target, awaited, self._choosing)
+            yield expected
+            opened: Expected[OpenedChooser] = Expected("a file chooser")
+            async with told_unresponsive(self._target):
+                await arrive(opened, budget, expected.opened, lambda: "the page asked for none")
+
+    @asynccontextmanager
+    async def _acting(
+        self, action: str, timeout: float
+    ) -> AsyncIterator[
+        tuple[
+            ActionContext,
+            Callable[[Target, bool], Awaitable[Node]],
+            Callable[[ActionOutcome], Awaitable[ActionOutcome]],
+        ]
+    ]:
+        """Give what an action stands on, what finds its node, and what tells what came of it."""
+        async with self._input(action, timeout) as (budget, happenings):
+            yield (
+                self._context(budget, happenings.activity),
+                lambda target, heal: self._aim(target, heal, budget, happenings),
+                lambda outcome: self._told(outcome, happenings),
+            )
+
+    @asynccontextmanager
+    async def _choosing(self, action: str, timeout: float) -> AsyncIterator[ActionContext]:
+        async with self._action(action, timeout) as budget:
+            yield self._context(budget)
+
+    def _finder(self, target: Target) -> Callable[[], Node]:
+        return lambda: self._node(target)
+
+
+def _fields(fields: object) -> list[Field]:
+    """Return the fields in one form. Raises InvalidArgument."""
+    if isinstance(fields, Mapping):
+        return [Field(target, value) for target, value in fields.items()]
+    if not isinstance(fields, Iterable) or isinstance(fields, (str, bytes)):
+        raise InvalidArgument(
+            what="fields",
+            given=f"a {type(fields).__name__}",
+            expected="a dict of targets and values, or Fields",
+        )
+    known = []
+    for field in fields:
+        if isinstance(field, Field):
+            known.append(field)
+        elif isinstance(field, (tuple, list)) and len(field) == 2:
+            known.append(Field(*field))
+        else:
+            raise InvalidArgument(
+                what="fields",
+                given=f"a {type(field).__name__} in it",
+                expected="Fields, or pairs of target and value",
+            )
+    return known

@@ -1,0 +1,186 @@
+"""PageSnapshots: the page as text with refs.
+
+Rule: the frames are captured under the action's budget, and only then, in one go, refs are given and the text is
+made: a snapshot that is cancelled has changed nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import get_args
+
+import attrs
+
+from cdpengine.browser.frames import Frame
+from cdpengine.engine.page_base import PageBase
+from cdpengine.engine.scopes import FrameTarget, find_frame, find_root
+from cdpengine.engine.targets import Target
+from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
+from cdpengine.snapshot.capture import Capture, Scope, capture
+from cdpengine.snapshot.collector import collector_paused
+from cdpengine.snapshot.node import Source
+from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
+from cdpengine.snapshot.refs import RefTable, parse_ref_text
+from cdpengine.snapshot.render import render
+from cdpengine.snapshot.snapshot import Snapshot
+from cdpengine.snapshot.stats import SnapshotStats, common_source, summed
+
+_GRAFTING = 0.02
+"""The part of the time that is kept for what comes after capturing."""
+
+
+class PageSnapshots(PageBase):
+    """What one does to see a page."""
+
+    async def snapshot(
+        self,
+        *,
+        mode: Mode = "role",
+        interactive: bool = False,
+        compact: bool = False,
+        max_depth: int | None = None,
+        max_chars: int | None = None,
+        max_tokens: int | None = None,
+        source: Source | None = None,
+        frame: FrameTarget | None = None,
+        root: Target | None = None,
+        ignored: bool = False,
+        fresh: bool = False,
+        since: Snapshot | None = None,
+        timeout: float = 30,
+    ) -> Snapshot:
+        """Return the page, all its frames included, as lines with refs for what can be acted on.
+
+        `mode` is "role" (indented lines), "ai" (YAML with all that can matter), "numbered", "webarena", or "aria"
+        (Chrome's accessibility tree, with `ignored` also what it shows nobody). `interactive` shows only what can
+        be acted on, `compact` leaves out structural lines, `max_depth` deeper lines; `max_chars` and `max_tokens`
+        cut at a line and say what was left out.
+
+        `frame` takes one frame and the frames in it: a Frame, a frame's id, name or URL pattern (`*`, `?`), or a
+        ref of its element. `root` takes what is in one element: a ref, or a CSS selector, for which the main frame
+        or `frame` is searched, open shadow roots included.
+
+        `source` says where to read the page from: "computed" (one walk in the page, by Chrome's own roles and
+        names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone), "hybrid" (with what the page made
+        clickable without saying so). None takes the best there is for each frame; `.stats.sources` says which
+        and why. A frame that does not answer in its share of the time (see `snapshot/capture.py`) is marked, and
+        the rest is there. `fresh` takes nothing from what was read before of an unchanged page.
+
+        `since` is an earlier snapshot in the same mode: `.diff` then says what was added, removed, changed and
+        moved since; `.text` is the whole all the same.
+
+        Raises InvalidArgument, NodeNotFound and StaleRef for what `frame` or `root` name, DeadlineExceeded.
+        """
+        options = SnapshotOptions(
+            mode=mode,
+            interactive=interactive,
+            compact=compact,
+            max_depth=max_depth,
+            max_chars=max_chars,
+            max_tokens=max_tokens,
+            ignored=ignored,
+        )
+        source = _checked_source(source, mode)
+        if since is not None:
+            since.check_mode(mode)
+        started = time.perf_counter()
+        async with self._action("snapshot", timeout) as budget:
+            while True:
+                scope = attrs.evolve(await self._scope(options, source, frame, root), fresh=fresh)
+                budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
+                seconds = budget.remaining() * (1 - _GRAFTING)
+                captured = await capture(self._target, self._worlds, scope, seconds)
+                if captured is not None:
+                    break
+                budget.step("the document was replaced meanwhile; reading the new one")
+            return taken_snapshot(
+                captured, self._refs, options, started, partial=root is not None, since=since
+            )
+
+    async def _scope(
+        self, options: SnapshotOptions, source: Source | None, frame: FrameTarget | None, root: Target | None
+    ) -> Scope:
+        chosen = self._target.frames.main
+        if frame is not None:
+            chosen = await find_frame(self._target, frame, self._node)
+        number = None
+        if isinstance(root, str) and parse_ref_text(root) is None:
+            number = await find_root(self._worlds, chosen, root, self._target)
+        elif root is not None:
+            node = self._node(root)
+            number, chosen = node.backend_node_id, self._frame_of_root(node.frame_id, frame, chosen)
+        return Scope(
+            frame=chosen,
+            root=number,
+            source=source,
+            raw=options.mode in AX_MODES,
+            boxes=options.max_chars is not None or options.max_tokens is not None,
+            pointer=options.mode == "ai",
+        )
+
+    def _frame_of_root(self, frame_id: str, asked: FrameTarget | None, chosen: Frame) -> Frame:
+        found = self._target.frames.get(frame_id)
+        if found is None:
+            raise NodeNotFound(target="root", reason="its frame is not in the page any more")
+        if asked is not None and found is not chosen:
+            raise InvalidArgument(
+                what="root",
+                given=f"a node of {shown_url(found.url)}",
+                expected=f"one of the frame {shown_url(chosen.url)}, or frame=None",
+            )
+        return found
+
+
+def _checked_source(source: Source | None, mode: Mode) -> Source | None:
+    if source is not None and source not in get_args(Source):
+        raise InvalidArgument(
+            what="source", given=repr(source), expected=f"one of {', '.join(get_args(Source))}, or None"
+        )
+    if mode in AX_MODES:
+        if source not in (None, "ax"):
+            raise InvalidArgument(
+                what="source",
+                given=repr(source),
+                expected=f'"ax" or None in mode {mode}, which shows the accessibility tree itself',
+            )
+        return "ax"
+    return source
+
+
+def taken_snapshot(
+    captured: Capture,
+    table: RefTable,
+    options: SnapshotOptions,
+    started: float,
+    *,
+    partial: bool,
+    since: Snapshot | None,
+) -> Snapshot:
+    """Give the refs and make the text. Nothing is awaited here."""
+    captured_at = time.perf_counter()
+    with collector_paused():
+        refs = table.assign(captured.documents, partial=partial)
+        assigned = time.perf_counter()
+        rendering = render(captured.document, refs, options)
+    ended = time.perf_counter()
+    documents = captured.documents
+    stats = SnapshotStats(
+        lines=rendering.lines,
+        chars=len(rendering.text),
+        tokens=rendering.tokens,
+        refs=len(rendering.shown),
+        interactive=rendering.interactive,
+        frames=len(documents),
+        nodes_seen=sum(document.nodes_seen for document in documents),
+        source=common_source(document.source for document in documents),
+        sources=captured.sources,
+        milliseconds={
+            **summed(documents),
+            "read": (captured_at - started) * 1000,
+            "refs": (assigned - captured_at) * 1000,
+            "render": (ended - assigned) * 1000,
+            "total": (ended - started) * 1000,
+        },
+    )
+    document = captured.document
+    return Snapshot.of(rendering, document, refs, stats, options, since=since)

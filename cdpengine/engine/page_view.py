@@ -1,0 +1,93 @@
+"""PageView: what one sees of a page, and brings into view: scrolling, boxes, highlights.
+
+Rule: nothing here changes the page's document; what is drawn over it is taken away again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from cdpengine.action.boxes import BoundingBox, bounding_box
+from cdpengine.action.geometry import Point
+from cdpengine.action.highlight import check_color, highlighted
+from cdpengine.action.mouse import checked_point
+from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.scroll import rest, scroll_at, scroll_into_view
+from cdpengine.engine.page_base import PageBase
+from cdpengine.engine.targets import Target, describe_target
+from cdpengine.errors import Invisible
+
+
+class PageView(PageBase):
+    """The part of a Page that scrolls and shows."""
+
+    async def scroll(
+        self, dx: float, dy: float, target: Target | None = None, *, timeout: float = 30
+    ) -> ActionOutcome:
+        """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
+
+        Over `target`, checked and verified as by `hover`; without one, where the mouse is. Where everything is at
+        its end already, nothing scrolls, as for a person. Raises InvalidArgument, and as `hover` does.
+        """
+        over = "" if target is None else f" over {describe_target(target)}"
+        async with self._input(f"scroll by ({dx}, {dy}){over}", timeout) as (budget, happenings):
+            if target is None:
+                delta = checked_point(dx, dy, what="dx, dy")
+                at = self.mouse.position
+                at = at if at != (0, 0) else Point(1, 1)
+                dialog = await self.mouse.wheel_at(at, delta)
+                outcome = ActionOutcome("scroll", "", at, dialog_opened=dialog)
+                if not dialog:
+                    await rest(self.session, self._worlds, self._target.frames.main.id)
+            else:
+                outcome = await scroll_at(
+                    self._node(target),
+                    dx,
+                    dy,
+                    mouse=self.mouse,
+                    worlds=self._worlds,
+                    budget=budget,
+                    interruptions=self._target,
+                    departure=happenings.activity,
+                )
+            return await self._told(outcome, happenings)
+
+    async def scroll_into_view(self, target: Target, *, timeout: float = 30) -> None:
+        """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
+
+        Raises Invisible when it has no box or cannot be scrolled there, StaleRef, NodeNotFound.
+        """
+        async with self._action(f"scroll {describe_target(target)} into view", timeout) as budget:
+            await scroll_into_view(
+                self._node(target), worlds=self._worlds, budget=budget, interruptions=self._target
+            )
+
+    async def bounding_box(self, target: Target, *, timeout: float = 30) -> BoundingBox | None:
+        """Return the upright rectangle around the node, in CSS pixels of the page's viewport; None if it has none.
+
+        Nothing is scrolled: the box of what is further down lies below the viewport. Frames and transforms are
+        counted in. Raises StaleRef, NodeNotFound.
+        """
+        async with self._action(f"measure {describe_target(target)}", timeout):
+            return await bounding_box(self._node(target), self._worlds)
+
+    @asynccontextmanager
+    async def highlight(
+        self, target: Target, *, color: str = "#6fa8dc", info: bool = True, timeout: float = 30
+    ) -> AsyncIterator[None]:
+        """Mark the node while the block runs: `async with page.highlight("e3"):`.
+
+        Chrome's overlay draws it: the page itself is not changed and cannot notice. Screenshots of the viewport
+        show it, those of a target or of the full page do not. `info` adds a label with name and size. `timeout` is
+        for the beginning; the block may take as long as it wants. Raises InvalidArgument for a colour that is not
+        "#rrggbb", Invisible for a node without a box, StaleRef, NodeNotFound.
+        """
+        rgb = check_color(color)
+        async with AsyncExitStack() as stack:
+            async with self._action(f"highlight {describe_target(target)}", timeout):
+                node = self._node(target)
+                if await bounding_box(node, self._worlds) is None:
+                    raise Invisible(action="highlight", target=node.description, reason="it has no box")
+                await stack.enter_async_context(highlighted(node, rgb, info=info))
+            yield

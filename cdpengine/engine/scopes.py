@@ -1,0 +1,151 @@
+"""What a snapshot is to be of: the frame and the root that `frame=` and `root=` name.
+
+Rule: what names nothing, or more than one thing, is refused; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import msgspec
+
+from cdpengine.browser.frames import Frame
+from cdpengine.browser.node import Node
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.engine.targets import BackendNode, Target, describe_target
+from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
+from cdpengine.js import script
+from cdpengine.snapshot.refs import Ref, parse_ref_text
+from cdpengine.snapshot.text import quote, shorten
+
+FrameTarget: TypeAlias = Frame | Target
+"""A Frame, a frame's id, its name, a pattern of its URL with `*` and `?`, or a ref of the element that owns it."""
+
+_MOST_LISTED = 10
+
+
+class _Owned(msgspec.Struct, rename="camel"):
+    frame_id: str | None = None
+
+
+class _Described(msgspec.Struct):
+    node: _Owned
+
+
+class _DeepValue(msgspec.Struct, rename="camel"):
+    backend_node_id: int | None = None
+
+
+class _Deep(msgspec.Struct, rename="camel"):
+    type: str = ""
+    value: _DeepValue | None = None
+
+
+class _Found(msgspec.Struct, rename="camel"):
+    subtype: str = ""
+    description: str = ""
+    deep_serialized_value: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Thrown(msgspec.Struct):
+    exception: _Found = msgspec.field(default_factory=_Found)
+
+
+class _QueryReply(msgspec.Struct, rename="camel"):
+    result: _Found = msgspec.field(default_factory=_Found)
+    exception_details: _Thrown | None = None
+
+
+async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[Target], Node]) -> Frame:
+    """Return the frame that `target` names; `node_of` makes a node of a ref.
+
+    Raises NodeNotFound when the page has no such frame, InvalidArgument when several fit, and as `node_of`.
+    """
+    if isinstance(target, Frame):
+        known = page.frames.get(target.id)
+        if known is None:
+            raise NodeNotFound(target=f"frame {target.id[:8]}", reason="it is not in the page any more")
+        return known
+    if isinstance(target, Ref | BackendNode) or (isinstance(target, str) and parse_ref_text(target)):
+        return await _owned_frame(page, target, node_of(target))
+    if not isinstance(target, str):
+        raise InvalidArgument(
+            what="frame",
+            given=f"a {type(target).__name__}",
+            expected="a Frame, a frame's id, name or URL pattern, or a ref of its element",
+        )
+    frames = list(page.frames)
+    for fits in (
+        [frame for frame in frames if frame.id == target],
+        [frame for frame in frames if target and frame.name == target],
+        [frame for frame in frames if frame.url == target or fnmatchcase(frame.url, target)],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise InvalidArgument(
+                what="frame",
+                given=f"{shorten(quote(target), 80)}, which {len(fits)} frames fit ({_listed(fits)})",
+                expected="the id of one of them",
+            )
+    raise NodeNotFound(
+        target=f"frame {shorten(quote(target), 80)}", reason=f"the page's frames are {_listed(frames)}"
+    )
+
+
+async def _owned_frame(page: PageTarget, target: Target, node: Node) -> Frame:
+    reply = await node.session.request(
+        "DOM.describeNode", {"backendNodeId": node.backend_node_id}, _Described
+    )
+    owned = None if reply.node.frame_id is None else page.frames.get(reply.node.frame_id)
+    # The document element is told with its own frame's id, as every element that owns none is with none.
+    if owned is None or owned.id == node.frame_id:
+        raise NodeNotFound(target=node.description, reason=f"{describe_target(target)} owns no frame")
+    return owned
+
+
+async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: PageTarget) -> int:
+    """Return the backend node id of the first element in the frame that matches the CSS selector.
+
+    Open shadow roots are searched too. Raises InvalidArgument for what is no selector, NodeNotFound when
+    nothing matches.
+    """
+    session = page.session_of(frame)
+    context = await worlds.context(session, frame.id)
+    reply = await session.request(
+        "Runtime.callFunctionOn",
+        {
+            "functionDeclaration": script("query"),
+            "arguments": [{"value": selector}],
+            "executionContextId": context,
+            "serializationOptions": {
+                "serialization": "deep",
+                "maxDepth": 1,
+                "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+            },
+        },
+        _QueryReply,
+    )
+    shown = shorten(quote(selector), 80)
+    if reply.exception_details is not None:
+        why = reply.exception_details.exception.description.partition("\n")[0]
+        raise InvalidArgument(
+            what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
+        )
+    if reply.result.subtype == "node" and bytes(reply.result.deep_serialized_value):
+        deep = msgspec.json.decode(reply.result.deep_serialized_value, type=_Deep)
+        if deep.value is not None and deep.value.backend_node_id is not None:
+            return deep.value.backend_node_id
+    raise NodeNotFound(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
+
+
+def _listed(frames: list[Frame]) -> str:
+    shown = ", ".join(
+        f"{frame.id}{f' {quote(shorten(frame.name, 40))}' if frame.name else ''} {shown_url(frame.url)}"
+        for frame in frames[:_MOST_LISTED]
+    )
+    more = f", and {len(frames) - _MOST_LISTED} more" if len(frames) > _MOST_LISTED else ""
+    return shown + more

@@ -1,0 +1,90 @@
+"""Staleness: what became of a node whose ref no longer names it.
+
+Rule: Chrome is asked, not guessed at, and only once something failed or healing was asked for; a page that does
+not answer that in time leaves the error as it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+
+import trio
+
+from cdpengine.browser.node import Node
+from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.renderer import renderer_id
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.engine.targets import frame_of, resolve, stale
+from cdpengine.errors import Became, ConnectionLost, RemoteError, SessionGone, StaleRef
+from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
+
+_PATIENCE = 1.0
+"""Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
+
+_WHERE = """function () {
+  return !this.isConnected ? "detached" : (this.ownerDocument || this) !== document ? "moved" : "";
+}"""
+
+_REASONS: dict[Became, str] = {
+    "removed": "it was removed from the document, and is gone",
+    "detached": "it was taken out of the document; the page may still hold it",
+    "moved": "it was moved to another frame's document",
+}
+
+_group_numbers = itertools.count(1)
+
+
+async def explained(page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRef) -> StaleRef:
+    """Return the error with what became of the node and with what the page has instead."""
+    ref_id = parse_ref_text(error.ref.partition(" ")[0])
+    if ref_id is None or error.candidates or error.became in ("dropped", "foreign"):
+        return error
+    try:
+        ref = refs.lookup(ref_id)
+    except StaleRef:
+        return error  # dropped meanwhile
+    told: StaleRef | None = None
+    with trio.move_on_after(_PATIENCE), suppress(SessionGone, ConnectionLost):
+        told = await staleness(page, refs, worlds, ref)
+    return told or stale(page, refs, ref, error.became, error.reason)
+
+
+async def staleness(page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref) -> StaleRef | None:
+    """Return the error that says why a ref is stale; None for one whose node is in its document.
+
+    Raises SessionGone and ConnectionLost.
+    """
+    frame = frame_of(page, ref)
+    if frame is None:
+        return stale(page, refs, ref, "frame gone", "its frame is gone")
+    session = page.session_of(frame)
+    if frame.loader_id != ref.loader_id:
+        before, now = refs.renderer_of(ref), await renderer_id(session)
+        if before is not None and now is not None and before != now:
+            return stale(page, refs, ref, "swapped", "its document was replaced by one in another process")
+        return stale(page, refs, ref, "replaced", "its document was replaced by another one")
+    became, reason = await _fate(resolve(page, refs, ref), worlds)
+    if frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
+        return await staleness(page, refs, worlds, ref)  # what was asked about was another document
+    return stale(page, refs, ref, became, reason) if became else None
+
+
+async def _fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
+    group = f"cdpengine-fate-{next(_group_numbers)}"
+    try:
+        handle = await worlds.resolve(node, group)
+        reply = await node.session.call(
+            "Runtime.callFunctionOn", objectId=handle, functionDeclaration=_WHERE, returnByValue=True
+        )
+    except RemoteError as error:
+        moved = "does not belong to the document" in error.message
+        return _said("moved" if moved else "removed")
+    finally:
+        with suppress(SessionGone, ConnectionLost):
+            node.session.post("Runtime.releaseObjectGroup", objectGroup=group)
+    return _said(reply["result"].get("value") or "")
+
+
+def _said(became: Became) -> tuple[Became, str]:
+    return became, _REASONS.get(became, "")

@@ -1,0 +1,102 @@
+// Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
+// world, with { texts }: the text for each type of input, "" for all others. Answers with what the control is:
+//   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page was told;
+//            "toggle", "select", "listbox", "file": for those who know these; "none": it takes nothing (see reason)
+//   reason   why it was refused; nothing was changed then
+//   holds    what the control holds now; null where that is nobody's business (passwords)
+(function (request) {
+  "use strict";
+
+  const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
+  const SET = ["date", "datetime-local", "month", "week", "time", "color", "range"];
+
+  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  if (!element) return { kind: "none", reason: "it is no element", holds: null };
+  if (element.localName === "label" && element.control) element = element.control;
+
+  const isInput = element.localName === "input";
+  const isField = isInput || element.localName === "textarea";
+  const secret = isInput && element.type === "password";
+
+  function holds() {
+    if (secret) return null;
+    return isField ? element.value : element.innerText;
+  }
+
+  function answer(kind, reason) {
+    return { kind, type: isInput ? element.type : element.localName, reason, holds: holds(), multiline: !isInput };
+  }
+
+  // What an input of this type makes of a text, tried on another one: the page sees nothing of it.
+  function sanitized(text) {
+    const other = document.implementation.createHTMLDocument("").createElement("input");
+    for (const name of ["min", "max", "step"]) {
+      if (element.hasAttribute(name)) other.setAttribute(name, element.getAttribute(name));
+    }
+    other.type = element.type;
+    other.value = text;
+    return other.value;
+  }
+
+  function sameValue(wanted, got) {
+    if (wanted === got) return true;
+    if (got === "") return false;
+    if (element.type === "color") return wanted.toLowerCase() === got.toLowerCase();
+    if (element.type === "range") return Number(wanted) === Number(got);
+    // A time with or without seconds, a date and time with a blank between them.
+    return wanted.replace(" ", "T").replace(/(:\d\d):00(\.0+)?$/, "$1") === got.replace(/(:\d\d):00(\.0+)?$/, "$1");
+  }
+
+  function focused() {
+    let host = element;
+    while (host.isContentEditable && host.parentElement && host.parentElement.isContentEditable) {
+      host = host.parentElement;
+    }
+    const root = host.getRootNode();
+    if (root.activeElement !== host) host.focus({ preventScroll: false });
+    return root.activeElement === host && document.hasFocus() ? host : null;
+  }
+
+  const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
+  if (element.localName === "select" || element.localName === "option") return answer("select", "");
+  if (isInput && element.type === "file") return answer("file", "");
+  if (isInput && (element.type === "checkbox" || element.type === "radio")) return answer("toggle", "");
+
+  const text = request.texts[isInput ? element.type : ""] ?? request.texts[""];
+
+  if (isInput && SET.includes(element.type)) {
+    const taken = sanitized(text);
+    if (text !== "" && !sameValue(text, taken)) {
+      const made = taken === "" ? "nothing" : JSON.stringify(taken);
+      return answer("set", "an input of type " + element.type + " makes " + made + " of that");
+    }
+    if (!focused()) return answer("set", "it does not take the keyboard focus");
+    if (element.value !== taken) {
+      element.value = taken;
+      element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+      element.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    return answer("set", sameValue(taken, element.value) ? "" : "the page put another value in its place");
+  }
+
+  if (!element.isContentEditable && !(isInput && TYPED.includes(element.type)) && element.localName !== "textarea") {
+    if (["checkbox", "switch", "radio", "menuitemcheckbox", "menuitemradio"].includes(role)) return answer("toggle", "");
+    if (["listbox", "combobox"].includes(role) || element.getAttribute("aria-haspopup") === "listbox") {
+      return answer("listbox", "");
+    }
+    const what = isInput ? "an input of type " + element.type : "a " + element.localName;
+    return answer("none", what + " cannot be filled in");
+  }
+  if (isInput) {
+    if (/[\r\n]/.test(text)) return answer("text", "it has one line, and the text has line breaks");
+    if (element.type === "number" && text !== "" && sanitized(text) === "") return answer("text", "that is no number");
+  }
+  if (isField && element.maxLength >= 0 && text.length > element.maxLength) {
+    return answer("text", "it takes " + element.maxLength + " characters at most, not " + text.length);
+  }
+  const host = focused();
+  if (!host) return answer("text", "it does not take the keyboard focus");
+  if (isField) element.select();
+  else getSelection().selectAllChildren(element);
+  return answer("text", "");
+})

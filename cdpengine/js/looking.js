@@ -1,0 +1,135 @@
+// Makes what the engine's other scripts look for nodes with: the composed tree (open shadow roots and slots
+// included) walked in its order, CSS selectors in it, and visible text. Runs in an isolated world.
+() => {
+  const LONGEST = 80;
+  const INLINE = /^(?:inline|contents|ruby)/;
+  const BUTTONS = new Set(["submit", "button", "reset"]);
+  const UNSEEN = new Set(["script", "style", "noscript", "template", "head", "title", "textarea", "select"]);
+
+  const collapsed = (text) => text.replace(/\s+/g, " ").trim();
+
+  function childrenOf(node) {
+    if (node.shadowRoot) return node.shadowRoot.childNodes;
+    if (node.localName === "slot" && node.getRootNode() instanceof ShadowRoot) {
+      const assigned = node.assignedNodes();
+      if (assigned.length) return assigned;
+    }
+    return node.childNodes;
+  }
+
+  // Every root that selectors are asked in, outer ones first.
+  function roots() {
+    const found = [document];
+    for (let at = 0; at < found.length; at++) {
+      for (const element of found[at].querySelectorAll("*")) {
+        if (element.shadowRoot) found.push(element.shadowRoot);
+      }
+    }
+    return found;
+  }
+
+  function select(css) {
+    const all = roots();
+    if (all.length === 1) return Array.from(document.querySelectorAll(css));
+    const matched = new Set();
+    for (const root of all) for (const element of root.querySelectorAll(css)) matched.add(element);
+    if (matched.size < 2) return Array.from(matched);
+    const ordered = [];
+    const waiting = [document];
+    while (waiting.length) {
+      const node = waiting.pop();
+      if (matched.delete(node)) ordered.push(node);
+      const children = childrenOf(node);
+      for (let at = children.length - 1; at >= 0; at--) {
+        if (children[at].nodeType === Node.ELEMENT_NODE) waiting.push(children[at]);
+      }
+    }
+    return ordered.concat(Array.from(matched)); // what no slot takes is in no place of the composed tree
+  }
+
+  function isVisible(element) {
+    if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false;
+    if (getComputedStyle(element).display === "contents") return true;
+    for (const box of element.getClientRects()) if (box.width > 0 && box.height > 0) return true;
+    return element.localName === "br" || element.localName === "option";
+  }
+
+  // The document's visible text, white space collapsed, in lower case, and where in it each element stands.
+  function visibleText() {
+    const pieces = [];
+    const places = [];
+    let length = 0;
+    let spaced = true; // at the beginning, and behind a space
+    const add = (piece) => {
+      let next = piece.toLowerCase().replace(/\s+/g, " ");
+      if (next[0] === " " && spaced) next = next.slice(1);
+      if (!next) return;
+      pieces.push(next);
+      length += next.length;
+      spaced = next.endsWith(" ");
+    };
+    const walk = (element) => {
+      if (UNSEEN.has(element.localName)) return;
+      const style = getComputedStyle(element);
+      if (style.display === "none") return;
+      const block = !INLINE.test(style.display);
+      if (block) add(" ");
+      const place = { element, start: length, end: 0 };
+      places.push(place);
+      let shown = null;
+      const isShown = () => (shown = shown ?? element.checkVisibility({ visibilityProperty: true }));
+      if (element.localName === "input") {
+        if (BUTTONS.has(element.type) && isShown()) add(element.value);
+      } else if (element.localName === "br") {
+        add(" ");
+      }
+      for (const child of childrenOf(element)) {
+        if (child.nodeType === Node.TEXT_NODE) {
+          if (child.data && (child.data.trim() ? isShown() : true)) add(child.data);
+        } else if (child.nodeType === Node.ELEMENT_NODE) {
+          walk(child);
+        }
+      }
+      place.end = length;
+      if (block) add(" ");
+    };
+    if (document.documentElement) walk(document.documentElement);
+    return { text: pieces.join(""), places };
+  }
+
+  const wanted = (text) => collapsed(text).toLowerCase();
+
+  // The smallest elements that hold the text; with `among`, those of them that hold it, whatever their size.
+  function withText(asked, among) {
+    const needle = wanted(asked);
+    const { text, places } = visibleText();
+    if (among) {
+      const held = new Set(among);
+      return places
+        .filter((place) => held.has(place.element) && text.slice(place.start, place.end).includes(needle))
+        .map((place) => place.element);
+    }
+    const holders = new Set();
+    for (let at = text.indexOf(needle); needle && at >= 0; at = text.indexOf(needle, at + needle.length)) {
+      let smallest = null;
+      for (const place of places) {
+        if (place.start > at) break;
+        if (place.end >= at + needle.length) smallest = place; // later ones are deeper, or stand behind it
+      }
+      if (smallest) holders.add(smallest.element);
+    }
+    return Array.from(holders);
+  }
+
+  function describe(element) {
+    let name = element.localName;
+    if (element.id) name += "#" + element.id;
+    for (const token of Array.from(element.classList).slice(0, 2)) name += "." + token;
+    // Never what somebody entered.
+    const own = element.matches("input, textarea, select") ? "" : (element.textContent || "").slice(0, 400);
+    const label = collapsed(element.getAttribute("aria-label") || own || element.getAttribute("title") || "");
+    return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
+  }
+
+  return { roots, select, isVisible, visibleText, wanted, withText, describe };
+}

@@ -1,0 +1,138 @@
+// What the engine's other functions know of a node and of the tree around it, as functions.
+// Called with a node (an element, a text node or a document) in an isolated world; changes nothing.
+(function (node) {
+  "use strict";
+
+  const TEXT_LIMIT = 40;
+
+  const element =
+    node.nodeType === Node.ELEMENT_NODE
+      ? node
+      : node.nodeType === Node.DOCUMENT_NODE
+        ? node.documentElement
+        : flatParent(node);
+
+  function flatParent(child) {
+    if (child.assignedSlot) return child.assignedSlot;
+    if (child.parentElement) return child.parentElement;
+    const root = child.parentNode;
+    return root instanceof ShadowRoot ? root.host : null;
+  }
+
+  function* flatAncestors(start) {
+    for (let at = start; at; at = flatParent(at)) yield at;
+  }
+
+  function shortText(of) {
+    // Only text that is in the markup: never what somebody entered.
+    if (of.matches("input, textarea, select, script, style")) return "";
+    const walker = document.createTreeWalker(of, NodeFilter.SHOW_TEXT);
+    let text = "";
+    for (let steps = 0; steps < 50 && text.length <= TEXT_LIMIT && walker.nextNode(); steps++) {
+      const parent = walker.currentNode.parentElement;
+      if (parent && parent.matches("script, style, textarea, option")) continue;
+      text = (text + " " + walker.currentNode.data.slice(0, 200)).replace(/\s+/g, " ").trim();
+    }
+    return text.length > TEXT_LIMIT ? text.slice(0, TEXT_LIMIT) + "…" : text;
+  }
+
+  function describe(of) {
+    let name = of.localName;
+    if (of.id) name += "#" + of.id;
+    for (const token of Array.from(of.classList).slice(0, 3)) name += "." + token;
+    const label = of.getAttribute("aria-label") || shortText(of) || of.getAttribute("title") || "";
+    return label ? name + " '" + label.slice(0, TEXT_LIMIT + 1) + "'" : name;
+  }
+
+  // The image that shows an <area>: what has no box of its own is where the image is.
+  function imageOf(area) {
+    const map = area.localName === "area" ? area.closest("map") : null;
+    const uses = (image) => map && image.useMap.replace(/^.*#/, "") === map.name;
+    return map ? Array.from(map.getRootNode().querySelectorAll("img[usemap]")).find(uses) ?? null : null;
+  }
+
+  // The upright rectangle around an <area>'s shape. Transforms of the image other than scaling are not followed.
+  function areaRect(area) {
+    const image = imageOf(area);
+    if (!image) return null;
+    const box = image.getBoundingClientRect();
+    const scale = image.offsetWidth ? box.width / image.offsetWidth : 1;
+    const style = getComputedStyle(image);
+    const left = box.x + scale * (image.clientLeft + parseFloat(style.paddingLeft));
+    const top = box.y + scale * (image.clientTop + parseFloat(style.paddingTop));
+    const numbers = (area.coords.match(/-?[\d.]+/g) ?? []).map(Number);
+    const shape = area.shape.toLowerCase();
+    if (shape === "default" || numbers.length < 3) return box;
+    const [x, y, radius] = numbers;
+    const corners = shape.startsWith("circ") ? [x - radius, y - radius, x + radius, y + radius] : numbers;
+    const across = corners.filter((_, index) => index % 2 === 0);
+    const down = corners.filter((_, index) => index % 2 === 1);
+    const [first, second] = [Math.min(...across), Math.min(...down)];
+    const [width, height] = [Math.max(...across) - first, Math.max(...down) - second];
+    return new DOMRect(left + scale * first, top + scale * second, scale * width, scale * height);
+  }
+
+  function rects() {
+    const shape = areaRect(element);
+    if (shape) return [shape];
+    if (node.nodeType === Node.ELEMENT_NODE && getComputedStyle(node).display !== "contents") {
+      return Array.from(node.getClientRects());
+    }
+    const range = document.createRange();
+    range.selectNodeContents(node.nodeType === Node.DOCUMENT_NODE ? element : node);
+    const boxes = Array.from(range.getClientRects());
+    // What is slotted is no child of the slot, so the range does not hold it.
+    const slotted = node.localName === "slot" ? node.assignedElements({ flatten: true }) : [];
+    return boxes.concat(...slotted.map((each) => Array.from(each.getClientRects())));
+  }
+
+  function roots() {
+    const chain = [];
+    for (let root = element.getRootNode(); ; root = root.host.getRootNode()) {
+      chain.unshift(root);
+      if (!(root instanceof ShadowRoot)) return chain;
+    }
+  }
+
+  // The innermost element at a point, through shadow roots: the open ones, and every one that the node is in.
+  function elementAt(x, y, chain = roots()) {
+    let hit = document.elementFromPoint(x, y);
+    while (hit) {
+      const at = hit;
+      const root = chain.find((known) => known.host === at) || at.shadowRoot;
+      const inner = root && root.elementFromPoint(x, y);
+      if (!inner || inner === at || inner.getRootNode() !== root) break;
+      hit = inner;
+    }
+    return hit;
+  }
+
+  function receives(hit) {
+    for (const at of flatAncestors(hit)) {
+      if (at === element) return true;
+      // A click on a label is a click on its control.
+      if (at.localName === "label" && at.control === element) return true;
+    }
+    return false;
+  }
+
+  // Points of a request in this document: fractions of its viewport, or CSS pixels of what the page shows. Where
+  // the page is zoomed by pinching, a hit test still counts from the layout viewport's corner.
+  function pointsOf(request) {
+    if (request.fractions) return request.points.map(([x, y]) => [x * innerWidth, y * innerHeight]);
+    const { offsetLeft, offsetTop } = visualViewport;
+    return request.points.map(([x, y]) => [x + offsetLeft, y + offsetTop]);
+  }
+
+  // The entry of a witness (see witness.js), made when it is first expected; whoever ends it takes it away, and a
+  // look that comes to its end only after that arms nothing any more.
+  function expected(id) {
+    const witnesses = (document.cdpengineWitnesses ??= new Map());
+    if (!witnesses.has(id)) {
+      witnesses.set(id, { record: null, waiting: [], meant: () => false, hovered: () => false, unlisten() {} });
+    }
+    return witnesses.get(id);
+  }
+
+  return { expected, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf };
+})

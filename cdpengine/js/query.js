@@ -1,0 +1,23 @@
+// Returns the first element that matches the CSS selector: in the document, or else in its open shadow roots.
+// Runs in an isolated world; null where nothing matches. A selector that is none throws a SyntaxError.
+(function (selector) {
+  "use strict";
+
+  // A form's field, or an image, may be named like a property of its form or of the document, and hides it then.
+  const shadowOf = (element) => Reflect.get(Element.prototype, "shadowRoot", element);
+  const first = (root) =>
+    root === document ? Document.prototype.querySelector.call(root, selector) : root.querySelector(selector);
+  const all = (root) =>
+    root === document ? Document.prototype.querySelectorAll.call(root, "*") : root.querySelectorAll("*");
+
+  const roots = [document];
+  for (const root of roots) {
+    const found = first(root);
+    if (found) return found;
+    for (const element of all(root)) {
+      const shadow = shadowOf(element);
+      if (shadow) roots.push(shadow);
+    }
+  }
+  return null;
+})

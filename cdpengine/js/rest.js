@@ -1,0 +1,31 @@
+// Resolves when nothing in the document has scrolled for three animation frames. Runs in an isolated world.
+(function () {
+  "use strict";
+
+  const STILL_FRAMES = 3;
+  const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
+
+  return new Promise((resolve) => {
+    let still = 0;
+    let moved = false;
+    const note = () => (moved = true);
+    document.addEventListener("scroll", note, { capture: true, passive: true });
+    function look() {
+      still = moved ? 0 : still + 1;
+      moved = false;
+      if (still <= STILL_FRAMES) return next();
+      document.removeEventListener("scroll", note, { capture: true });
+      return resolve(true);
+    }
+    function next() {
+      let done = false;
+      const once = () => {
+        if (!done) look();
+        done = true;
+      };
+      requestAnimationFrame(once);
+      setTimeout(once, FRAME_LIMIT_MS);
+    }
+    next();
+  });
+})

@@ -1,0 +1,101 @@
+// Looks at a <select>, and chooses from it. Called on a node in an isolated world, with one request:
+//   wanted    [{ text } or { label, value, index }, ...]: the options, each by all that is given
+//   set       whether to choose them now and tell the page, by input and change events
+//   patience  milliseconds to wait for an option that is not there yet; any change in the select ends the wait
+// Answers what it is, which options are meant, and which are selected; at once, or as a promise.
+(function (request) {
+  "use strict";
+
+  const MOST_LABELS = 20;
+  const MOST_STEPS = 300;
+
+  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  if (element && element.localName === "label" && element.control) element = element.control;
+  if (!element) return { kind: "none" };
+  if (element.localName === "option") {
+    const select = element.closest("select");
+    return select ? { kind: "option", index: element.index } : { kind: "none" };
+  }
+  if (element.localName !== "select") {
+    const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
+    const opens = element.getAttribute("aria-haspopup") === "listbox";
+    if (role === "option") return { kind: "custom option" };
+    return { kind: role === "listbox" || role === "combobox" || opens ? "listbox" : "none" };
+  }
+
+  const plain = (text) => text.replace(/\s+/g, " ").trim();
+
+  function find(wanted) {
+    const options = Array.from(element.options);
+    if ("text" in wanted) {
+      const byValue = options.find((option) => option.value === wanted.text);
+      return byValue || options.find((option) => plain(option.label) === plain(wanted.text)) || null;
+    }
+    const fits = (option) =>
+      (!("value" in wanted) || option.value === wanted.value) &&
+      (!("label" in wanted) || plain(option.label) === plain(wanted.label)) &&
+      (!("index" in wanted) || option.index === wanted.index);
+    return options.find(fits) || null;
+  }
+
+  const disabled = (option) =>
+    option.disabled || (option.parentElement.localName === "optgroup" && option.parentElement.disabled);
+
+  // How often the arrow goes down from the first option to this one in the open list; -1: that cannot be said.
+  function steps(option) {
+    const custom = getComputedStyle(element).appearance === "base-select";
+    const displayed = Array.from(element.options).every((each) => getComputedStyle(each).display !== "none");
+    if (element.multiple || element.size > 1 || custom || !displayed) return -1;
+    const reachable = Array.from(element.options).filter((each) => !disabled(each));
+    const found = reachable.indexOf(option);
+    return found > MOST_STEPS ? -1 : found;
+  }
+
+  function opened() {
+    try {
+      return element.matches(":open");
+    } catch {
+      return false; // a browser that does not know this selector
+    }
+  }
+
+  function answer() {
+    const found = request.wanted.map(find);
+    const known = found.filter((option) => option !== null);
+    const refused = known.find(disabled);
+    if (request.set && known.length === found.length && !refused) {
+      for (const option of element.options) {
+        const wanted = known.includes(option);
+        if (option.selected !== wanted) option.selected = wanted;
+      }
+      if (known.length === 0 && !element.multiple) element.selectedIndex = -1;
+      element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+      element.dispatchEvent(new Event("change", { bubbles: true }));
+    }
+    return {
+      kind: "select",
+      connected: element.isConnected,
+      multiple: element.multiple,
+      found: found.map((option) => (option === null ? -1 : option.index)),
+      disabled: refused ? plain(refused.label) : null,
+      selected: Array.from(element.selectedOptions, (option) => option.index),
+      labels: Array.from(element.options).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
+      held: Array.from(element.selectedOptions).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
+      steps: known.length === 1 ? steps(known[0]) : -1,
+      open: opened(),
+    };
+  }
+
+  const first = answer();
+  if (!request.patience || (!first.found.includes(-1) && first.disabled === null)) return first;
+  return new Promise((resolve) => {
+    const done = () => {
+      observer.disconnect();
+      clearTimeout(timer);
+      resolve(answer());
+    };
+    const observer = new MutationObserver(done);
+    const timer = setTimeout(done, request.patience);
+    observer.observe(element, { subtree: true, childList: true, attributes: true, characterData: true });
+  });
+})

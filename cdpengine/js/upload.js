@@ -1,0 +1,34 @@
+// Looks at an input of files. Called on a node in an isolated world, with one request:
+//   control   whether to return the input itself: the node's own control, where the node is a label
+//   await     milliseconds to wait for the input's next change (or cancel) event
+// Answers what the input takes and holds: at once, or once it has changed, as it was when it changed.
+(function (request) {
+  "use strict";
+
+  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  if (element && element.localName === "label" && element.control) element = element.control;
+  const isFiles = Boolean(element) && element.localName === "input" && element.type === "file";
+  if (request.control) return element;
+  if (!isFiles) return { kind: "none", names: [] };
+
+  function answer(event) {
+    return {
+      kind: "file",
+      multiple: element.multiple,
+      directory: element.webkitdirectory,
+      names: Array.from(element.files, (file) => file.webkitRelativePath || file.name),
+      event,
+    };
+  }
+
+  if (!request.await) return answer("");
+  return new Promise((resolve) => {
+    const finish = (event) => {
+      clearTimeout(timer);
+      for (const name of ["change", "cancel"]) element.removeEventListener(name, finish, true);
+      resolve(answer(event ? event.type : ""));
+    };
+    const timer = setTimeout(finish, request.await);
+    for (const name of ["change", "cancel"]) element.addEventListener(name, finish, true);
+  });
+})

@@ -1,0 +1,171 @@
+// Watches one document for the conditions of a request, and for quiet. Runs in an isolated world: the page sees
+// neither the observers nor the listeners. `looking` is what looking.js makes, `node` the node of "node" conditions.
+// Answers an object that lives as long as it is held:
+//   next(known)   a promise of the report, as soon as it is another than the known one (a report's `key`)
+//   now()         the report as of now
+//   quiet(ms)     a promise of { still, changes, busy } that comes when nothing has changed for `ms` and all is loaded
+//   stillness()   the same as of now: for how many ms nothing has changed
+//   stop()        ends it all
+(request, looking, node) => {
+  const SLOW_LOOK_MS = 250; // for what changes without any event: a style sheet's rules, a property of an input
+  const FRAME_MS = 16;
+  const COST_SHARE = 4; // of the time, at most a fifth is spent on looking
+  const TEXT_SHOWN = 120;
+  const SIGNS = ["input", "change", "toggle", "load", "transitionend", "animationend", "focusin", "focusout", "slotchange"];
+
+  const observed = new Set();
+  let changes = 0;
+  let changed = performance.now();
+  let lastChange = "";
+  let stopped = false;
+  let due = null;
+  let wake = null;
+  let earliest = 0;
+  let grown = false; // by nodes that may have shadow roots
+  let observedAt = 0;
+
+  const STATES = {
+    attached: () => node.isConnected,
+    detached: () => !node.isConnected,
+    visible: () => looking.isVisible(node),
+    hidden: () => !looking.isVisible(node),
+    enabled: () => node.isConnected && !isDisabled(),
+    disabled: () => node.isConnected && isDisabled(),
+    checked: () => isChecked(),
+    unchecked: () => node.isConnected && !isChecked(),
+  };
+
+  function isDisabled() {
+    return node.matches(":disabled") || node.closest("[aria-disabled=true]") !== null;
+  }
+
+  function isChecked() {
+    return node.matches("input") ? node.checked : node.getAttribute("aria-checked") === "true";
+  }
+
+  function look(condition) {
+    switch (condition.kind) {
+      case "text": {
+        const { text } = looking.visibleText();
+        return { holds: text.includes(looking.wanted(condition.text)), seen: text.trim().slice(0, TEXT_SHOWN) };
+      }
+      case "css": {
+        const found = looking.select(condition.css);
+        const shown = found.filter(looking.isVisible).length;
+        return { holds: shown > 0, seen: found.length + " in the document, " + shown + " of them visible" };
+      }
+      case "node": {
+        const holding = Object.keys(STATES).filter((state) => STATES[state]());
+        return { holds: holding.includes(condition.state), seen: holding.join(", ") };
+      }
+      default:
+        return { holds: true, seen: String(changes) };
+    }
+  }
+
+  function report() {
+    const began = performance.now();
+    let looks;
+    try {
+      looks = request.conditions.map(look);
+    } catch (error) {
+      return { key: "invalid", holds: [], seen: [], invalid: String(error.message) };
+    }
+    const ended = performance.now();
+    earliest = ended + Math.max(FRAME_MS, COST_SHARE * (ended - began));
+    const holds = looks.map((each) => each.holds);
+    const key = holds.join() + (request.changes ? " " + changes : "");
+    return { key, holds, seen: looks.map((each) => each.seen), invalid: "" };
+  }
+
+  function noted(what) {
+    changes += 1;
+    changed = performance.now();
+    lastChange = what;
+    if (!request.quiet) stir(Math.max(0, earliest - changed));
+  }
+
+  function stir(delay) {
+    if (wake === null || stopped) return;
+    const at = performance.now() + delay;
+    if (due !== null && due.at <= at) return;
+    if (due !== null) clearTimeout(due.timer);
+    const run = () => {
+      due = null;
+      if (wake) wake();
+    };
+    due = { at, timer: setTimeout(run, delay) };
+  }
+
+  function observe() {
+    grown = false;
+    observedAt = performance.now();
+    for (const root of looking.roots()) {
+      if (observed.has(root)) continue;
+      observed.add(root);
+      observer.observe(root, { childList: true, subtree: true, attributes: true, characterData: true });
+      for (const sign of SIGNS) root.addEventListener(sign, signed, { capture: true, passive: true });
+    }
+  }
+
+  function signed(event) {
+    if (!request.quiet) noted(event.type);
+  }
+
+  const observer = new MutationObserver((records) => {
+    const last = records[records.length - 1];
+    const at = last.target.nodeType === Node.ELEMENT_NODE ? last.target : last.target.parentElement;
+    const what = last.type === "attributes" ? "its " + last.attributeName : last.type === "childList" ? "its children" : "its text";
+    grown = grown || records.some((record) => record.addedNodes.length > 0);
+    noted((at ? looking.describe(at).slice(0, TEXT_SHOWN) : "the document") + " (" + what + ")");
+  });
+
+  function stillness() {
+    const still = performance.now() - changed;
+    const loading = document.readyState !== "complete";
+    const busy = loading ? "the document is still " + (document.readyState === "loading" ? "being parsed" : "loading its resources") : lastChange;
+    return { still: loading ? 0 : still, changes, busy };
+  }
+
+  function waitUntil(settled, slowest) {
+    return new Promise((resolve) => {
+      wake = () => {
+        if (grown || performance.now() > observedAt + SLOW_LOOK_MS) observe();
+        const answer = settled();
+        if (answer === null && !stopped) return stir(slowest());
+        wake = null;
+        resolve(stopped ? null : answer);
+      };
+      wake();
+    });
+  }
+
+  observe();
+  return {
+    next: (known) => {
+      const asked = performance.now();
+      return waitUntil(
+        () => {
+          if (request.changes && performance.now() > asked + SLOW_LOOK_MS) changes += 1;
+          const current = report();
+          return current.key === known && !current.invalid ? null : current;
+        },
+        () => SLOW_LOOK_MS,
+      );
+    },
+    now: () => report(),
+    quiet: (ms) =>
+      waitUntil(
+        () => (stillness().still >= ms ? stillness() : null),
+        () => Math.max(5, document.readyState === "complete" ? ms - (performance.now() - changed) : FRAME_MS),
+      ),
+    stillness,
+    stop: () => {
+      stopped = true;
+      observer.disconnect();
+      for (const root of observed) for (const sign of SIGNS) root.removeEventListener(sign, signed, { capture: true });
+      if (due !== null) clearTimeout(due.timer);
+      if (wake) wake();
+    },
+  };
+}

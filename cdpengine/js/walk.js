@@ -1,0 +1,565 @@
+// Makes the walk: a function that reads a document, column by column, into one string, and its store of elements.
+// Evaluated once for each document in an isolated world, and called there with
+//   kit     null, where elements have Chrome's own computedRole and computedName; otherwise a function that returns
+//           { roleOf(element), nameOf(element) }, asked anew for each walk, which answer what those would
+//   makeDetails, makeStyles  the functions of walk_details.js and walk_styles.js
+//   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
+// It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope.
+//   { do: "walk", milliseconds, boxes, pointer, known }, element   what is in the element, or all, as a string of
+//                              JSON: see the end of walk()
+//   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
+//   { do: "forget", known }    says that the numbers up to `known` are known by other means
+//   { do: "document" }         the document
+//   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
+// Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
+(function (kit, tables, makeDetails, makeStyles) {
+  "use strict";
+
+  const INLINE = 1; // folded, and its text goes on in the sentence around it
+  const FOLDED = 2; // folded unless it has a name or can take the focus
+  const INTERACTIVE = 4;
+  const VALUED = 8; // shown with its value though it may not be interactive
+  const HINTED = 16; // may have a placeholder
+  const BY_ATTRIBUTE = 32; // its name comes from attributes only
+  const DROPPED = 64;
+  const CAPTION = 128;
+  const REPEATED = 256; // named by its content: text inside that says just the name is left out
+
+  const TEXT = -1;
+  const EDGE = -2;
+  const CAPTION_EDGE = -3;
+
+  const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
+
+  const SURE_OF_INPUT = { checkbox: "checkbox", radio: "radio", range: "slider", number: "spinbutton" };
+  const ROLE_OF_TAG = {
+    abbr: "Abbr", audio: "Audio", br: "LineBreak", canvas: "Canvas", details: "Details", dl: "DescriptionList",
+    embed: "EmbeddedObject", figcaption: "Figcaption", iframe: "Iframe", frame: "Iframe", label: "LabelText",
+    legend: "Legend", math: "MathMLMath", mi: "MathMLIdentifier", mn: "MathMLNumber", mo: "MathMLOperator",
+    mrow: "MathMLRow", mtext: "MathMLText", mfrac: "MathMLFraction", msup: "MathMLSup", msub: "MathMLSub",
+    msubsup: "MathMLSubSup", msqrt: "MathMLSquareRoot", mroot: "MathMLRoot", mover: "MathMLOver",
+    munder: "MathMLUnder", munderover: "MathMLUnderOver", mtable: "MathMLTable", mtr: "MathMLTableRow",
+    mtd: "MathMLTableCell", mmultiscripts: "MathMLMultiscripts",
+    object: "PluginObject", pre: "Pre", rt: "RubyAnnotation", ruby: "Ruby",
+    summary: "DisclosureTriangle", svg: "SvgRoot", video: "Video", wbr: "LineBreak",
+  };
+  const ROLE_OF_INPUT = {
+    color: "ColorWell", date: "Date", "datetime-local": "DateTime", month: "DateTime", time: "InputTime",
+    week: "DateTime",
+  };
+  // Nothing below these is shown; of the first ones, not even they are.
+  const UNSEEN = new Set([
+    "head", "script", "style", "template", "noscript", "link", "meta", "datalist", "title", "rt", "rp",
+  ]);
+  // Without a role attribute their role is always the same one, which Chrome need not be asked for.
+  const SURE = {
+    span: "generic", div: "generic", b: "generic", i: "generic", u: "generic", label: "LabelText", p: "paragraph",
+    h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading",
+  };
+  const EMPTY = new Set([
+    "input", "textarea", "iframe", "frame", "video", "audio", "option", "meter", "progress", "img", "embed", "br",
+  ]);
+  const NATIVE = new Set([
+    "button", "input", "select", "textarea", "option", "optgroup", "fieldset", "dialog", "summary",
+  ]);
+  const WITH_BOX = { contentVisibilityAuto: true };
+  const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
+  const SHADOWABLE = new Set(["article", "aside", "footer", "header", "main", "nav", "p", "section", "span"]);
+
+  const HTML = "http://www.w3.org/1999/xhtml";
+  const MATHML = "http://www.w3.org/1998/Math/MathML";
+
+  // A page's names reach into this world: <input name=firstChild> is its form's firstChild here as well, and
+  // <img name=title> the document's title. So what may be a form or the document is read through prototypes.
+  const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
+  const nextSibling = getter(Node.prototype, "nextSibling");
+  const parentNode = getter(Node.prototype, "parentNode");
+  const assignedSlot = getter(Element.prototype, "assignedSlot");
+  const getAttribute = Element.prototype.getAttribute;
+  const getRootNode = Node.prototype.getRootNode;
+  const contains = Node.prototype.contains;
+  const isEditable = getter(HTMLElement.prototype, "isContentEditable");
+
+  const owner = document;
+  const bits = new Map(Object.entries(tables.bits));
+  const numbers = new WeakMap();
+  const kept = new Map(); // number -> element, until its number is known by other means
+  const closedRoots = new WeakMap();
+  let last = 0;
+
+  function flatParent(element) {
+    const slot = assignedSlot.call(element);
+    if (slot !== null) return slot;
+    const parent = parentNode.call(element);
+    return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+  }
+
+  function read(node, prototype, key) {
+    const value = Reflect.get(prototype, key, node);
+    return typeof value === "function" ? value.bind(node) : value;
+  }
+
+  const ofRoot = (root, key) => (root instanceof ShadowRoot ? root[key] : read(root, Document.prototype, key));
+  const ofDocument = (key) => read(document, Document.prototype, key);
+
+  function byId(root, id) {
+    if (id === "" || !(root instanceof DocumentFragment || root instanceof Document)) return null;
+    return root instanceof Document ? ofDocument("getElementById")(id) : root.getElementById(id);
+  }
+
+  function query(root, selector) {
+    return root instanceof Document ? ofDocument("querySelectorAll")(selector) : root.querySelectorAll(selector);
+  }
+
+  function isEditingHost(at) {
+    const above = flatParent(at);
+    return at.isContentEditable && !(above instanceof HTMLElement && isEditable.call(above));
+  }
+
+  const dom = { flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost };
+  const detailsFor = makeDetails(dom);
+  const styles = makeStyles(dom);
+
+  function numberOf(element) {
+    let number = numbers.get(element);
+    if (number === undefined) {
+      number = ++last;
+      numbers.set(element, number);
+      kept.set(number, element);
+    }
+    return number;
+  }
+
+  function forget(known) {
+    for (const number of kept.keys()) {
+      if (number > known) break; // a Map keeps the order of insertion
+      kept.delete(number);
+    }
+  }
+
+  function walk(request, start) {
+    forget(request.known);
+    const deadline = performance.now() + request.milliseconds;
+    const names = kit === null ? null : kit();
+    const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
+    const nameOf = names === null ? (element) => element.computedName : names.nameOf;
+
+    const roles = [];
+    const roleNumbers = new Map();
+    const depths = [];
+    const kinds = [];
+    const uids = [];
+    const texts = [];
+    const extras = []; // row, key, value, ...
+    const boxes = [];
+    const labels = []; // caption number, name, ...
+    let seen = 0;
+    let cut = false;
+    const captions = new Map();
+    const captionOf = []; // label, control, ...: asked of the label, for a control looks through the whole document
+    const controls = new Map(); // control -> name
+
+    let styled = null; // whose style the next two are of
+    let transform = "none";
+    let skipped = false;
+    let decorated = styles.hasDecorations(document);
+    let disabling = query(document, "[aria-disabled]").length > 0;
+
+    const focused = deepFocus();
+    const modal = topModal();
+    const details = detailsFor({ extra, focused, isDisabling: () => disabling });
+    const owned = new Map(); // element -> the one that aria-owns it
+    const ownersSeen = new Set();
+
+    function deepFocus() {
+      let at = ofDocument("activeElement");
+      if (at === ofDocument("body") && !ofDocument("hasFocus")()) return null;
+      while (at !== null) {
+        const root = at instanceof HTMLFormElement ? null : at.shadowRoot || closedRoots.get(at);
+        if (!root || !root.activeElement) break;
+        at = root.activeElement;
+      }
+      return at;
+    }
+
+    function topModal() {
+      const found = query(document, ":modal");
+      if (found.length < 2) return found.length ? found[0] : null;
+      const hit = ofDocument("elementFromPoint")(1, 1);
+      return (hit && hit.closest(":modal")) || found[found.length - 1];
+    }
+
+    function noteOwners(root) {
+      for (const each of query(root, "[aria-owns]")) {
+        if (ownersSeen.has(each)) continue;
+        ownersSeen.add(each);
+        for (const id of getAttribute.call(each, "aria-owns").split(/\s+/)) {
+          const target = byId(root, id);
+          if (target && target !== each && !owned.has(target) && !contains.call(target, each)) owned.set(target, each);
+        }
+      }
+    }
+
+    function roleNumber(role) {
+      let number = roleNumbers.get(role);
+      if (number === undefined) {
+        number = roles.push(role) - 1;
+        roleNumbers.set(role, number);
+      }
+      return number;
+    }
+
+    function row(depth, kind, uid, text) {
+      uids.push(uid);
+      texts.push(text);
+      depths.push(depth);
+      return kinds.push(kind) - 1;
+    }
+
+    function addText(depth, text) {
+      const end = kinds.length - 1;
+      if (end >= 0 && kinds[end] === TEXT && depths[end] === depth) texts[end] += text;
+      else row(depth, TEXT, 0, text);
+    }
+
+    function addEdge(depth, caption) {
+      const end = kinds.length - 1;
+      if (caption === 0 && end >= 0 && kinds[end] === EDGE && depths[end] === depth) return;
+      row(depth, caption === 0 ? EDGE : CAPTION_EDGE, caption, "");
+    }
+
+    // Captions have numbers of their own, good for this walk only.
+    function captionNumber(element) {
+      let number = captions.get(element);
+      if (number === undefined) captions.set(element, (number = captions.size + 1));
+      return number;
+    }
+
+    function noteLabels(at, tag, name, attributed) {
+      const by = attributed ? at.getAttribute("aria-labelledby") : null;
+      if (by !== null) {
+        const root = at.getRootNode();
+        for (const id of by.split(/\s+/)) {
+          const label = byId(root, id);
+          if (label) labels.push(captionNumber(label), name);
+        }
+      } else if (tag === "table") {
+        if (at.caption) labels.push(captionNumber(at.caption), name);
+      } else if (tag === "fieldset") {
+        const legend = at.querySelector(":scope > legend");
+        if (legend) labels.push(captionNumber(legend), name);
+      } else if (NATIVE.has(tag) && !(tag === "input" && ROLE_OF_INPUT[at.type] !== undefined)) {
+        controls.set(at, name);
+      }
+    }
+
+    function extra(at, key, value) {
+      extras.push(at, key, value);
+    }
+
+    // --- the tree ---------------------------------------------------------------------------------------------
+
+    function children(element, depth, level, visible) {
+      if (level > DEEPEST) {
+        cut = true;
+        return;
+      }
+      if (element.namespaceURI === MATHML) {
+        for (const at of element.childNodes) {
+          if (at.nodeType !== 3 || at.data.trim() !== "") visit(at, depth, level, visible);
+        }
+        return;
+      }
+      const root = element.shadowRoot || closedRoots.get(element);
+      let from = element;
+      if (!root && mayHideShadow(element)) numberOf(element);
+      if (root) {
+        noteOwners(root);
+        decorated = decorated || styles.hasDecorations(root);
+        disabling = disabling || query(root, "[aria-disabled]").length > 0;
+        from = root;
+      }
+      const tag = element.localName;
+      const slotted = tag === "slot" && element.assignedNodes ? element.assignedNodes() : [];
+      if (visible && decorated) pseudo(element, "::before", depth);
+      if (tag === "details" && !element.open) {
+        for (const at of element.children) {
+          if (at.localName === "summary") {
+            visit(at, depth, level, visible);
+            break;
+          }
+        }
+      } else if (slotted.length) {
+        for (const at of slotted) visit(at, depth, level, visible);
+      } else {
+        for (let at = from.firstChild; at !== null; at = nextSibling.call(at)) visit(at, depth, level, visible);
+      }
+      if (ownersSeen.has(element)) {
+        for (const [target, by] of owned) if (by === element) visit(target, depth, level, visible, element);
+      }
+      if (visible && decorated) pseudo(element, "::after", depth);
+    }
+
+    function text(node, depth) {
+      const data = node.data;
+      const above = node.parentNode;
+      const parent = above instanceof ShadowRoot ? above.host : above instanceof Element ? above : null;
+      if (parent !== null && /\S/.test(data)) {
+        if (parent !== styled) {
+          styled = parent;
+          const style = getComputedStyle(parent);
+          transform = style.textTransform;
+          skipped = style.contentVisibility !== "visible" && styles.skipsContents(parent, style);
+        }
+        if (skipped) return;
+        if (transform !== "none") return addText(depth, styles.transformed(data, transform));
+      }
+      addText(depth, data);
+    }
+
+    // A closed shadow root cannot be seen from scripts: whoever may have one gets a number, and with its id comes
+    // what it has. Asked once: a root that is attached later is not found.
+    function mayHideShadow(element) {
+      const tag = element.localName;
+      return tag === "div" || tag.includes("-") || (element.firstChild === null && SHADOWABLE.has(tag));
+    }
+
+    function pseudo(element, which, depth) {
+      const found = styles.decoration(element, which);
+      if (found === null) return;
+      if (found.apart) addEdge(depth, 0);
+      addText(depth, found.text);
+      if (found.apart) addEdge(depth, 0);
+    }
+
+    function visit(node, depth, level, visible, by) {
+      if (node instanceof HTMLFormElement) return void (cut || form(node, depth, level));
+      const type = node.nodeType;
+      if (type === 3) {
+        if (visible) text(node, depth);
+      } else if (type === 1 && !cut) {
+        if (owned.size && owned.has(node) && owned.get(node) !== by) return;
+        element(node, depth, level);
+      }
+    }
+
+    function element(at, depth, level) {
+      if ((++seen & 63) === 0 && performance.now() > deadline) {
+        cut = true;
+        return;
+      }
+      const tag = at.localName;
+      if (UNSEEN.has(tag)) return;
+      let visible = true;
+      if (!at.checkVisibility(VISIBLE)) {
+        if (!at.checkVisibility(WITH_BOX) && !shownWithoutBox(at, tag)) return;
+        const visibility = getComputedStyle(at).visibility;
+        visible = visibility === "visible" || visibility === ""; // "": the options of a closed list have no style
+      }
+      const attributed = at.hasAttributes();
+      if (attributed) {
+        if (at.getAttribute("aria-hidden") === "true" && tag !== "body" && tag !== "html") return;
+        if (at.inert && !(modal !== null && at.contains(modal))) return;
+      }
+      if (modal !== null && at !== modal && !insideModal(at)) {
+        if (at.contains(modal) || at.shadowRoot) children(at, depth, level + 1, false);
+        return;
+      }
+      if (!visible) {
+        if (!EMPTY.has(tag) && tag !== "select") children(at, depth, level + 1, false);
+        return;
+      }
+      let role = attributed ? sureRole(at, tag) : tag === "li" ? itemRole(at) : SURE[tag];
+      if (role === undefined) role = roleOf(at);
+      if (tag === "foreignObject") role = "generic";
+      if (role === "") role = (tag === "input" ? ROLE_OF_INPUT[at.type] : ROLE_OF_TAG[tag]) || "generic";
+      if (role === "LineBreak" || tag === "br") {
+        if (tag === "br") addText(depth, "\n");
+        return;
+      }
+      const what = bits.get(role) || 0;
+      if (what & DROPPED) return;
+      const focusable = isFocusable(at, attributed);
+      let name = "";
+      if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) name = nameOf(at);
+      const fullName = name;
+      // Chrome's name of a file input ends with what was chosen, which is its value in the tree.
+      if (tag === "input" && at.type === "file") {
+        const end = at.files.length === 1 ? name.lastIndexOf(": " + at.files[0].name) : name.lastIndexOf(": ");
+        if (end >= 0) name = name.slice(0, end);
+      }
+      const clickable = request.pointer && isPointer(at);
+      if (!focusable && !clickable && (what & INLINE || (what & FOLDED && name === ""))) {
+        if (EMPTY.has(tag)) return;
+        if (what & INLINE) {
+          children(at, depth, level + 1, true);
+        } else {
+          const caption = what & CAPTION ? captionNumber(at) : 0;
+          if (tag === "label" && at.control) captionOf.push(at, at.control);
+          const block = caption !== 0 || isBlock(at, tag);
+          if (block) addEdge(depth, caption);
+          children(at, depth, level + 1, true);
+          if (block) addEdge(depth, 0);
+        }
+        return;
+      }
+      const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), numberOf(at), name);
+      if (request.boxes) {
+        noteBox(line, at.getBoundingClientRect());
+      }
+      if (clickable) extra(line, "clickable", true);
+      if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
+      details(at, tag, role, what, focusable || (what & INTERACTIVE) !== 0, name, line, attributed, fullName);
+      if (EMPTY.has(tag)) return;
+      if (what & REPEATED && name !== "" && saysJust(at, name)) return;
+      children(at, depth + 1, level + 1, true);
+    }
+
+    // A form, whose own properties are the page's to name.
+    function form(at, depth, level) {
+      seen++;
+      const own = (key) => read(at, HTMLFormElement.prototype, key);
+      if (owned.size && owned.has(at)) return; // moving whole forms is not what aria-owns is for
+      const visible = own("checkVisibility")(VISIBLE);
+      if (!visible && !own("checkVisibility")(WITH_BOX) && getComputedStyle(at).display !== "contents") return;
+      if (own("getAttribute")("aria-hidden") === "true" || (own("inert") && modal === null)) return;
+      let below = depth;
+      const shown = visible && (modal === null || insideModal(at));
+      if (shown) {
+        const role = (kit === null ? own("computedRole") : roleOf(at)) || "generic";
+        const name = kit === null ? own("computedName") : nameOf(at);
+        const what = bits.get(role) || 0;
+        const focusable = own("hasAttribute")("tabindex");
+        if (!focusable && (what & INLINE || (what & FOLDED && name === ""))) {
+          addEdge(depth, 0);
+        } else {
+          const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), numberOf(at), name);
+          if (at === focused) extra(line, "focused", true);
+          if (own("getAttribute")("aria-busy") === "true") extra(line, "busy", true);
+          if (request.boxes) noteBox(line, own("getBoundingClientRect")());
+          below = depth + 1;
+        }
+      }
+      if (level > DEEPEST) cut = true;
+      else for (const child of own("childNodes")) visit(child, below, level + 1, shown || modal !== null);
+      if (shown && below === depth) addEdge(depth, 0);
+    }
+
+    function noteBox(line, box) {
+      boxes.push(line, round(box.x), round(box.y), round(box.width), round(box.height));
+    }
+
+    function sureRole(at, tag) {
+      if (at.hasAttribute("role") || at.hasAttribute("popover")) return undefined;
+      if (tag === "a") return at.namespaceURI === HTML && at.hasAttribute("href") ? "link" : undefined;
+      if (tag === "input" && !at.hasAttribute("switch")) return SURE_OF_INPUT[at.type];
+      return SURE[tag];
+    }
+
+    function itemRole(at) {
+      const parent = at.parentNode;
+      const list = parent instanceof HTMLUListElement || parent instanceof HTMLOListElement;
+      return list && !parent.hasAttribute("role") ? "listitem" : undefined;
+    }
+
+    // Off the list of boxes, but not hidden: display: contents, what a canvas falls back to, options.
+    function shownWithoutBox(at, tag) {
+      if (!at.isConnected) return false;
+      if (tag === "option" || tag === "optgroup") return at.closest("select") !== null && !at.hidden;
+      if (at.closest("canvas") !== null) return true;
+      return getComputedStyle(at).display === "contents";
+    }
+
+    function insideModal(at) {
+      for (let node = at; node !== null; node = flatParent(node)) {
+        if (node === modal) return true;
+      }
+      return false;
+    }
+
+    function isBlock(at, tag) {
+      const display = getComputedStyle(at).display;
+      return display !== "inline" && display !== "contents";
+    }
+
+    function saysJust(at, name) {
+      const only = at.firstChild;
+      return only !== null && only.nodeType === 3 && only.nextSibling === null && only.data === name && !at.shadowRoot;
+    }
+
+    function isFocusable(at, attributed) {
+      if (at.tabIndex >= 0 && (at.localName !== "a" || at.hasAttribute("href"))) return !at.matches(":disabled");
+      if (at.localName === "dialog") return true;
+      if (!attributed) return false;
+      if (at.hasAttribute("contenteditable") && isEditingHost(at)) return true;
+      return at.hasAttribute("tabindex") && !Number.isNaN(parseInt(at.getAttribute("tabindex"), 10));
+    }
+
+    function hasNameAttribute(at) {
+      return at.hasAttribute("aria-label") || at.hasAttribute("aria-labelledby") || at.hasAttribute("title");
+    }
+
+    function isPointer(at) {
+      if (getComputedStyle(at).cursor !== "pointer") return false;
+      const above = flatParent(at);
+      return above === null || getComputedStyle(above).cursor !== "pointer";
+    }
+
+    function round(pixels) {
+      return Math.round(pixels * 100) / 100;
+    }
+
+    try {
+      const whole = start === null || start === document;
+      const root = whole ? ofDocument("documentElement") : start;
+      noteOwners(whole ? document : getRootNode.call(start));
+      if (root !== null) visit(root, 0, 0, true);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      cut = true; // out of stack: what is whole so far stands
+      for (const column of [depths, uids, texts]) column.length = kinds.length;
+      extras.length -= extras.length % 3;
+      boxes.length -= boxes.length % 5;
+    }
+    for (let i = 0; i < captionOf.length; i += 2) {
+      const name = controls.get(captionOf[i + 1]);
+      if (name !== undefined) labels.push(captionNumber(captionOf[i]), name);
+    }
+    return JSON.stringify({
+      url: ofDocument("URL"),
+      title: ofDocument("title"),
+      viewport: [innerWidth, innerHeight],
+      seen,
+      cut,
+      last,
+      roles,
+      depths, // of each row: how many shown elements it is in
+      kinds, // twice its role's number, plus 1 when it can take the focus; below 0: text, edges of blocks
+      uids,
+      texts, // the name of an element, or the text
+      extras,
+      boxes,
+      labels,
+    });
+  }
+
+  return function (request, ...objects) {
+    if (document !== owner) return null; // this world has another document now
+    switch (request.do) {
+      case "walk":
+        return walk(request, objects[0] || null);
+      case "take": {
+        const taken = [];
+        for (let number = request.from; number <= request.to; number++) taken.push(kept.get(number) || null);
+        return taken;
+      }
+      case "forget":
+        return forget(request.known);
+      case "adopt":
+        request.hosts.forEach((number, index) => kept.has(number) && closedRoots.set(kept.get(number), objects[index]));
+        return true;
+      default:
+        return document;
+    }
+  };
+})

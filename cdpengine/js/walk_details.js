@@ -1,0 +1,236 @@
+// Says what there is to say of one element besides role and name: states in the order in which they are shown, its
+// value (never a password's), address, description, placeholder. A part of walk.js, which calls it once with its
+// ways to read the document, `dom`, and then once for each walk with
+//   extra(line, key, value)  takes what was found
+//   focused                  the element that has the focus, or null
+//   isDisabling()            whether something in the document may have aria-disabled
+(function (dom) {
+  "use strict";
+
+  const INTERACTIVE = 4; // as in walk.js
+  const VALUED = 8;
+  const HINTED = 16;
+
+  const NATIVE = new Set([
+    "button", "input", "select", "textarea", "option", "optgroup", "fieldset", "dialog", "summary",
+  ]);
+  const VALUELESS = new Set(["checkbox", "radio", "button", "submit", "reset", "image", "hidden"]);
+  const TEXTUAL = new Set(["text", "search", "url", "tel", "email", "number"]);
+  const CHECKED = new Set([
+    "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option", "treeitem",
+  ]);
+  const EDITABLE = new Set(["generic", "paragraph", "group", "Details"]);
+  // Where Chrome's tree says these states.
+  const READONLY = new Set(["textbox", "gridcell", "columnheader", "rowheader"]);
+  const REQUIRED = new Set([
+    "textbox", "combobox", "listbox", "spinbutton", "radiogroup", "tree", "gridcell", "columnheader", "rowheader",
+  ]);
+
+  const { flatParent, read, byId, ofDocument, getAttribute, isEditingHost } = dom;
+
+  return function ({ extra, focused, isDisabling }) {
+    function details(at, tag, role, what, interactive, name, line, attributed, fullName) {
+      const href = role === "link" ? at.href : undefined;
+      if (href) {
+        const url = typeof href === "string" ? href : absolute(href.baseVal);
+        if (url.startsWith("http") || URL.canParse(url)) extra(line, "url", url);
+      }
+      const native = NATIVE.has(tag);
+      if (attributed && at.getAttribute("aria-busy") === "true") extra(line, "busy", true);
+      if (isDisabled(at, tag, native, interactive)) extra(line, "disabled", true);
+      if (at === focused) extra(line, "focused", true);
+      if (native || attributed) states(at, tag, role, native, line);
+      if (tag === "summary") {
+        const parent = at.parentElement;
+        if (parent && parent.localName === "details") extra(line, parent.open ? "expanded" : "collapsed", true);
+      }
+      const heading = role === "heading" ? /^h([1-6])$/.exec(tag) : null;
+      const level = attributed ? parseInt(at.getAttribute("aria-level"), 10) : NaN;
+      if (level >= 1) extra(line, "level", level);
+      else if (heading) extra(line, "level", Number(heading[1]));
+      else if (role === "heading") extra(line, "level", 2);
+      else if (role === "treeitem") extra(line, "level", treeLevel(at));
+      if (role === "DisclosureTriangle") return describe(at, what, name, line, attributed, native);
+      if (interactive || what & VALUED) values(at, tag, role, line, attributed, fullName);
+      if (interactive) describe(at, what, name, line, attributed, native);
+    }
+
+    function absolute(url) {
+      return URL.canParse(url, ofDocument("baseURI")) ? new URL(url, ofDocument("baseURI")).href : url;
+    }
+
+    function treeLevel(at) {
+      let level = 1;
+      for (let node = flatParent(at); node !== null; node = flatParent(node)) {
+        const role = getAttribute.call(node, "role");
+        if (role === "tree") break;
+        if (role === "group") level++;
+      }
+      return level;
+    }
+
+    function isDisabled(at, tag, native, interactive) {
+      if (native || tag.includes("-")) {
+        if (tag !== "fieldset" && at.matches(":disabled")) return true;
+        if (tag === "option" && at.closest("select:disabled") !== null) return true;
+      }
+      if (tag === "video" || tag === "audio") return at.error !== null || at.networkState % 3 === 0;
+      if (tag === "object") return !at.data && !at.type;
+      if (!isDisabling()) return false;
+      if (at.getAttribute("aria-disabled") === "true") return true;
+      if (!interactive) return false;
+      for (let node = at; node !== null; node = flatParent(node)) {
+        const own = getAttribute.call(node, "aria-disabled");
+        if (own !== null) return own === "true";
+      }
+      return false;
+    }
+
+    function states(at, tag, role, native, line) {
+      const type = tag === "input" ? at.type : "";
+      const says = (name) => at.getAttribute(name);
+      const flag = (name, key) => says(name) === "true" && extra(line, key, true);
+
+      const invalid = says("aria-invalid");
+      if (invalid !== null && invalid !== "" && invalid !== "false") {
+        extra(line, "invalid", true);
+      } else if (native && invalid === null && at.matches(":invalid") && !isOnlyEmpty(at, tag, type)) {
+        extra(line, "invalid", true);
+      }
+      const popup = says("aria-haspopup");
+      if (popup !== null && popup !== "" && popup !== "false") {
+        extra(line, "hasPopup", popup === "true" ? "menu" : popup);
+      }
+      if (role === "listbox" && at.multiple) extra(line, "multiselectable", true);
+      else flag("aria-multiselectable", "multiselectable");
+      if (READONLY.has(role)) {
+        if (native && at.readOnly) extra(line, "readonly", true);
+        else flag("aria-readonly", "readonly");
+      }
+      if (REQUIRED.has(role) && !(tag === "select" && role === "combobox")) {
+        if (native && at.required) extra(line, "required", true);
+        else flag("aria-required", "required");
+      }
+      if (type === "checkbox" && role === "button") {
+        if (at.checked) extra(line, "pressed", true);
+      } else if (type === "checkbox" || type === "radio") {
+        if (type === "checkbox" && at.indeterminate) extra(line, "checked", "mixed");
+        else if (at.checked) extra(line, "checked", true);
+      } else {
+        const checked = says("aria-checked");
+        if (CHECKED.has(role)) {
+          if (checked === "true") extra(line, "checked", true);
+          else if (checked === "mixed" && role !== "radio" && role !== "menuitemradio" && role !== "switch") {
+            extra(line, "checked", "mixed");
+          }
+        }
+      }
+      const expanded = says("aria-expanded");
+      if (tag === "select") {
+        if (role !== "listbox") extra(line, at.matches(":open") ? "expanded" : "collapsed", true);
+      } else if (expanded === "true" || expanded === "false") {
+        extra(line, expanded === "true" ? "expanded" : "collapsed", true);
+      } else if (at.popoverTargetElement) {
+        extra(line, at.popoverTargetElement.matches(":popover-open") ? "expanded" : "collapsed", true);
+      }
+      const pressed = says("aria-pressed");
+      if (type !== "checkbox" && (pressed === "true" || pressed === "mixed")) {
+        extra(line, "pressed", pressed === "true" ? true : pressed);
+      }
+      const selected =
+        tag === "option"
+          ? at.selected && !isDisabled(at, tag, true, true)
+          : says("aria-selected") === "true" && isSelectable(at, role);
+      if (selected) extra(line, "selected", true);
+      if (tag === "dialog" && at.matches(":modal")) extra(line, "modal", true);
+      else flag("aria-modal", "modal");
+      if (at.isContentEditable && EDITABLE.has(role)) extra(line, "editable", true);
+    }
+
+    function isSelectable(at, role) {
+      return role !== "row" || at.closest("[role=grid],[role=treegrid]") !== null;
+    }
+
+    function values(at, tag, role, line, attributed, fullName) {
+      const type = tag === "input" ? at.type : "";
+      let value = "";
+      if (tag === "select") {
+        const option = at.selectedOptions[0];
+        value = !at.multiple && at.size <= 1 && option ? option.label : "";
+      } else if (tag === "textarea") {
+        value = at.value;
+      } else if (type !== "") {
+        if (type === "file") value = chosen(at, fullName);
+        else if (type === "password" || isMasked(at, type)) return void (at.value && extra(line, "value", null));
+        else if (!VALUELESS.has(type)) value = at.value;
+        if (type === "range" || type === "number") ranged(at.min, at.max, line, role, type === "range");
+      } else if (tag === "progress") {
+        value = at.hasAttribute("value") ? String(at.value) : "";
+      } else if (tag === "meter") {
+        value = String(at.value);
+      } else if (attributed && isEditingHost(at)) {
+        value = at.innerText;
+      } else if (attributed) {
+        value = at.getAttribute("aria-valuenow") || (role === "meter" ? "0" : "");
+        if (value === "" && role === "combobox") value = at.innerText;
+        if (value === "" && role === "slider") value = String(middle(at));
+        ranged(at.getAttribute("aria-valuemin"), at.getAttribute("aria-valuemax"), line, role, role === "slider");
+      }
+      if (value !== "") extra(line, "value", value);
+    }
+
+    function chosen(at, fullName) {
+      return at.files.length === 1 ? at.files[0].name : fullName.slice(fullName.lastIndexOf(": ") + 2);
+    }
+
+    function ranged(least, most, line, role, always) {
+      if (role !== "slider" && role !== "spinbutton") return;
+      extra(line, "valuemin", number(least, 0));
+      extra(line, "valuemax", number(most, always ? 100 : 0));
+    }
+
+    function middle(at) {
+      const least = number(at.getAttribute("aria-valuemin"), 0);
+      return least + (number(at.getAttribute("aria-valuemax"), 100) - least) / 2;
+    }
+
+    // A text field is not called invalid for being required and empty; what has to be chosen is.
+    function isOnlyEmpty(at, tag, type) {
+      return (tag === "textarea" || TEXTUAL.has(type) || type === "password") && at.validity.valueMissing;
+    }
+
+    function number(text, otherwise) {
+      const given = text === null || text === "" ? NaN : Number(text);
+      return Number.isFinite(given) ? given : otherwise;
+    }
+
+    function isMasked(at, type) {
+      return TEXTUAL.has(type) && getComputedStyle(at).webkitTextSecurity !== "none";
+    }
+
+    function describe(at, what, name, line, attributed, native) {
+      if (!attributed) return;
+      let text = "";
+      const by = at.getAttribute("aria-describedby");
+      if (by) {
+        const root = at.getRootNode();
+        text = by.split(/\s+/).map((id) => byId(root, id)).filter(Boolean).map(textOf).join(" ");
+      } else if (at.hasAttribute("aria-description")) {
+        text = at.getAttribute("aria-description");
+      } else if (at.hasAttribute("title")) {
+        text = at.getAttribute("title");
+      }
+      if (text) extra(line, "description", text);
+      if (what & HINTED) {
+        const hint = at.getAttribute("placeholder") || at.getAttribute("aria-placeholder");
+        if (hint) extra(line, "placeholder", hint);
+      }
+    }
+
+    function textOf(of) {
+      return getAttribute.call(of, "aria-label") || read(of, Node.prototype, "textContent");
+    }
+
+    return details;
+  };
+})

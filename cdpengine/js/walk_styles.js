@@ -1,0 +1,75 @@
+// What style sheets do to the text of a document: written before and after elements, changed in case, or skipped for
+// being far off the screen. A part of walk.js, which calls it once with its ways to read the document, `dom`.
+(function (dom) {
+  "use strict";
+
+  const MOST_RULES = 2000;
+  const WITH_BOX = { contentVisibilityAuto: true };
+  const PIECES = /"(?:\\.|[^"\\])*"|[\w-]+(?:\([^)]*\))?/g;
+
+  const { ofRoot, query } = dom;
+
+  // Of off-screen contents, Chrome has no text in its tree either. Elements are asked themselves; runs of text
+  // that are right inside have nobody to ask, so an element's own box says how far away they are.
+  function skipsContents(element, style) {
+    if (style.contentVisibility === "hidden") return true;
+    const child = element.firstElementChild;
+    if (child !== null) return !child.checkVisibility(WITH_BOX) && getComputedStyle(child).display !== "none";
+    const box = element.getBoundingClientRect();
+    return box.top > innerHeight * 2.5 || box.bottom < innerHeight * -1.5;
+  }
+
+  // Whether style sheets may write something before or after elements; when in doubt, yes.
+  function hasDecorations(root) {
+    if (query(root, "q").length > 0) return true;
+    const waiting = [...ofRoot(root, "styleSheets"), ...ofRoot(root, "adoptedStyleSheets")];
+    for (let looked = 0; waiting.length; ) {
+      const sheet = waiting.pop();
+      let rules;
+      try {
+        rules = sheet.cssRules;
+      } catch {
+        return true; // of another origin
+      }
+      looked += rules.length;
+      if (looked > MOST_RULES) return true;
+      for (const rule of rules) {
+        if (rule.styleSheet) waiting.push(rule.styleSheet);
+        if (rule.cssRules && rule.cssRules.length) waiting.push(rule);
+        if (rule.selectorText && /:(?:before|after)/i.test(rule.selectorText)) return true;
+      }
+    }
+    return false;
+  }
+
+  // What a style sheet writes before or after an element's own contents.
+  function decoration(element, which) {
+    const content = getComputedStyle(element, which).content;
+    if (content === "none" || content === "normal" || content === "") return null;
+    const slash = content.lastIndexOf(" / ");
+    const parts = (slash < 0 ? content : content.slice(slash + 3)).match(PIECES) || [];
+    let text = "";
+    for (const part of parts) {
+      if (part[0] === '"') text += part.slice(1, -1).replace(/\\(.)/g, "$1");
+      else if (part.startsWith("attr(")) text += element.getAttribute(part.slice(5, -1).trim()) || "";
+      else if (part === "open-quote" || part === "close-quote") text += quoteMark(element, part);
+    }
+    if (text === "" || getComputedStyle(element, which).display === "none") return null;
+    return { text, apart: slash < 0 }; // what is spoken instead of it goes on in the text beside it
+  }
+
+  function quoteMark(element, which) {
+    const marks = (getComputedStyle(element).quotes.match(PIECES) || []).filter((part) => part[0] === '"');
+    const mark = marks[which === "open-quote" ? 0 : 1];
+    return mark ? mark.slice(1, -1) : which === "open-quote" ? "\u201c" : "\u201d";
+  }
+
+  function transformed(text, how) {
+    if (how === "uppercase") return text.toUpperCase();
+    if (how === "lowercase") return text.toLowerCase();
+    if (how === "capitalize") return text.replace(/(^|[^\p{L}\p{N}'])(\p{L})/gu, (_, a, b) => a + b.toUpperCase());
+    return text;
+  }
+
+  return { skipsContents, hasDecorations, decoration, transformed };
+})

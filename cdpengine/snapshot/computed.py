@@ -1,0 +1,404 @@
+"""The source `computed`: one walk in the page that reads Chrome's own roles and names.
+
+Rule: on a page that was looked at before it costs one round trip, and what it says never belongs to another
+document than it names. The walk lives in the frame's isolated world and is held by its remote object id: that of a
+document that is gone is refused by Chrome, so no answer can come from the wrong one. The walk's numbers of
+elements become backend node ids by a second call for those that are new; the page keeps a new element until it is
+told that its id is known, so a reply that is lost costs one more question, never a mapping.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from array import array
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import attrs
+import msgspec
+
+from cdpengine.browser.node import Node
+from cdpengine.browser.worlds import context_gone
+from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
+from cdpengine.js import script
+from cdpengine.session.session import Session
+from cdpengine.snapshot.ax import keep_warm
+from cdpengine.snapshot.columns import Walk, decode_walk, nodes_of, role_bits
+from cdpengine.snapshot.node import Document, Source
+from cdpengine.snapshot.request import FrameRequest
+
+_GROUP = "cdpengine.walk"
+_TAKEN_GROUP = "cdpengine.walk.taken"
+"""The remote objects that live as long as a document is looked at, and those that live for a moment."""
+
+_TRIES = 4
+"""How often a document may be replaced under the walk before its last refusal is passed on."""
+
+_FRAMES_KEPT = 200
+_MOST_NUMBERS = 1_000_000
+"""How many frames' walks of a session, and how many elements of a document, are remembered."""
+
+_TAKEN_AT_ONCE = 10_000
+"""Chrome needs some 30 microseconds for each element whose id it is asked for."""
+
+_LONGEST = 24 * 3600.0
+_KEPT_BACK = 0.1
+"""Of its share the walk in the page leaves this part to what comes after it."""
+
+_CALL = "function (...all) { return this(...all); }"
+_DEEP = {
+    "serialization": "deep",
+    "maxDepth": 2,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
+
+
+async def read_computed(request: FrameRequest) -> Document:
+    """Return the frame's document as a walk in the page reads it, with Chrome's own roles and names.
+
+    Raises as `Session.call` does; RemoteError also when the frame is gone, or gets new documents all the time.
+    Raises InvalidArgument when the browser does not offer roles and names to pages. `Document.loader_id` is the
+    document that was read, which may be a newer one than was asked for.
+    """
+    return await read_walk(request, None, "computed")
+
+
+async def supported(request: FrameRequest) -> bool:
+    """Say whether the browser gives elements their computed role and name. One or two round trips."""
+    context = await request.worlds.context(request.session, request.frame_id)
+    reply = await request.session.call(
+        "Runtime.evaluate", expression=_OFFERED, contextId=context, returnByValue=True
+    )
+    return reply.get("result", {}).get("value") is True
+
+
+async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> Document:
+    """Return the frame's document as the walk reads it, with roles and names from `kit`.
+
+    `kit` is the source of a function that returns `{ roleOf, nameOf }`, anew for each walk; None for Chrome's own.
+    Raises as `read_computed` does.
+    """
+    started = time.perf_counter()
+    for remaining in reversed(range(_TRIES)):
+        try:
+            installed = await _installed(request, kit)
+            walk = await _walked(request, installed)
+            if walk is not None:
+                walked = time.perf_counter()
+                if not await _number(request, installed, walk.last):
+                    break
+                continue  # closed shadow roots were found: the walk goes through them, too
+        except RemoteError as refused:
+            if not context_gone(refused) or not remaining:
+                raise
+        _forget(request.session, request.frame_id, kit)
+    else:
+        raise RemoteError(
+            method="Runtime.callFunctionOn",
+            code=0,
+            message="the frame got a new document each time it was read",
+        )
+    numbered = time.perf_counter()
+    document = nodes_of(walk, installed.ids, frame_id=request.frame_id)
+    document.source = source
+    document.loader_id = installed.loader_id
+    document.session_id = request.session.id
+    document.milliseconds = {
+        "walk": (walked - started) * 1000,
+        "ids": (numbered - walked) * 1000,
+        "nodes": (time.perf_counter() - numbered) * 1000,
+    }
+    if not request.boxes:
+        document.viewport = None
+    return document
+
+
+# --- the walk in the page ------------------------------------------------------------------------------------
+
+
+@attrs.define(eq=False)
+class _Installed:
+    """The walk of one document: its remote object id, and the backend node ids of its numbers, from 0 on."""
+
+    object_id: str
+    loader_id: str
+    ids: array[int] = attrs.field(factory=lambda: array("q", [0]))
+
+
+_Key = tuple[str, str | None]
+_remembered: WeakKeyDictionary[Session, OrderedDict[_Key, _Installed]] = WeakKeyDictionary()
+
+_OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.prototype"
+
+
+@cache
+def _installation(kit: str | None) -> str:
+    tables = json.dumps({"bits": role_bits()})
+    parts = f"{tables}, {script('walk_details')}, {script('walk_styles')}"
+    if kit is None:
+        return f"{_OFFERED} ? {script('walk')}(null, {parts}) : null"
+    return f"{script('walk')}({kit}, {parts})"
+
+
+async def _installed(request: FrameRequest, kit: str | None) -> _Installed:
+    """Return the walk of the frame's document, made now when it is not known."""
+    session = request.session
+    known = _remembered.setdefault(session, OrderedDict())
+    key = (request.frame_id, kit)
+    installed = known.get(key)
+    if installed is not None and len(installed.ids) < _MOST_NUMBERS:
+        if installed.loader_id == request.loader_id:
+            known.move_to_end(key)
+            return installed
+        _forget(session, request.frame_id, kit)
+    if kit is None:
+        keep_warm(session)
+    context = await request.worlds.context(session, request.frame_id)
+    # Chrome makes its tree of the document only when it is asked for a part of it. Without one, each single role
+    # and name would make a tree of its own: on a page of 600 elements 3 s in place of 3 ms.
+    root = session.post("Accessibility.getRootAXNode", frameId=request.frame_id) if kit is None else None
+    try:
+        reply = await session.call(
+            "Runtime.evaluate", expression=_installation(kit), contextId=context, objectGroup=_GROUP
+        )
+        object_id = _result(reply).get("objectId")
+        if not isinstance(object_id, str):
+            raise InvalidArgument(
+                what="source",
+                given='"computed"',
+                expected="another one, or a browser launched with computed_accessibility=True: this one does not "
+                "tell pages computed roles",
+            )
+        installed = _Installed(object_id, await _loader_of(session, object_id))
+        if root is not None:
+            await root.result()
+    finally:
+        if root is not None:
+            root.abandon()
+    known[key] = installed
+    while len(known) > _FRAMES_KEPT:
+        _release(session, known.popitem(last=False)[1])
+    return installed
+
+
+def _forget(session: Session, frame_id: str, kit: str | None) -> None:
+    known = _remembered.get(session)
+    installed = None if known is None else known.pop((frame_id, kit), None)
+    if installed is not None:
+        _release(session, installed)
+
+
+def _release(session: Session, installed: _Installed) -> None:
+    """Let the page's memory of the walk go; where its document is gone, it has gone with it."""
+    if session.error() is None:
+        session.post("Runtime.releaseObject", objectId=installed.object_id)
+
+
+async def _walked(request: FrameRequest, installed: _Installed) -> Walk | None:
+    """Let the walk go, once. None when its world has another document by now."""
+    arguments: list[dict[str, Any]] = [
+        {
+            "value": {
+                "do": "walk",
+                "milliseconds": min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000,
+                "boxes": request.boxes,
+                "pointer": request.pointer,
+                "known": len(installed.ids) - 1,
+            }
+        }
+    ]
+    if request.root is not None:
+        node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
+        arguments.append({"objectId": await request.worlds.resolve(node, _GROUP)})
+    reply = await request.session.request(
+        "Runtime.callFunctionOn",
+        {
+            "objectId": installed.object_id,
+            "functionDeclaration": _CALL,
+            "arguments": arguments,
+            "returnByValue": True,
+        },
+        _TextReply,
+    )
+    if reply.exception_details is not None:
+        raise ProtocolError(f"the walk in the page failed: {_reason(reply.exception_details)}")
+    return None if reply.result.value is None else decode_walk(reply.result.value)
+
+
+async def _number(request: FrameRequest, installed: _Installed, last: int) -> bool:
+    """Learn the backend node ids of the walk's numbers up to `last`, as far as they are new.
+
+    True when some of the elements turned out to have closed shadow roots, which the walk now knows.
+    """
+    session, ids = request.session, installed.ids
+    asked = adopted = False
+    while len(ids) <= last:
+        first = len(ids)
+        nodes = await _taken(session, installed, first, min(last, first + _TAKEN_AT_ONCE - 1))
+        asked = True
+        closed = {
+            first + place: root
+            for place, node in enumerate(nodes)
+            if node is not None and (root := node.closed_root()) is not None
+        }
+        if closed:
+            await _adopt(request, installed, closed)
+            adopted = True
+        if len(ids) < first + len(nodes):  # another snapshot may have asked for the same meanwhile
+            ids.extend(0 if node is None else node.backend_node_id for node in nodes[len(ids) - first :])
+    if asked and session.error() is None:
+        _post_call(session, installed, {"do": "forget", "known": len(ids) - 1})
+        session.post("Runtime.releaseObjectGroup", objectGroup=_TAKEN_GROUP)
+    return adopted
+
+
+async def _taken(
+    session: Session, installed: _Installed, first: int, upto: int
+) -> Sequence[_NodeValue | None]:
+    """Ask for the elements with the numbers from `first` to `upto`; None for one that is gone."""
+    reply = await session.request(
+        "Runtime.callFunctionOn",
+        {
+            "objectId": installed.object_id,
+            "functionDeclaration": _CALL,
+            "arguments": [{"value": {"do": "take", "from": first, "to": upto}}],
+            "serializationOptions": _DEEP,
+            "objectGroup": _TAKEN_GROUP,
+        },
+        _NodesReply,
+    )
+    nodes = reply.result.deep_serialized_value.value
+    if len(nodes) != upto - first + 1:
+        raise ProtocolError(f"{upto - first + 1} elements were asked for, {len(nodes)} came")
+    return [node.value for node in nodes]
+
+
+async def _adopt(request: FrameRequest, installed: _Installed, closed: Mapping[int, int]) -> None:
+    """Give the walk closed shadow roots: number of the host -> backend node id of the root."""
+    roots = []
+    for backend_node_id in closed.values():
+        node = Node(request.session, backend_node_id, request.frame_id, "a closed shadow root")
+        roots.append({"objectId": await request.worlds.resolve(node, _TAKEN_GROUP)})
+    await request.session.call(
+        "Runtime.callFunctionOn",
+        objectId=installed.object_id,
+        functionDeclaration=_CALL,
+        arguments=[{"value": {"do": "adopt", "hosts": list(closed)}}, *roots],
+        returnByValue=True,
+    )
+
+
+def _post_call(session: Session, installed: _Installed, what: dict[str, Any]) -> None:
+    """Call the walk's function without waiting for its answer."""
+    session.post(
+        "Runtime.callFunctionOn",
+        objectId=installed.object_id,
+        functionDeclaration=_CALL,
+        arguments=[{"value": what}],
+        returnByValue=True,
+    )
+
+
+async def _loader_of(session: Session, object_id: str) -> str:
+    """Return the loader id of the document that the walk was made for."""
+    reply = await session.request(
+        "Runtime.callFunctionOn",
+        {
+            "objectId": object_id,
+            "functionDeclaration": _CALL,
+            "arguments": [{"value": {"do": "document"}}],
+            "serializationOptions": _DEEP,
+            "objectGroup": _TAKEN_GROUP,
+        },
+        _NodeReply,
+    )
+    node = reply.result.deep_serialized_value.value
+    return "" if node is None else node.loader_id
+
+
+def _result(reply: dict[str, Any]) -> dict[str, Any]:
+    if "exceptionDetails" in reply:
+        raise ProtocolError(f"the walk could not be made: {_reason(reply['exceptionDetails'])}")
+    result: dict[str, Any] = reply.get("result", {})
+    return result
+
+
+def _reason(details: Any) -> str:
+    """Return where and why a script of the engine's own failed."""
+    exception = details.get("exception", {}) if isinstance(details, dict) else {}
+    return str(exception.get("description") or details.get("text"))[:300]
+
+
+# --- replies -------------------------------------------------------------------------------------------------
+
+
+class _Text(msgspec.Struct):
+    value: str | None = None
+
+
+class _TextReply(msgspec.Struct, rename="camel"):
+    result: _Text
+    exception_details: Any = None
+
+
+_HOSTS = frozenset(
+    {
+        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+        "main", "nav", "p", "section", "span",
+    }
+)  # fmt: skip
+"""The elements of HTML's own that a page can attach a shadow root to (DOM standard, `attachShadow`)."""
+
+
+class _ShadowValue(msgspec.Struct, rename="camel", gc=False):
+    backend_node_id: int = 0
+    mode: str = ""
+
+
+class _ShadowRoot(msgspec.Struct, gc=False):
+    value: _ShadowValue | None = None
+
+
+class _NodeValue(msgspec.Struct, rename="camel", gc=False):
+    backend_node_id: int = 0
+    loader_id: str = ""
+    local_name: str = ""
+    shadow_root: _ShadowRoot | None = None
+
+    def closed_root(self) -> int | None:
+        """Return the backend node id of the closed shadow root that a page attached.
+
+        What the browser itself attaches, to a `select` for example, is called closed too.
+        """
+        root = None if self.shadow_root is None else self.shadow_root.value
+        if root is None or root.mode != "closed":
+            return None
+        return root.backend_node_id if "-" in self.local_name or self.local_name in _HOSTS else None
+
+
+class _DeepNode(msgspec.Struct, gc=False):
+    value: _NodeValue | None = None
+
+
+class _DeepNodes(msgspec.Struct):
+    value: tuple[_DeepNode, ...] = ()
+
+
+class _NodesResult(msgspec.Struct, rename="camel"):
+    deep_serialized_value: _DeepNodes = msgspec.field(default_factory=_DeepNodes)
+
+
+class _NodesReply(msgspec.Struct):
+    result: _NodesResult
+
+
+class _NodeResult(msgspec.Struct, rename="camel"):
+    deep_serialized_value: _DeepNode = msgspec.field(default_factory=_DeepNode)
+
+
+class _NodeReply(msgspec.Struct):
+    result: _NodeResult

@@ -1,0 +1,92 @@
+"""The reply of `DOMSnapshot.captureSnapshot`, as far as it is read: elements, their layout, what takes clicks.
+
+Rule: one call gives every document of the session's process, and nothing asks for one element at a time. Only
+the columns that are used are named. Nodes come parents first, each with all that is in it right after it.
+"""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+from cdpengine.errors import UndecodableReply
+from cdpengine.session.session import Session
+
+STYLES = ("cursor", "visibility", "display")
+"""The computed styles that are asked for, in this order."""
+
+ELEMENT = 1
+TEXT = 3
+
+
+class RareBooleans(msgspec.Struct, gc=False):
+    """The nodes, by their index, for which something is so."""
+
+    index: tuple[int, ...] = ()
+
+
+class CapturedNodes(msgspec.Struct, rename="camel", gc=False):
+    """The nodes of a document, column by column. Strings are indices into `Capture.strings`, -1 for none."""
+
+    parent_index: tuple[int, ...] = ()
+    node_type: tuple[int, ...] = ()
+    node_name: tuple[int, ...] = ()
+    backend_node_id: tuple[int, ...] = ()
+    attributes: tuple[tuple[int, ...], ...] = ()
+    is_clickable: RareBooleans = msgspec.field(default_factory=RareBooleans)
+
+    def __post_init__(self) -> None:
+        count = len(self.parent_index)
+        if not count == len(self.node_type) == len(self.node_name) == len(self.backend_node_id):
+            raise ValueError("the columns of nodes are not of one length")
+
+
+class CapturedLayout(msgspec.Struct, rename="camel", gc=False):
+    """What is laid out: the node's index, its styles, x, y, width and height in the document, its text."""
+
+    node_index: tuple[int, ...] = ()
+    styles: tuple[tuple[int, ...], ...] = ()
+    bounds: tuple[tuple[float, ...], ...] = ()
+    text: tuple[int, ...] = ()
+
+
+class CapturedDocument(msgspec.Struct, rename="camel", gc=False):
+    """One frame's document. `scroll_offset_x` and `_y` say how far it is scrolled, in CSS pixels."""
+
+    frame_id: int = -1
+    nodes: CapturedNodes = msgspec.field(default_factory=CapturedNodes)
+    layout: CapturedLayout = msgspec.field(default_factory=CapturedLayout)
+    scroll_offset_x: float = 0.0
+    scroll_offset_y: float = 0.0
+
+
+class Capture(msgspec.Struct, gc=False):
+    """The whole reply: the documents of all frames of one process, and the strings that they share."""
+
+    documents: tuple[CapturedDocument, ...] = ()
+    strings: tuple[str, ...] = ()
+
+    def document(self, frame_id: str) -> CapturedDocument | None:
+        """Return the document of a frame, None when the reply has none."""
+        return next((each for each in self.documents if self.string(each.frame_id) == frame_id), None)
+
+    def string(self, index: int) -> str:
+        """Return a string of the reply, "" when there is none of this index."""
+        return self.strings[index] if 0 <= index < len(self.strings) else ""
+
+
+async def fetch_capture(session: Session) -> Capture:
+    """Capture all documents of the session's process, in one call.
+
+    Raises as `Session.request` does; a reply with half a surrogate pair in a text of the page is read all the
+    same.
+    """
+    params = {"computedStyles": list(STYLES), "includePaintOrder": False, "includeDOMRects": False}
+    try:
+        return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
+    except UndecodableReply as refused:
+        try:
+            return msgspec.convert(json.loads(refused.raw), Capture)
+        except (ValueError, RecursionError):
+            raise refused from None

@@ -1,0 +1,123 @@
+"""The last step of making nodes, whatever source they come from: upwards, from the innermost to the roots.
+
+Rule: pure, linear, without recursion. Runs of text are joined, what only repeats a name is left out, and what
+then holds nothing is taken away. A source goes through its document once, in order, and collects `Shown`
+entries; `finish` makes the nodes' children out of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from cdpengine.snapshot import roles
+from cdpengine.snapshot.node import Node
+from cdpengine.snapshot.text import collapse_space
+
+
+@attrs.frozen(eq=False)
+class Edge:
+    """The border of a folded block: it ends a run of text.
+
+    `caption` is the number (the source's own) of the block's element when the block may label something.
+    """
+
+    caption: int | None = None
+
+
+EDGE = Edge()
+
+Child = str | Edge | Node
+"""What is inside of a node while the tree is built: a piece of running text, the border of a block, a node."""
+
+Shown = tuple[Node, list[Child], str | None]
+"""A node, what is right inside of it, and the name that text inside may repeat (see `said_inside`)."""
+
+# A text is not looked for in a name longer than this, so that time stays linear.
+_LONGEST_SEARCHED = 2000
+
+
+def said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
+    """Return what text inside of the node may repeat: its name or, where `said`, what is said outside of it.
+
+    None when such text is the field's value, which is shown already.
+    """
+    if node.name and node.role in roles.NAMED_BY_CONTENT:
+        return node.name
+    if has_value and (node.role in roles.VALUE_ROLES or ("editable", True) in node.states):
+        return None
+    return said
+
+
+def finish(
+    top: Sequence[Child], shown: Sequence[Shown], labels: Mapping[int, str], frame_id: str | None
+) -> list[Node]:
+    """Fill the children of the shown nodes, given in the order of the page, and return the outermost nodes.
+
+    `top` is what is outside of every shown node; `labels` says what a caption gave its name to: its number ->
+    that name.
+    """
+    gone: set[Node] = set()
+    for node, raw, said in reversed(shown):
+        if raw:
+            node.children = _finished(raw, said, gone, labels, frame_id)
+            if node.role in roles.CELL_ROLES and node.name and _says_all(node.children, node.name):
+                node.name = ""
+        if not node.children and _says_nothing(node):
+            gone.add(node)
+    return _finished(top, "", gone, labels, frame_id)
+
+
+def _finished(
+    raw: Sequence[Child],
+    said: str | None,
+    gone: set[Node],
+    labels: Mapping[int, str],
+    frame_id: str | None,
+) -> list[Node]:
+    """Join runs of text and leave out what `said`, the name above, has said already."""
+    children: list[Node] = []
+    pieces: list[str] = []
+    caption: int | None = None
+
+    def end_run() -> None:
+        text = collapse_space("".join(pieces))
+        pieces.clear()
+        if text and not _repeats(text, said) and (caption is None or labels.get(caption) != text):
+            children.append(Node("text", "text", text, frame_id=frame_id))
+
+    for child in raw:
+        if isinstance(child, str):
+            pieces.append(child)
+        elif isinstance(child, Edge):
+            if pieces:
+                end_run()
+            caption = child.caption
+        elif child not in gone and not (
+            child.role == "image" and not child.children and _repeats(child.name, said)
+        ):
+            if pieces:
+                end_run()
+            children.append(child)
+    if pieces:
+        end_run()
+    return children
+
+
+def _repeats(text: str, said: str | None) -> bool:
+    """Say whether the text is, as whole words, part of what was said."""
+    if said is None or text == said:
+        return True
+    return len(text) < len(said) <= _LONGEST_SEARCHED and f" {text} " in f" {said} "
+
+
+def _says_nothing(node: Node) -> bool:
+    return not node.name and node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive"
+
+
+def _says_all(children: list[Node], name: str) -> bool:
+    """Say whether the names of the lines below make up the name."""
+    if all(child.kind == "text" for child in children):
+        return False
+    return "".join(child.name for child in children).replace(" ", "") == name.replace(" ", "")

@@ -1,0 +1,141 @@
+"""Reading what a page says: one frame's content out of its document, all frames in their places.
+
+Rule: one script in the frame's isolated world tells the parts, and the frames that are shown among them; it stops
+by itself within its share of the time. Frames are found, read and given up on by `capture`, as for a snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any
+
+import attrs
+import msgspec
+
+from cdpengine.browser.node import Node as BrowserNode
+from cdpengine.errors import ProtocolError
+from cdpengine.js import script
+from cdpengine.snapshot.content import Block, Remark
+from cdpengine.snapshot.node import Document, Node
+from cdpengine.snapshot.parts import blocks_of
+from cdpengine.snapshot.request import FrameRequest
+
+_GROUP = "cdpengine.readable"
+_KEPT_BACK = 0.1
+_LONGEST = 24 * 3600.0
+_CUT = "cut: there was no time to read the rest"
+
+_DEEP = {
+    "serialization": "deep",
+    "maxDepth": 3,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
+
+
+@attrs.define(eq=False)
+class ReadableDocument(Document):
+    """What a document says. Its `roots` are the frames that are shown in it, by their numbers in the parts."""
+
+    parts: Sequence[Any] = ()
+
+    def blocks(self) -> tuple[Block, ...]:
+        """Return the content, that of the frames in it in their places."""
+        blocks = blocks_of(self.parts, self._frame)
+        return (*blocks, Remark(_CUT)) if self.cut else blocks
+
+    def _frame(self, number: int) -> tuple[Block, ...]:
+        owner = self.roots[number]
+        if isinstance(owner.document, ReadableDocument):
+            return owner.document.blocks()
+        return (Remark(owner.remark),) if owner.remark else ()
+
+
+def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Document]]:
+    """Return what reads one document; `main_only` is for the outermost frame, see `js/readable.js`."""
+    return partial(_read, main_only=main_only)
+
+
+async def _read(request: FrameRequest, *, main_only: bool) -> Document:
+    context = await request.worlds.context(request.session, request.frame_id)
+    root: dict[str, Any] = {"value": None}
+    if request.root is not None:
+        node = BrowserNode(request.session, request.root, request.frame_id, "the element to be read")
+        root = {"objectId": await request.worlds.resolve(node, _GROUP)}
+    milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
+    try:
+        reply = await request.session.request(
+            "Runtime.callFunctionOn",
+            {
+                "functionDeclaration": script("readable"),
+                "arguments": [root, {"value": {"milliseconds": milliseconds, "main": main_only}}],
+                "executionContextId": context,
+                "serializationOptions": _DEEP,
+                "objectGroup": _GROUP,
+            },
+            _Reply,
+        )
+    finally:
+        if request.session.error() is None:
+            request.session.post("Runtime.releaseObjectGroup", objectGroup=_GROUP)
+    if reply.exception_details is not None:
+        why = reply.exception_details.get("exception", {}).get("description", "")
+        raise ProtocolError(f"the page's content could not be read: {str(why)[:300]}")
+    text, owners = _decoded(reply.result.deep_serialized_value)
+    told = msgspec.json.decode(text, type=_Told)
+    document = ReadableDocument(
+        roots=[
+            Node("iframe", "structural", backend_node_id=owner.backend_node_id, frame_id=request.frame_id)
+            for owner in owners[1:]
+        ],
+        frame_id=request.frame_id,
+        loader_id=owners[0].loader_id,
+        session_id=request.session.id,
+        nodes_seen=told.seen,
+        cut=told.cut,
+        parts=told.parts,
+    )
+    document.source = "dom"
+    return document
+
+
+class _Told(msgspec.Struct):
+    parts: list[Any]
+    cut: bool
+    seen: int
+
+
+class _NodeValue(msgspec.Struct, rename="camel"):
+    backend_node_id: int
+    loader_id: str = ""
+
+
+class _DeepNode(msgspec.Struct):
+    value: _NodeValue
+
+
+class _Result(msgspec.Struct, rename="camel"):
+    deep_serialized_value: msgspec.Raw = msgspec.Raw(b"")
+
+
+class _Reply(msgspec.Struct, rename="camel"):
+    result: _Result
+    exception_details: dict[str, Any] | None = None
+
+
+class _Text(msgspec.Struct):
+    value: str
+
+
+class _DeepNodes(msgspec.Struct):
+    value: list[_DeepNode]
+
+
+class _Pair(msgspec.Struct):
+    value: tuple[msgspec.Raw, msgspec.Raw]
+
+
+def _decoded(value: msgspec.Raw) -> tuple[str, list[_NodeValue]]:
+    text, nodes = msgspec.json.decode(value, type=_Pair).value
+    told = msgspec.json.decode(text, type=_Text).value
+    return told, [node.value for node in msgspec.json.decode(nodes, type=_DeepNodes).value]

@@ -1,0 +1,173 @@
+"""Which source reads a frame's document: the choice, what is tried when it fails, and the reason why.
+
+Rule: a source that was asked for is the only one that is tried. Otherwise the best one has the first part of the
+time; where that does not do, the document is read from the DOM alone in the rest. What is added to the nodes (what
+the page made clickable, boxes) is never worth the document: where it fails, the document is as it was, and the
+reason says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
+from weakref import WeakSet
+
+import attrs
+import trio
+
+from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.snapshot.ax import read_ax
+from cdpengine.snapshot.computed import read_computed
+from cdpengine.snapshot.dom import read_dom
+from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
+from cdpengine.snapshot.forecast import choose
+from cdpengine.snapshot.hybrid import add_boxes, read_hybrid
+from cdpengine.snapshot.node import Document, Source, walk
+from cdpengine.snapshot.probe import probe
+from cdpengine.snapshot.request import FrameRequest
+
+FIRST_PART = 0.6
+"""The part of a frame's time in which the first source has to be done."""
+
+_WITH_ADDITIONS = 0.8
+"""The part of it after which nothing is added any more."""
+
+_FEW = 3
+"""With fewer nodes that can be acted on, a document may have more that do not say so."""
+
+_BLANK = 3
+"""The nodes of an empty document: itself, `html` and `body`."""
+
+_Plain = Literal["ax", "computed", "dom"]
+_Addition = Literal["pointers", "clickables", "boxes"]
+_Reader = Callable[[FrameRequest], Awaitable[Document]]
+
+READERS: Mapping[_Plain, _Reader] = {
+    "ax": read_ax,
+    "computed": read_computed,
+    "dom": read_dom,
+}
+"""What reads a document by itself, by the source's name."""
+
+_offer_computed: WeakSet[Connection] = WeakSet()
+"""Connections to browsers that were seen to tell pages computed roles: that does not change while one runs."""
+
+
+@attrs.define(eq=False)
+class SharedCaptures:
+    """`DOMSnapshot` captures while frames are read together: one holds all frames of a process."""
+
+    _captures: dict[Session, tuple[float, Capture]] = attrs.field(factory=dict, init=False)
+    _locks: dict[Session, trio.Lock] = attrs.field(factory=dict, init=False)
+
+    async def of(self, session: Session, since: float) -> Capture:
+        """Return a capture of the session's process that was begun at `since` (trio's clock) or later."""
+        async with self._locks.setdefault(session, trio.Lock()):
+            known = self._captures.get(session)
+            if known is None or known[0] < since:
+                known = trio.current_time(), await fetch_capture(session)
+                self._captures[session] = known
+            return known[1]
+
+
+async def read_document(request: FrameRequest, wanted: Source | None, captures: SharedCaptures) -> Document:
+    """Read one document from the source that is `wanted`, None for the best there is; the result says which.
+
+    Raises as `Session.call` does when it was refused, at last by the DOM; InvalidArgument for a source that this
+    browser does not have.
+    """
+    began = trio.current_time()
+    if wanted is None or wanted == "hybrid":
+        document = await _best(request)
+    else:
+        document = await READERS[wanted](request)
+        document.reason = "asked for"
+    if wanted == "hybrid":
+        await read_hybrid(request, document, await captures.of(request.session, began))
+        document.reason = f"asked for, on what there is by itself: {document.reason}"
+    more = _worth_adding(request, document, wanted)
+    if more:
+        with trio.move_on_after(
+            max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
+        ) as time:
+            try:
+                await _add(request, document, more, captures, began)
+            except (RemoteError, ProtocolError) as refused:
+                document.reason += f"; what else is clickable is not known: {refused}"
+        if time.cancelled_caught:
+            document.reason += "; there was no time to see what else is clickable"
+    return document
+
+
+async def _best(request: FrameRequest) -> Document:
+    source, reason = await _choice(request)
+    if source != "dom":
+        seconds = request.seconds * FIRST_PART
+        with trio.move_on_after(seconds) as time:
+            try:
+                document = await READERS[source](attrs.evolve(request, seconds=seconds))
+            except (RemoteError, ProtocolError, InvalidArgument) as refused:
+                _offer_computed.discard(request.session.connection)
+                reason = f"{source} failed: {refused}"
+            else:
+                document.reason = reason
+                return document
+        if time.cancelled_caught:
+            reason = f"{source} did not come within {seconds:.1f} s"
+        request = attrs.evolve(request, seconds=request.seconds - seconds)
+    document = await read_dom(request)
+    document.reason = reason
+    return document
+
+
+async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
+    connection = request.session.connection
+    if connection in _offer_computed:
+        return "computed", "the browser tells roles and names inside the page"
+    try:
+        seen = await probe(request)
+    except (RemoteError, ProtocolError) as refused:
+        return "ax", f"the document could not be looked at before: {refused}"
+    if seen.computed:
+        _offer_computed.add(connection)
+    return choose(seen, request.seconds * FIRST_PART)
+
+
+def _worth_adding(request: FrameRequest, document: Document, wanted: Source | None) -> Sequence[_Addition]:
+    """Say what is to be added to the nodes that the source gave."""
+    more: list[_Addition] = []
+    if wanted is None and document.source in ("ax", "computed") and request.root is None:
+        if document.source == "ax" and request.pointer:
+            more.append("pointers")
+        elif document.nodes_seen > _BLANK and _has_few(document):
+            more.append("clickables")
+    if request.boxes and document.viewport is None:
+        more.append("boxes")
+    return more
+
+
+async def _add(
+    request: FrameRequest,
+    document: Document,
+    more: Sequence[_Addition],
+    captures: SharedCaptures,
+    began: float,
+) -> None:
+    captured = await captures.of(request.session, began)
+    if "boxes" in more:
+        await add_boxes(request, document, captured)
+    if "boxes" not in more or len(more) > 1:
+        await read_hybrid(request, document, captured)
+        if "clickables" in more:
+            document.reason += f"; fewer than {_FEW} nodes that can be acted on"
+
+
+def _has_few(document: Document) -> bool:
+    found = 0
+    for node in walk(document.roots):
+        found += node.kind == "interactive"
+        if found >= _FEW:
+            return False
+    return True

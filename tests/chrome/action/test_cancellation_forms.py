@@ -1,0 +1,133 @@
+"""Each action of keyboard and forms, cancelled at each of its own steps: nothing stays down, nothing stays on."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import trio
+from form_page import FormPage
+
+import cdpengine
+from cdpengine.action.form import FieldValue
+from cdpengine.action.option import Option
+from cdpengine.testing import walk_cancellations
+
+pytestmark = pytest.mark.chrome
+
+BODY = """<input id=text value=old><input id=day type=date><div id=rich contenteditable>old</div>
+<input id=box type=checkbox><input id=hidden type=checkbox hidden><label for=hidden>hidden</label>
+<select id=one><option>a<option>b<option>c</select><select id=several multiple><option>a<option>b</select>
+<ul id=list role=listbox><li role=option id=first>a</li><li role=option>b</li></ul>
+<input id=file type=file style='width:100px'><input id=probe>
+<script>
+  held = new Set();
+  composing = false;
+  addEventListener("keydown", (event) => held.add(event.code), true);
+  addEventListener("keyup", (event) => held.delete(event.code), true);
+  addEventListener("mousedown", (event) => held.add("mouse" + event.button), true);
+  addEventListener("mouseup", (event) => held.delete("mouse" + event.button), true);
+  addEventListener("compositionstart", () => composing = true);
+  addEventListener("compositionend", () => composing = false);
+  for (const each of list.children) {
+    each.onclick = () => { for (const one of list.children) one.setAttribute("aria-selected", one === each); };
+  }
+</script>"""
+
+RESET = """() => {
+  text.value = "old"; day.value = ""; rich.textContent = "old"; box.checked = hidden.checked = false;
+  one.selectedIndex = 0; several.selectedIndex = -1; file.value = ""; probe.value = "";
+  for (const each of list.children) each.removeAttribute("aria-selected");
+  getSelection().empty();
+}"""
+
+
+class Scene:
+    """The page, its nodes, a file."""
+
+    def __init__(self, form: FormPage, nodes: dict[str, cdpengine.BackendNode], path: Path) -> None:
+        self.page = form.page
+        self.form = form
+        self.nodes = nodes
+        self.path = path
+        self.tasks = trio.lowlevel.current_statistics().tasks_living
+
+    async def check(self) -> None:
+        page = self.page
+        assert page.keyboard.modifiers == 0
+        assert page.mouse.buttons == 0
+        with trio.fail_after(5):
+            while await page.evaluate("[...held]") != []:
+                pass
+        assert await page.evaluate("[composing, document.querySelector('select:open') === null]") == [
+            False,
+            True,
+        ]
+        await page.evaluate(RESET)
+        await page.type(self.nodes["probe"], "ab", timeout=5)
+        assert await page.evaluate("probe.value") == "ab"
+        # A chooser that nobody expects is Chrome's to cancel again.
+        before = len(await self.form.told("cancel"))
+        await page.click(self.nodes["file"], timeout=5)
+        with trio.fail_after(5):
+            while len(await self.form.told("cancel")) == before:
+                pass
+        with trio.fail_after(5):
+            while self.left():
+                await page.browser.session.call("Browser.getVersion")
+
+    def left(self) -> list[str]:
+        statistics = [connection.statistics() for connection in self.page.browser.connections]
+        found = [f"{each.in_flight} calls" for each in statistics if each.in_flight or each.queued]
+        if trio.lowlevel.current_statistics().tasks_living != self.tasks:
+            found.append("tasks")
+        return found
+
+
+async def choose(scene: Scene) -> None:
+    async with scene.page.expect_file_chooser() as chooser:
+        await scene.page.click(scene.nodes["file"])
+        await chooser.set_files(scene.path)
+
+
+async def fill_form(scene: Scene) -> None:
+    values: dict[str, FieldValue] = {"text": "x", "box": True}
+    await scene.page.fill_form({scene.nodes[name]: value for name, value in values.items()})
+
+
+OPERATIONS: dict[str, Callable[[Scene], Awaitable[object]]] = {
+    "type": lambda scene: scene.page.type(scene.nodes["text"], "A\u00e9\u4f60!", submit=True),
+    "type slowly": lambda scene: scene.page.type(scene.nodes["text"], "AB", delay=0.001),
+    "press": lambda scene: scene.page.press("Control+Shift+ArrowLeft", scene.nodes["text"]),
+    "compose": lambda scene: scene.page.keyboard.compose("\u4f60", "n", delay=0.001),
+    "focus and blur": lambda scene: scene.page.blur(scene.nodes["text"]),
+    "fill": lambda scene: scene.page.fill(scene.nodes["text"], "new"),
+    "fill with nothing": lambda scene: scene.page.fill(scene.nodes["text"], ""),
+    "fill a date": lambda scene: scene.page.fill(scene.nodes["day"], "2026-01-01"),
+    "fill what is editable": lambda scene: scene.page.fill(scene.nodes["rich"], "new"),
+    "check": lambda scene: scene.page.check(scene.nodes["box"]),
+    "check by its label": lambda scene: scene.page.check(scene.nodes["hidden"]),
+    "select": lambda scene: scene.page.select(scene.nodes["one"], Option(index=2)),
+    "select several": lambda scene: scene.page.select(scene.nodes["several"], "a", "b"),
+    "select from a listbox": lambda scene: scene.page.select(scene.nodes["list"], "b"),
+    "upload": lambda scene: scene.page.upload(scene.nodes["file"], scene.path),
+    "expect_file_chooser": choose,
+    "fill_form": fill_form,
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_cancelled_at_each_step(page: cdpengine.Page, name: str, tmp_path: Path) -> None:
+    form = FormPage(page)
+    await form.show(BODY)
+    path = tmp_path / "a.txt"
+    path.write_text("x")
+    ids = ("text", "day", "rich", "box", "hidden", "one", "several", "list", "file", "probe")
+    scene = Scene(form, {name: await form.node(f"#{name}") for name in ids}, path)
+    await page.focus(scene.nodes["text"])
+
+    with trio.fail_after(60):
+        assert (
+            await walk_cancellations(lambda: OPERATIONS[name](scene), scene.check, own_steps_only=True) >= 2
+        )

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+import trio
+from form_page import FormPage
+
+import cdpengine
+from cdpengine.errors import Covered, Disabled, NotInteractable, ValueRefused
+
+pytestmark = pytest.mark.chrome
+
+ARIA = """onclick="this.setAttribute('aria-checked', this.getAttribute('aria-checked') !== 'true')" """
+LATER = """onclick="setTimeout(() => this.setAttribute('aria-checked', 'true'), 100)" """
+
+COVERED_BY_ITS_LABEL = """<label id=label style='position:relative'><input type=checkbox id=box style='opacity:0'>
+<b id=b style='position:absolute;inset:0'>Y</b></label>"""
+CLIPPED_AWAY = """<label id=label><input type=checkbox id=box
+style='position:absolute;width:1px;height:1px;clip:rect(0 0 0 0)'>Yes</label>"""
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    return FormPage(page)
+
+
+@pytest.mark.parametrize(
+    ("markup", "wanted", "clicked"),
+    [
+        ("<input type=checkbox id=box>", True, ["box"]),
+        ("<input type=checkbox id=box checked>", True, []),
+        ("<input type=checkbox id=box checked>", False, ["box"]),
+        ("<input type=checkbox id=box>", False, []),
+        ("<input type=radio id=box name=a><input type=radio name=a checked>", True, ["box"]),
+        ("<input type=radio id=box name=a>", False, []),
+        ("<label id=label><input type=checkbox id=box>Yes</label>", True, ["box"]),
+        ("<input type=checkbox id=box hidden><label id=label for=box>Yes</label>", True, ["label", "box"]),
+        (
+            COVERED_BY_ITS_LABEL,
+            True,
+            ["b", "box"],
+        ),
+        (
+            CLIPPED_AWAY,
+            True,
+            ["label", "box"],
+        ),
+        (f"<div role=checkbox id=box tabindex=0 aria-checked=false {ARIA}>x</div>", True, ["box"]),
+        (f"<div role=switch id=box aria-checked=true {ARIA}>x</div>", False, ["box"]),
+        (f"<div role=menuitemcheckbox id=box {LATER}>x</div>", True, ["box"]),
+        (f"<div role=radio id=box aria-checked=false {LATER}>x</div>", True, ["box"]),
+    ],
+)
+async def test_brought_into_the_state(form: FormPage, markup: str, wanted: bool, clicked: list[str]) -> None:
+    await form.show(markup)
+    act = form.page.check if wanted else form.page.uncheck
+    outcome = await act(await form.node("#box"), timeout=5)
+    assert outcome.action == ("check" if wanted else "uncheck")
+    assert await form.js("box.checked ?? (box.getAttribute('aria-checked') === 'true')") is wanted
+    assert await form.told("click") == [("click", target, True) for target in clicked]
+    native = "<input" in markup
+    assert [kind for kind, _, trusted in await form.told("input", "change") if trusted] == (
+        ["input", "change"] if clicked and native else []
+    )
+    await act(await form.node("#box"), timeout=5)
+    assert len(await form.told("click")) == len(clicked)
+
+
+@pytest.mark.parametrize(
+    ("checked", "wanted", "clicks"), [(False, True, 1), (True, True, 2), (True, False, 1)]
+)
+async def test_indeterminate(form: FormPage, checked: bool, wanted: bool, clicks: int) -> None:
+    await form.show("<input type=checkbox id=box>")
+    await form.js(f"void (box.indeterminate = true, box.checked = {str(checked).lower()})")
+    await (form.page.check if wanted else form.page.uncheck)(await form.node("#box"))
+    assert await form.js("[box.checked, box.indeterminate]") == [wanted, False]
+    assert len(await form.told("click")) == clicks
+
+
+async def test_a_label_is_its_control(form: FormPage) -> None:
+    await form.show("<input type=checkbox id=box><label id=label for=box>Yes</label>")
+    await form.page.check(await form.node("#label"))
+    assert await form.js("box.checked") is True
+
+
+@pytest.mark.parametrize(
+    ("markup", "wanted", "error", "reason"),
+    [
+        ("<input type=checkbox id=box onclick='return false'>", True, ValueRefused, "did not change"),
+        ("<input type=radio id=box checked>", False, NotInteractable, "another one of its group"),
+        ("<div id=box>text</div>", True, NotInteractable, "neither a checkbox"),
+        ("<input id=box>", True, NotInteractable, "neither a checkbox"),
+        ("<input type=checkbox id=box disabled>", True, Disabled, "is disabled"),
+        ("<div role=switch id=box aria-checked=false>x</div>", True, ValueRefused, "did not change"),
+        (
+            "<input type=checkbox id=box><p style='position:fixed;inset:0;margin:0'>over</p>",
+            True,
+            Covered,
+            "receives the events",
+        ),
+    ],
+)
+async def test_not_to_be_checked(
+    form: FormPage, markup: str, wanted: bool, error: type[Exception], reason: str
+) -> None:
+    await form.show(markup)
+    act = form.page.check if wanted else form.page.uncheck
+    with trio.fail_after(5), pytest.raises(error, match=reason):
+        await act(await form.node("#box"), timeout=0.5)
+    assert await form.told("change") == []
+
+
+async def test_a_box_that_leaves_with_its_click(form: FormPage) -> None:
+    await form.show("<input type=checkbox id=box onchange='this.remove()'>")
+    await form.page.check(await form.node("#box"))
+    assert await form.told("click") == [("click", "box", True)]

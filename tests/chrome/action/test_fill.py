@@ -1,0 +1,335 @@
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+import trio
+from form_page import FormPage
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.errors import Disabled, InvalidArgument, Invisible, NotInteractable, ValueRefused
+
+pytestmark = pytest.mark.chrome
+
+FAMILY = "\U0001f469\u200d\U0001f469\u200d\U0001f467"
+
+# What React does with a controlled input: it overrides `value` on the element itself to see who sets it, and puts
+# its own state back into the field after each event that did not change it.
+CONTROLLED = """
+(() => {
+  const proto = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+  let tracked = field.value;
+  window.state = field.value;
+  window.changes = [];
+  Object.defineProperty(field, "value", {
+    configurable: true,
+    get() { return proto.get.call(this); },
+    set(value) { tracked = String(value); proto.set.call(this, value); },
+  });
+  field.addEventListener("input", () => {
+    const now = proto.get.call(field);
+    if (now === tracked) return;
+    tracked = now;
+    changes.push(now);
+    state = rule(now);
+    if (state !== now) field.value = state;
+  });
+})()
+"""
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    return FormPage(page)
+
+
+@pytest.mark.parametrize(
+    ("markup", "value"),
+    [
+        ("<input id=field value=old>", "Ada \u4f60\u597d"),
+        ("<input id=field type=search value=old>", "new"),
+        ("<input id=field type=email value=old@x.org>", "ada@example.org"),
+        ("<input id=field type=url>", "https://example.org/?q=1"),
+        ("<input id=field type=tel value=1>", "+49 30 123"),
+        ("<input id=field type=password value=old>", "s3cret"),
+        ("<input id=field type=number value=7>", "-12.5"),
+        ("<textarea id=field>old\ntext</textarea>", f"one\ntwo {FAMILY}"),
+        ("<label id=field for=inner>Name</label><input id=inner value=old>", "ada"),
+    ],
+)
+async def test_text_takes_the_place_of_what_was_there(form: FormPage, markup: str, value: str) -> None:
+    await form.show(markup)
+    target = "inner" if "inner" in markup else "field"
+    outcome = await form.page.fill(await form.node("#field"), value, timeout=5)
+    assert outcome.action == "fill"
+    assert await form.js(f"{target}.value") == value
+    told = await form.told("focus", "beforeinput", "input", "change", "keydown", "click")
+    edits = [("beforeinput", target, True), ("input", target, True)]
+    # Chrome tells of each line of a text on its own.
+    assert told[:3] == [("focus", target, True), *edits]
+    assert set(told[3:]) <= (set(edits) if "\n" in value else set())
+    await form.page.blur(await form.node("#field"))
+    assert await form.told("change", "blur") == [("change", target, True), ("blur", target, True)]
+
+
+@pytest.mark.parametrize("markup", ["<input id=field value=old>", "<textarea id=field>old</textarea>"])
+async def test_nothing_clears(form: FormPage, markup: str) -> None:
+    await form.show(markup)
+    await form.page.fill(await form.node("#field"), "")
+    assert await form.js("field.value") == ""
+    assert [e["inputType"] for e in await form.record("input")] == ["deleteContentForward"]
+
+
+async def test_enter_after_fill_tells_of_the_change(form: FormPage) -> None:
+    await form.show("<form onsubmit='return false'><input id=field></form>")
+    await form.page.fill(await form.node("#field"), "ada")
+    assert await form.told("change", "submit") == []
+    await form.page.press("Enter")
+    assert [kind for kind, _, _ in await form.told("change", "submit")] == ["change", "submit"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "value", "text"),
+    [
+        ("<div id=field contenteditable>old <b>text</b></div>", "new", "new"),
+        ("<div id=field contenteditable><p>a</p><p>b</p></div>", "one two", "one two"),
+        ("<div id=field contenteditable=plaintext-only>old</div>", "x", "x"),
+        ("<div id=field contenteditable></div>", f"{FAMILY}!", f"{FAMILY}!"),
+        ("<div id=field contenteditable>old</div>", "", ""),
+    ],
+)
+async def test_contenteditable(form: FormPage, markup: str, value: str, text: str) -> None:
+    await form.show(markup)
+    await form.page.fill(await form.node("#field"), value)
+    assert (await form.js("field.innerText")).strip() == text
+    assert {(e["type"], e["trusted"]) for e in await form.record("beforeinput", "input")} == {
+        ("beforeinput", True),
+        ("input", True),
+    }
+
+
+@pytest.mark.parametrize("mode", ["open", "closed"])
+async def test_fields_in_shadow_roots(form: FormPage, mode: str) -> None:
+    await form.show("<div id=host></div>")
+    await form.js(
+        f"void ((window.tree = host.attachShadow({{mode: '{mode}'}})).innerHTML ="
+        " '<input value=old><p contenteditable>old</p>')"
+    )
+    await form.page.fill(await form.node("tree.firstChild"), "ada")
+    await form.page.fill(await form.node("tree.lastChild"), "new")
+    assert await form.js("[tree.firstChild.value, tree.lastChild.innerText]") == ["ada", "new"]
+
+
+async def test_lines_of_a_contenteditable(form: FormPage) -> None:
+    await form.show("<div id=field contenteditable>old</div>")
+    await form.page.fill(await form.node("#field"), "one\ntwo")
+    assert (await form.js("field.innerText")).split() == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "value", "held"),
+    [
+        ("type=date", "2026-02-28", "2026-02-28"),
+        ("type=date", dt.date(2026, 2, 28), "2026-02-28"),
+        ("type=date", dt.datetime(2026, 2, 28, 23, 5), "2026-02-28"),
+        ("type=time", "09:05", "09:05"),
+        ("type=time", dt.time(9, 5, 7), "09:05:07"),
+        ("type=datetime-local", "2026-02-28T09:05", "2026-02-28T09:05"),
+        ("type=datetime-local", dt.datetime(2026, 2, 28, 9, 5), "2026-02-28T09:05"),
+        ("type=month", dt.date(2026, 2, 28), "2026-02"),
+        ("type=week", dt.date(2026, 1, 1), "2026-W01"),
+        ("type=week", "2026-W09", "2026-W09"),
+        ("type=color", "#FF8000", "#ff8000"),
+        ("type=range min=0 max=10 step=0.5", 2.5, "2.5"),
+        ("type=range", "75", "75"),
+    ],
+)
+async def test_set_and_told(form: FormPage, markup: str, value: cdpengine.FillValue, held: str) -> None:
+    await form.show(f"<input id=field {markup}>")
+    await form.page.fill(await form.node("#field"), value)
+    assert await form.js("field.value") == held
+    told = [kind for kind, _, _ in await form.told("focus", "input", "change")]
+    assert told == ["focus", "input", "change"]
+
+
+async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPage) -> None:
+    await form.show("<input id=field type=date value=2026-01-01>")
+    field = await form.node("#field")
+    await form.page.fill(field, "2026-01-01")
+    assert await form.told("input", "change") == []
+    await form.page.fill(field, "")
+    assert await form.js("field.value") == ""
+
+
+@pytest.mark.parametrize(
+    ("markup", "value", "holds", "reason"),
+    [
+        ("<input id=field type=date value=2026-01-01>", "2026-02-30", "2026-01-01", "makes nothing"),
+        ("<input id=field type=time>", "25:00", "", "makes nothing"),
+        ("<input id=field type=week>", dt.time(1, 2), "", "makes nothing"),
+        ("<input id=field type=color value='#000000'>", "red", "#000000", "makes"),
+        ("<input id=field type=range min=0 max=10 value=3>", "11", "3", 'makes "10"'),
+        ("<input id=field type=number value=3>", "three", "3", "no number"),
+        ("<input id=field maxlength=3 value=ab>", "abcd", "ab", "3 characters at most"),
+        ("<input id=field value=ab>", "a\nb", "ab", "one line"),
+        (
+            "<input id=field onbeforeinput='event.preventDefault()' value=ab>",
+            "new",
+            "ab",
+            "something else",
+        ),
+        (
+            "<input id=field oninput='this.value = this.value.replace(/9/g, 8)'>",
+            "1990",
+            "1880",
+            "something else",
+        ),
+    ],
+)
+async def test_refused_by_name_with_what_it_holds(
+    form: FormPage, markup: str, value: cdpengine.FillValue, holds: str, reason: str
+) -> None:
+    await form.show(markup)
+    with trio.fail_after(5), pytest.raises(ValueRefused, match=reason) as caught:
+        await form.page.fill(await form.node("#field"), value)
+    assert caught.value.took == holds == await form.js("field.value")
+    if "on" not in markup.partition("id=field")[2]:
+        assert await form.told("input", "change") == []
+
+
+async def test_a_password_is_never_told(form: FormPage) -> None:
+    await form.show("<input id=field type=password oninput='this.value = \"other\"'>")
+    with pytest.raises(ValueRefused) as caught:
+        await form.page.fill(await form.node("#field"), "s3cret")
+    assert caught.value.took is None
+    assert "s3cret" not in str(caught.value)
+    assert "other" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value", "state"),
+    [
+        ("(now) => now", "ada", "ada"),
+        ("(now) => now.toUpperCase()", "ada", "ADA"),
+        (
+            "(now) => now.replace(/\\\\D/g, '').replace(/^(...)(...)/, '($1) $2-')",
+            "0301234567",
+            "(030) 123-4567",
+        ),
+    ],
+)
+async def test_controlled_input(form: FormPage, rule: str, value: str, state: str) -> None:
+    await form.show("<input id=field value=old>")
+    await form.js(f"void (window.rule = {rule})".replace("\\\\", "\\"))
+    await form.js(CONTROLLED)
+    await form.page.fill(await form.node("#field"), value)
+    assert await form.js("[field.value, state, changes]") == [state, state, [value]]
+
+
+async def test_controlled_input_that_keeps_its_state(form: FormPage) -> None:
+    await form.show("<input id=field value=old>")
+    await form.js("void (window.rule = () => 'old')")
+    await form.js(CONTROLLED)
+    with pytest.raises(ValueRefused) as caught:
+        await form.page.fill(await form.node("#field"), "new")
+    assert caught.value.took == "old"
+    assert await form.js("changes") == ["new"]
+
+
+async def test_controlled_date_is_seen_by_the_page(form: FormPage) -> None:
+    await form.show("<input id=field type=date value=2026-01-01>")
+    await form.js("void (window.rule = (now) => now)")
+    await form.js(CONTROLLED)
+    await form.page.fill(await form.node("#field"), dt.date(2026, 3, 4))
+    assert await form.js("[state, changes]") == ["2026-03-04", ["2026-03-04"]]
+
+
+async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
+    await form.show("<input id=field>")
+    await form.js("void (window.rule = (now) => now.toUpperCase().slice(0, 4))")
+    await form.js(CONTROLLED)
+    await form.page.type(await form.node("#field"), "abcdef")
+    assert await form.js("[field.value, state]") == ["ABCD", "ABCD"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "error", "reason"),
+    [
+        ("<input id=field disabled>", Disabled, "disabled"),
+        ("<input id=field readonly>", Disabled, "read-only"),
+        ("<input id=field type=date readonly>", Disabled, "read-only"),
+        ("<input id=field style='display:none'>", Invisible, "display: none"),
+        ("<div id=field>text</div>", NotInteractable, "cannot be filled in"),
+        ("<button id=field>b</button>", NotInteractable, "cannot be filled in"),
+        ("<input id=field type=file>", NotInteractable, "use upload"),
+        ("<input id=field type=checkbox>", InvalidArgument, "True or False"),
+    ],
+)
+async def test_not_to_be_filled(form: FormPage, markup: str, error: type[Exception], reason: str) -> None:
+    await form.show(markup)
+    with trio.fail_after(5), pytest.raises(error, match=reason):
+        await form.page.fill(await form.node("#field"), "x", timeout=0.5)
+    assert await form.record() == []
+
+
+async def test_waits_until_it_is_enabled(form: FormPage) -> None:
+    await form.show("<input id=field disabled>")
+    await form.js("void setTimeout(() => field.disabled = false, 150)")
+    await form.page.fill(await form.node("#field"), "ada", timeout=5)
+    assert await form.js("field.value") == "ada"
+
+
+async def test_a_bool_checks(form: FormPage) -> None:
+    await form.show("<input id=field type=checkbox>")
+    await form.page.fill(await form.node("#field"), True)
+    assert await form.js("field.checked") is True
+    assert ("click", "field", True) in await form.told("click")
+
+
+async def test_a_field_that_leads_elsewhere(form: FormPage, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/there").respond_with_data("<p>there</p>", content_type="text/html")
+    url = httpserver.url_for("/there")
+    await form.show(f"<input id=field oninput='location.href = \"{url}\"'>")
+    await form.page.fill(await form.node("#field"), "go")
+    with trio.fail_after(5):
+        while form.page.url != url:
+            await form.page.title()
+
+
+async def test_wrong_values_send_nothing(form: FormPage) -> None:
+    await form.show("<input id=field>")
+    field = await form.node("#field")
+    sent = form.page.session.connection.statistics().sent
+    aware = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    for value in (None, b"x", float("nan"), "\ud800", aware, ["x"]):
+        with pytest.raises(InvalidArgument):
+            await form.page.fill(field, value)  # type: ignore[arg-type]
+    assert form.page.session.connection.statistics().sent == sent
+
+
+async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPServer) -> None:
+    inner = "<!doctype html><input aria-label=Inner value=old>"
+    httpserver.expect_request("/in").respond_with_data(inner, content_type="text/html")
+    other = httpserver.url_for("/in").replace("127.0.0.1", "localhost")
+    httpserver.expect_request("/out").respond_with_data(
+        f"<iframe src='/in'></iframe><iframe src='{other}'></iframe>", content_type="text/html"
+    )
+    await form.page.goto(httpserver.url_for("/out"))
+    for frame in form.page.frames[1:]:
+        session = form.page._target.session_of(frame)
+        world = await form.page._worlds.context(session, frame.id)
+        reply = await session.call(
+            "Runtime.evaluate", expression="document.querySelector('input')", contextId=world
+        )
+        described = await session.call("DOM.describeNode", objectId=reply["result"]["objectId"])
+        from cdpengine.action.fill import fill
+        from cdpengine.browser.node import Node
+
+        node = Node(session, described["node"]["backendNodeId"], frame.id, "the inner field")
+        async with form.page._acting("fill", 5) as (context, _aim, told):
+            await told(await fill(node, "Grüße", context=context))
+        held = await session.call(
+            "Runtime.evaluate", expression="document.querySelector('input').value", contextId=world
+        )
+        assert held["result"]["value"] == "Grüße"

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+import trio
+from form_page import FormPage
+
+import cdpengine
+from cdpengine.action.form import FieldValue
+from cdpengine.action.option import Option
+from cdpengine.engine.page_forms import Field
+from cdpengine.errors import (
+    Disabled,
+    FormErrors,
+    InvalidArgument,
+    NotInteractable,
+    OptionNotFound,
+    SessionGone,
+    StaleRef,
+    ValueRefused,
+)
+
+pytestmark = pytest.mark.chrome
+
+FORM = """<form>
+<input id=name value=old><textarea id=notes></textarea><input id=born type=date><input id=size type=number>
+<input id=agree type=checkbox><input id=no type=checkbox checked>
+<select id=one><option>a<option>b</select><select id=several multiple><option>a<option>b<option>c</select>
+<input id=file type=file><input id=files type=file multiple><div id=rich contenteditable>old</div>
+<input id=locked disabled><input id=short maxlength=2>
+</form>"""
+
+STATE = """[document.getElementById('name').value, notes.value, born.value, size.value, agree.checked, no.checked,
+  one.value, Array.from(several.selectedOptions, each => each.value), file.files.length, files.files.length,
+  rich.innerText]"""
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    form = FormPage(page)
+    await form.show(FORM)
+    return form
+
+
+async def test_every_kind_of_field_in_one_go(form: FormPage, tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("a.txt", "b.txt")]
+    for path in paths:
+        path.write_text("x")
+    values: list[tuple[str, FieldValue]] = [
+        ("name", "ada"),
+        ("notes", "one\ntwo"),
+        ("born", dt.date(1815, 12, 10)),
+        ("size", 1.5),
+        ("agree", True),
+        ("no", False),
+        ("one", Option(index=1)),
+        ("several", ["a", "c"]),
+        ("file", paths[0]),
+        ("files", paths),
+        ("rich", "new"),
+    ]
+    fields = [Field(await form.node(f"#{name}"), value) for name, value in values]
+    outcome = await form.page.fill_form(fields, timeout=10)
+    assert (outcome.action, outcome.target) == ("fill form", "11 fields")
+    wanted = ["ada", "one\ntwo", "1815-12-10", "1.5", True, False, "b", ["a", "c"], 1, 2, "new"]
+    assert await form.js(STATE) == wanted
+    changed = [target for _, target, _ in await form.told("change")]
+    assert changed[0] == "name"
+    assert {"born", "agree", "no", "one", "several", "file", "files"} <= set(changed)
+
+
+async def test_a_dict_of_refs(form: FormPage) -> None:
+    snapshot = await form.page.snapshot()
+    box = snapshot.find(role="checkbox")
+    await form.page.fill_form({box: True, snapshot.find(role="spinbutton").id: 7})
+    assert await form.js("[agree.checked, size.value]") == [True, "7"]
+
+
+async def test_all_errors_are_told_together_and_the_rest_is_filled(form: FormPage) -> None:
+    gone = await form.node("#notes")
+    await form.js("notes.remove()")
+    fields = [
+        (await form.node("#short"), "too long"),
+        (await form.node("#locked"), "x"),
+        (gone, "x"),
+        (await form.node("#one"), "z"),
+        (await form.node("#agree"), "yes"),
+        (await form.node("#file"), "name.txt"),
+        (await form.node("#name"), "ada"),
+    ]
+    with trio.fail_after(10), pytest.raises(FormErrors) as caught:
+        await form.page.fill_form(fields, timeout=4)
+    kinds = [type(field.error) for field in caught.value.failed]
+    assert kinds == [ValueRefused, Disabled, StaleRef, OptionNotFound, InvalidArgument, NotInteractable]
+    assert caught.value.filled == 1
+    assert [field.target for field in caught.value.failed] == [
+        f"backend node {node.id}" for node, _ in fields[:6]
+    ]
+    assert "6 of 7 fields" in str(caught.value)
+    assert await form.js("document.getElementById('name').value") == "ada"
+
+
+async def test_the_page_ends_in_the_middle(form: FormPage) -> None:
+    name, notes = await form.node("#name"), await form.node("#notes")
+    fields = [(await form.node("#locked"), "x"), (name, "a"), (notes, "b")]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(form.page.close)
+        with trio.fail_after(10), pytest.raises(SessionGone):
+            await form.page.fill_form(fields, timeout=20)
+
+
+async def test_wrong_fields_send_nothing(form: FormPage) -> None:
+    name = await form.node("#name")
+    sent = form.page.session.connection.statistics().sent
+    for wrong in ("e1", [name], [(name,)], {name: None}, [(name, "ok"), (name, [1])]):
+        with pytest.raises(InvalidArgument):
+            await form.page.fill_form(wrong)  # type: ignore[arg-type]
+    assert form.page.session.connection.statistics().sent == sent

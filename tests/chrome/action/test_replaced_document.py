@@ -1,0 +1,24 @@
+"""A node whose document was replaced while Chrome was asked about it: whoever answered, nothing is done to it."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from action_stage import Stage
+
+from cdpengine.errors import StaleRef
+
+
+async def test_an_answer_that_came_after_the_document_was_replaced_is_not_acted_on(stage: Stage) -> None:
+    await stage.show("<button id=go>Go</button><input id=field>")
+    button = attrs.evolve(await stage.node("#go"), valid=lambda: False)
+    field = attrs.evolve(await stage.node("#field"), valid=lambda: False)
+    for action in (
+        stage.click(button),
+        stage.hover(button),
+        stage.press("Enter", button),
+        stage.type(field, "x"),
+    ):
+        with pytest.raises(StaleRef, match="its document was replaced"):
+            await action
+    assert await stage.record() == []

@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import pytest
+import trio
+from form_page import FormPage
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.action.option import Option
+from cdpengine.errors import (
+    Disabled,
+    InvalidArgument,
+    Invisible,
+    NotInteractable,
+    OptionNotFound,
+    ValueRefused,
+)
+
+pytestmark = pytest.mark.chrome
+
+COLOURS = """
+<select id=list>
+  <option value=r>Red<option value=g selected>Green
+  <optgroup label=Dark><option value=b>Deep  blue<option disabled value=k>Black</optgroup>
+  <optgroup label=Light disabled><option value=w>White</optgroup>
+  <option>Grey<option value=Red>Rot
+</select>
+"""
+SEVERAL = COLOURS.replace("id=list", "id=list multiple")
+
+LISTBOX = """
+<button id=open aria-haspopup=listbox aria-controls=list aria-expanded=false>Choose</button>
+<ul id=list role=listbox hidden>
+  <li role=option id=o1 data-value=r>Red</li><li role=option id=o2>Green</li>
+  <li role=option id=o3 aria-disabled=true>Blue</li>
+</ul>
+<script>
+  const button = document.getElementById("open"), list = document.getElementById("list");
+  button.onclick = () => { list.hidden = !list.hidden; };
+  for (const option of list.children) {
+    option.onclick = () => {
+      for (const each of list.children) each.setAttribute("aria-selected", each === option);
+      button.textContent = option.textContent;
+      list.hidden = true;
+    };
+  }
+</script>
+"""
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    return FormPage(page)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value"),
+    [
+        ("r", "r"),
+        ("Grey", "Grey"),
+        ("Red", "Red"),
+        ("Deep blue", "b"),
+        (Option(label="Red"), "r"),
+        (Option(value="b"), "b"),
+        (Option(index=0), "r"),
+        (Option(label="Rot", index=6), "Red"),
+    ],
+)
+async def test_one_option_as_by_keyboard(form: FormPage, wanted: str | Option, value: str) -> None:
+    await form.show(COLOURS)
+    outcome = await form.page.select(await form.node("#list"), wanted, timeout=5)
+    assert outcome.action == "select"
+    assert await form.js("list.value") == value
+    assert await form.told("input", "change") == [("input", "list", True), ("change", "list", True)]
+    assert [e["value"] for e in await form.record("change")] == [value]
+    # The list has the keys while it is open; the one that opened it is let go of afterwards.
+    assert [(e["type"], e["key"]) for e in await form.record("keydown", "keyup")] == [
+        ("keydown", "F4"),
+        ("keyup", "Enter"),
+        ("keyup", "F4"),
+    ]
+
+
+async def test_what_is_selected_is_left_alone(form: FormPage) -> None:
+    await form.show(COLOURS)
+    await form.page.select(await form.node("#list"), "Green")
+    assert await form.told("input", "change", "keydown") == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "selected"),
+    [
+        (["r", "Grey"], ["r", "Grey"]),
+        ([Option(index=2)], ["b"]),
+        ([], []),
+        (["g"], ["g"]),
+    ],
+)
+async def test_several(form: FormPage, wanted: list[str | Option], selected: list[str]) -> None:
+    await form.show(SEVERAL)
+    await form.page.select(await form.node("#list"), *wanted)
+    assert await form.js("Array.from(list.selectedOptions, each => each.value)") == selected
+    told = [kind for kind, _, _ in await form.told("input", "change")]
+    assert told == ([] if selected == ["g"] else ["input", "change"])
+
+
+@pytest.mark.parametrize("call", ["select", "fill", "click", "select its ref"])
+async def test_an_option_itself(form: FormPage, call: str) -> None:
+    await form.show(COLOURS)
+    if call == "select":
+        await form.page.select(await form.node("document.querySelector('[value=b]')"))
+    elif call == "fill":
+        await form.page.fill(await form.node("#list"), "Deep blue")
+    else:
+        ref = (await form.page.snapshot()).find(role="option", name="Deep blue")
+        await (form.page.click(ref) if call == "click" else form.page.select(ref.id))
+    assert await form.js("list.value") == "b"
+    assert await form.told("change") == [("change", "list", True)]
+
+
+@pytest.mark.parametrize(
+    ("markup", "wanted", "error", "reason"),
+    [
+        (COLOURS, ["Yellow"], OptionNotFound, "'Yellow' is not there. It has: 'Red', 'Green'"),
+        (COLOURS, ["Black"], Disabled, "'Black' is disabled"),
+        (COLOURS, ["w"], Disabled, "'White' is disabled"),
+        (COLOURS, ["r", "b"], NotInteractable, "takes one option, and 2"),
+        (COLOURS, [], NotInteractable, "takes one option, and 0"),
+        (COLOURS.replace("id=list", "id=list disabled"), ["r"], Disabled, "it is disabled"),
+        (COLOURS.replace("id=list", "id=list hidden"), ["r"], Invisible, "display: none"),
+        ("<div id=list>text</div>", ["r"], NotInteractable, "neither a select nor a listbox"),
+        (
+            COLOURS.replace("id=list", "id=list onchange='this.value = \"g\"'"),
+            ["r"],
+            ValueRefused,
+            "did not leave the choice",
+        ),
+    ],
+)
+async def test_not_to_be_had(
+    form: FormPage, markup: str, wanted: list[str], error: type[Exception], reason: str
+) -> None:
+    await form.show(markup)
+    with trio.fail_after(5), pytest.raises(error, match=reason):
+        await form.page.select(await form.node("#list"), *wanted, timeout=0.9)
+    assert "Red" not in await form.js("list.value ?? ''")
+    assert await form.js("document.querySelector(':open') === null")
+
+
+async def test_waits_for_an_option_and_until_it_is_enabled(form: FormPage) -> None:
+    await form.show("<select id=list></select>")
+    await form.js("void setTimeout(() => list.innerHTML = '<option>a<option disabled>b', 100)")
+    await form.js("void setTimeout(() => list.options[1].disabled = false, 250)")
+    await form.page.select(await form.node("#list"), "b", timeout=5)
+    assert await form.js("list.value") == "b"
+
+
+async def test_a_page_that_keeps_the_keys(form: FormPage) -> None:
+    await form.show(COLOURS)
+    await form.js("void list.addEventListener('keydown', (event) => event.preventDefault())")
+    await form.page.select(await form.node("#list"), "Grey", timeout=5)
+    assert await form.js("list.value") == "Grey"
+    assert [kind for kind, _, _ in await form.told("input", "change")] == ["input", "change"]
+
+
+async def test_a_menu_of_places_to_go_to(form: FormPage, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/there").respond_with_data("<p>there</p>", content_type="text/html")
+    url = httpserver.url_for("/there")
+    await form.show(f"<select id=list onchange='location.href = this.value'><option><option value={url}>go")
+    await form.page.select(await form.node("#list"), "go", timeout=5)
+    with trio.fail_after(5):
+        while form.page.url != url:
+            await form.page.title()
+
+
+@pytest.mark.parametrize(
+    ("target", "wanted", "chosen"),
+    [
+        ("open", ["Green"], "o2"),
+        ("open", ["r"], "o1"),
+        ("open", [Option(index=1)], "o2"),
+        ("open", [Option(label="Red", value="r")], "o1"),
+    ],
+)
+async def test_a_listbox_of_the_pages_own(
+    form: FormPage, target: str, wanted: list[str | Option], chosen: str
+) -> None:
+    await form.show(LISTBOX)
+    await form.page.select(await form.node(f"#{target}"), *wanted, timeout=5)
+    assert await form.js(f"{chosen}.getAttribute('aria-selected')") == "true"
+    assert await form.told("click") == [("click", "open", True), ("click", chosen, True)]
+    assert await form.js("list.hidden") is True
+
+
+async def test_an_option_of_the_pages_own(form: FormPage) -> None:
+    await form.show(LISTBOX.replace(" hidden>", ">"))
+    await form.page.select(await form.node("#o2"))
+    assert await form.told("click") == [("click", "o2", True)]
+
+
+async def test_a_click_on_an_option_of_the_pages_own_is_a_click(form: FormPage) -> None:
+    await form.show(LISTBOX.replace(" hidden>", ">"))
+    ref = (await form.page.snapshot()).find(role="option", name="Green")
+    outcome = await form.page.click(ref)
+    assert (outcome.action, outcome.delivered) == ("click", True)
+    assert await form.told("click") == [("click", "o2", True)]
+
+
+async def test_an_open_listbox_in_which_it_is_selected(form: FormPage) -> None:
+    await form.show(LISTBOX.replace(" hidden>", ">").replace("id=o2", "id=o2 aria-selected=true"))
+    await form.page.select(await form.node("#list"), "Green")
+    assert await form.told("click") == []
+
+
+async def test_a_listbox_of_several(form: FormPage) -> None:
+    await form.show(
+        """<ul id=list role=listbox aria-multiselectable=true>
+        <li role=option id=o1 aria-selected=true>a</li><li role=option id=o2>b</li>
+        <li role=option id=o3>c</li></ul>
+        <script>for (const each of document.querySelectorAll("li")) {
+          each.onclick = () => each.setAttribute("aria-selected", each.getAttribute("aria-selected") !== "true");
+        }</script>"""
+    )
+    await form.page.select(await form.node("#list"), "b", "c", timeout=5)
+    chosen = "Array.from(document.querySelectorAll('[aria-selected=true]'), each => each.id)"
+    assert await form.js(chosen) == ["o2", "o3"]
+    assert [target for _, target, _ in await form.told("click")] == ["o2", "o3", "o1"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "wanted", "error", "reason"),
+    [
+        (LISTBOX, "Blue", Disabled, "'Blue' is disabled"),
+        (LISTBOX, "Yellow", OptionNotFound, "It has: 'Red', 'Green', 'Blue'"),
+        (LISTBOX.replace("option.onclick", "option.onfocus"), "Red", ValueRefused, "nothing shows"),
+    ],
+)
+async def test_no_such_option_in_a_listbox(
+    form: FormPage, markup: str, wanted: str, error: type[Exception], reason: str
+) -> None:
+    await form.show(markup)
+    with trio.fail_after(6), pytest.raises(error, match=reason):
+        await form.page.select(await form.node("#open"), wanted, timeout=1)
+
+
+async def test_wrong_arguments_send_nothing(form: FormPage) -> None:
+    await form.show(COLOURS)
+    node = await form.node("#list")
+    sent = form.page.session.connection.statistics().sent
+    for wrong in (7, None, ["r"]):
+        with pytest.raises(InvalidArgument):
+            await form.page.select(node, wrong)  # type: ignore[arg-type]
+    for parts in ({}, {"index": -1}, {"index": True}, {"label": 5}):
+        with pytest.raises(InvalidArgument):
+            Option(**parts)
+    assert form.page.session.connection.statistics().sent == sent

@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import trio
+from form_page import FormPage
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.errors import DeadlineExceeded, Disabled, InvalidArgument, NotInteractable, TargetCrashed
+
+pytestmark = pytest.mark.chrome
+
+NAMES = "Array.from(field.files, each => each.webkitRelativePath || each.name)"
+
+
+@pytest.fixture
+async def form(page: cdpengine.Page) -> FormPage:
+    return FormPage(page)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    folder = tmp_path / "folder"
+    (folder / "inner").mkdir(parents=True)
+    made = {"folder": folder}
+    for name in ("a.txt", "b \u00fc.txt", "folder/c.txt", "folder/inner/d.txt"):
+        path = tmp_path / name
+        path.write_text(name, encoding="utf-8")
+        made[name] = path
+    return made
+
+
+@pytest.mark.parametrize(
+    ("markup", "given", "names"),
+    [
+        ("<input type=file id=field>", ["a.txt"], ["a.txt"]),
+        ("<input type=file id=field multiple>", ["a.txt", "b \u00fc.txt"], ["a.txt", "b \u00fc.txt"]),
+        ("<input type=file id=field hidden>", ["a.txt"], ["a.txt"]),
+        ("<input type=file id=field style='opacity:0;position:absolute;left:-9999px'>", ["a.txt"], ["a.txt"]),
+        (
+            "<input type=file id=field webkitdirectory>",
+            ["folder"],
+            ["folder/c.txt", "folder/inner/d.txt"],
+        ),
+        ("<input type=file id=field accept=image/*>", ["a.txt"], ["a.txt"]),
+    ],
+)
+async def test_uploaded(
+    form: FormPage, files: dict[str, Path], markup: str, given: list[str], names: list[str]
+) -> None:
+    await form.show(markup)
+    outcome = await form.page.upload(await form.node("#field"), *[files[name] for name in given])
+    assert outcome.action == "upload to"
+    assert sorted(await form.js(NAMES)) == names
+    assert await form.told("input", "change", "cancel", "click") == [
+        ("input", "field", True),
+        ("change", "field", True),
+    ]
+    assert form.page.file_choosers == []
+
+
+async def test_the_page_reads_what_was_uploaded(form: FormPage, files: dict[str, Path]) -> None:
+    await form.show("<label id=label>File <input type=file id=field></label>")
+    await form.page.upload(await form.node("#label"), str(files["a.txt"]))
+    assert await form.page.evaluate("async () => field.files[0].text()") == "a.txt"
+
+
+async def test_files_take_the_place_of_others_and_the_same_ones_will_do(
+    form: FormPage, files: dict[str, Path]
+) -> None:
+    await form.show("<input type=file id=field multiple>")
+    field = await form.node("#field")
+    await form.page.upload(field, files["a.txt"], files["b \u00fc.txt"])
+    await form.page.upload(field, files["a.txt"])
+    await form.page.upload(field, files["a.txt"])
+    assert await form.js(NAMES) == ["a.txt"]
+
+
+async def test_a_page_that_empties_the_input_when_it_has_read_it(
+    form: FormPage, files: dict[str, Path]
+) -> None:
+    await form.show(
+        "<input type=file id=field onchange='window.got = this.files[0].name; this.value = \"\"'>"
+    )
+    await form.page.upload(await form.node("#field"), files["a.txt"])
+    assert await form.js("[got, field.files.length]") == ["a.txt", 0]
+
+
+@pytest.mark.parametrize(
+    ("markup", "given", "error", "reason"),
+    [
+        ("<input type=file id=field>", ["a.txt", "b \u00fc.txt"], NotInteractable, "one file, and 2"),
+        ("<input type=file id=field>", ["folder"], NotInteractable, "'folder' is a folder"),
+        ("<input type=file id=field webkitdirectory>", ["a.txt"], NotInteractable, "one folder"),
+        ("<input type=file id=field disabled>", ["a.txt"], Disabled, "disabled"),
+        ("<button id=field>Upload</button>", ["a.txt"], NotInteractable, "expect_file_chooser"),
+        ("<input id=field>", ["a.txt"], NotInteractable, "takes no files"),
+    ],
+)
+async def test_refused(
+    form: FormPage,
+    files: dict[str, Path],
+    markup: str,
+    given: list[str],
+    error: type[Exception],
+    reason: str,
+) -> None:
+    await form.show(markup)
+    with trio.fail_after(5), pytest.raises(error, match=reason):
+        await form.page.upload(await form.node("#field"), *[files[name] for name in given], timeout=0.5)
+    assert await form.record() == []
+
+
+async def test_missing_files_are_named_before_anything_is_sent(
+    form: FormPage, files: dict[str, Path], tmp_path: Path
+) -> None:
+    await form.show("<input type=file id=field multiple>")
+    field = await form.node("#field")
+    sent = form.page.session.connection.statistics().sent
+    with pytest.raises(InvalidArgument, match="no such.txt.*nor this.txt") as caught:
+        await form.page.upload(field, tmp_path / "no such.txt", files["a.txt"], tmp_path / "nor this.txt")
+    assert "a.txt'" not in caught.value.given
+    for wrong in ((), (7,), (b"a",)):
+        with pytest.raises(InvalidArgument):
+            await form.page.upload(field, *wrong)
+    assert form.page.session.connection.statistics().sent == sent
+
+
+# --- file choosers -----------------------------------------------------------------------------------------
+
+
+async def test_a_chooser_that_nobody_expects_is_dismissed(form: FormPage) -> None:
+    await form.show("<input type=file id=field multiple>")
+    await form.page.click(await form.node("#field"))
+    with trio.fail_after(5):
+        while not form.page.file_choosers:
+            await form.page.title()
+        while not await form.told("cancel"):
+            pass
+    (chooser,) = form.page.file_choosers
+    assert (chooser.multiple, chooser.expected, chooser.answer) == (True, False, "dismissed")
+    await form.page.click(await form.node("#field"))
+    assert await form.js("field.files.length") == 0
+
+
+@pytest.mark.parametrize("when", ["inside", "after"])
+async def test_an_expected_chooser(form: FormPage, files: dict[str, Path], when: str) -> None:
+    await form.show("<input type=file id=field hidden><button id=open onclick='field.click()'>Open</button>")
+    async with form.page.expect_file_chooser(timeout=5) as chooser:
+        with pytest.raises(InvalidArgument, match="after the block"):
+            _ = chooser.value
+        await form.page.click(await form.node("#open"))
+        if when == "inside":
+            await chooser.set_files(files["a.txt"])
+    if when == "after":
+        assert chooser.value.answer == "dismissed"
+        await chooser.set_files(files["a.txt"])
+    assert (chooser.value.multiple, chooser.value.expected, chooser.value.answer) == (False, True, "files")
+    assert form.page.file_choosers == [chooser.value]
+    assert await form.js(NAMES) == ["a.txt"]
+    assert await form.told("input", "change", "cancel") == [
+        ("input", "field", True),
+        ("change", "field", True),
+    ]
+
+
+async def test_an_expectation_ends_with_its_block(form: FormPage) -> None:
+    await form.show("<input type=file id=field>")
+    field = await form.node("#field")
+    with pytest.raises(ValueError, match="mine"):
+        async with form.page.expect_file_chooser():
+            raise ValueError("mine")
+    with pytest.raises(DeadlineExceeded, match="expect a file chooser"):
+        async with form.page.expect_file_chooser(timeout=0.1):
+            pass
+    with trio.move_on_after(0.1) as scope:
+        async with form.page.expect_file_chooser():
+            await trio.sleep_forever()
+    assert scope.cancelled_caught
+    await form.page.click(field)
+    with trio.fail_after(5):
+        while not await form.told("cancel"):
+            pass
+    assert [chooser.expected for chooser in form.page.file_choosers] == [False]
+
+
+async def test_two_expectations_take_one_chooser_each(form: FormPage, files: dict[str, Path]) -> None:
+    await form.show("<input type=file id=field><input type=file id=other>")
+    async with form.page.expect_file_chooser() as first, form.page.expect_file_chooser() as second:
+        await form.page.click(await form.node("#field"))
+        await first.set_files(files["a.txt"])
+        await form.page.click(await form.node("#other"))
+        await second.set_files(files["b \u00fc.txt"])
+    assert await form.js("[field.files[0].name, other.files[0].name]") == ["a.txt", "b \u00fc.txt"]
+
+
+async def test_a_picker_without_an_input(
+    form: FormPage, files: dict[str, Path], httpserver: HTTPServer
+) -> None:
+    script = "showOpenFilePicker().then(() => 0, (error) => { window.refused = error.name })"
+    httpserver.expect_request("/").respond_with_data(
+        f"<button id=open onclick='{script}'>Open</button>", content_type="text/html"
+    )
+    await form.page.goto(httpserver.url_for("/"))
+    async with form.page.expect_file_chooser(timeout=5) as chooser:
+        await form.page.click(await form.node("#open"))
+        with pytest.raises(NotInteractable, match="without an input"):
+            await chooser.set_files(files["a.txt"])
+    assert await form.js("refused") == "AbortError"
+    assert chooser.value.backend_node_id is None
+
+
+async def test_choosers_of_frames_of_both_kinds(
+    form: FormPage, files: dict[str, Path], httpserver: HTTPServer
+) -> None:
+    inner = "<!doctype html><body style='margin:0'><input type=file style='width:200px;height:40px'>"
+    httpserver.expect_request("/in").respond_with_data(inner, content_type="text/html")
+    other = httpserver.url_for("/in").replace("127.0.0.1", "localhost")
+    httpserver.expect_request("/out").respond_with_data(
+        f"<!doctype html><body style='margin:0'><iframe src='/in'></iframe><iframe src='{other}'></iframe>",
+        content_type="text/html",
+    )
+    await form.page.goto(httpserver.url_for("/out"))
+    for number, x in enumerate((20, 330)):
+        async with form.page.expect_file_chooser(timeout=5) as chooser:
+            await form.page.mouse.click(x, 20)
+            await chooser.set_files(files["a.txt"])
+        (frame,) = [each for each in form.page.frames if each.id == chooser.value.frame_id]
+        assert frame.url == (other if number else httpserver.url_for("/in"))
+        assert chooser.value.answer == "files"
+        await form.page.mouse.click(x, 20)
+        with trio.fail_after(5):
+            while len(form.page.file_choosers) < 2 * (number + 1):
+                await form.page.title()
+    assert [each.expected for each in form.page.file_choosers] == [True, False, True, False]
+
+
+async def test_after_a_crash_choosers_are_still_kept_away(form: FormPage) -> None:
+    with pytest.raises(TargetCrashed):
+        await form.page.session.call("Page.crash")
+    await form.page.goto("about:blank")
+    await form.show("<input type=file id=field>")
+    await form.page.click(await form.node("#field"))
+    with trio.fail_after(5):
+        while not form.page.file_choosers:
+            await form.page.title()

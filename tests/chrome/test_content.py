@@ -1,0 +1,204 @@
+"""What a page says, and pictures with refs: exact Markdown of a corpus, frames, shadow trees, hostile pages."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+import trio
+from PIL import Image
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+pytestmark = pytest.mark.chrome
+
+CORPUS: dict[str, tuple[str, str]] = {
+    "prose": (
+        "<h1>A  title</h1><p>Some <b>bold </b>and <em>soft</em>\n words,<br>a <a href='/x'>link</a>.<p>More<hr>",
+        "# A title\n\nSome **bold** and _soft_ words,\\\na [link](http://HOST/x).\n\nMore\n\n___",
+    ),
+    "lists": (
+        "<ol start=3><li>a<ul><li>b<li>c</ul><li><p>d<p>e</ol>",
+        "3. a\n\n   - b\n   - c\n\n4. d\n\n   e",
+    ),
+    "code": (
+        "<p>Call <code>f(`x`)</code><pre><code class='language-py'>if a:\n    b\n</code></pre>",
+        "Call ``f(`x`)``\n\n```py\nif a:\n    b\n```",
+    ),
+    "tables": (
+        (
+            "<table><caption>C</caption><tr><th>A<th>B<tr><td>1|2<td><a href='/x'>y</a></table>"
+            "<table role=presentation><tr><td>left<td>right</table>"
+        ),
+        "C\n\n| A | B |\n| --- | --- |\n| 1\\|2 | [y](http://HOST/x) |\n\nleft\n\nright",
+    ),
+    "hidden": (
+        (
+            "<p>seen <span hidden>no</span><span style='visibility:hidden'>no<i style='visibility:visible'>yes</i></span>"
+            "<b style='display:none'>no</b><script>no</script><style>no{}</style><noscript>no</noscript>"
+            "<template>no</template><span aria-hidden=true> drawn</span><div style='content-visibility:hidden'>no</div>"
+            "<details><summary>Sum</summary>no</details><details open><summary>Open</summary>yes</details>"
+        ),
+        "seen _yes_ drawn\n\nSum\n\nOpen\n\nyes",
+    ),
+    "images": (
+        (
+            "<img alt='A [cat]' src='/cat.png'><img alt='' src=/no.png> <a href=/h aria-label=Home><svg></svg></a>"
+            "<img alt=data src='data:image/gif;base64,R0lGODlhAQABAAAAACw='style='width:9px'>"
+        ),
+        "![A \\[cat\\]](http://HOST/cat.png) [Home](http://HOST/h)![data]()",
+    ),
+    "form": (
+        (
+            "<form><label>Name <input name=firstChild value=Ada></label><input type=password value=secret>"
+            "<input autocomplete=current-password value=secret><input style='-webkit-text-security:disc' value=secret>"
+            "<input type=hidden value=secret><input type=checkbox checked> <input type=radio> "
+            "<select><option>A<option selected>B</select><textarea>x\ny</textarea><button>Go</button><button>No</button></form>"
+        ),
+        "Name Ada \\[x\\] ( ) B x\\\ny Go No",
+    ),
+    "shadow": (
+        (
+            "<div><template shadowrootmode=open><p>before <slot name=s>none</slot> after</p><slot></slot></template>"
+            "rest<b slot=s>slotted</b></div>"
+        ),
+        "before **slotted** after\n\nrest",
+    ),
+    "quotes and definitions": (
+        "<blockquote><p>q<ul><li>i</ul></blockquote><dl><dt>T<dd>D<dd>E<dt>U<dd>F</dl>",
+        "> q\n>\n> - i\n\n**T**\n\n- D\n- E\n\n**U**\n\n- F",
+    ),
+    "hostile": (
+        (
+            "<p># no<p>- no<div>[a](javascript:x) &lt;script></div><a href='javascript:x'>js</a><p>![x](y) `c` |"
+            "<p>[frame not responding]<pre>```\n# no</pre>\u202e"
+        ),
+        (
+            "\\# no\n\n\\- no\n\n\\[a\\](javascript:x) \\<script>\n\njs\n\n!\\[x\\](y) \\`c\\` \\|\n\n"
+            "\\[frame not responding\\]\n\n````\n```\n# no\n````"
+        ),
+    ),
+    "kept white space": (
+        "<div style='white-space:pre-wrap'>a  b\nc</div><div style='white-space:pre-line'>d   e\nf</div>",
+        "a b\\\nc\n\nd e\\\nf",
+    ),
+    "roles": (
+        "<div role=heading aria-level=3>H</div><div role=list><div role=listitem>a</div><div role=listitem>b</div></div>",
+        "### H\n\n- a\n- b",
+    ),
+}
+
+
+@pytest.fixture
+async def site(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+    httpserver.expect_request("/").respond_with_data("<!doctype html>", content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    return page
+
+
+@pytest.mark.parametrize("name", CORPUS)
+async def test_markdown_of_a_page(site: cdpengine.Page, httpserver: HTTPServer, name: str) -> None:
+    html, expected = CORPUS[name]
+    await site.set_content(f"<!doctype html><meta charset=utf-8>{html}")
+    host = f"{httpserver.host}:{httpserver.port}"
+    assert await site.extract_markdown() == expected.replace("HOST", host)
+
+
+async def test_text_main_target_and_size(site: cdpengine.Page) -> None:
+    await site.set_content(
+        "<header>Top</header><nav><a href=/>Home</a></nav><main><h1>T</h1><p>Words <a href=/x>here</a></p>"
+        "<div>one</div><div>two</div><aside>ad</aside></main><footer>End</footer><button>Go <b>on</b></button>"
+    )
+    assert await site.extract_text() == "Top\n\nHome\n\nT\n\nWords here\n\none\ntwo\n\nad\n\nEnd\n\nGo on"
+    assert await site.extract_text(main_only=True) == "T\n\nWords here\n\none\ntwo"
+    assert await site.extract_markdown("aside") == "ad"
+    button = (await site.snapshot()).find("button")
+    assert await site.extract_markdown(button) == "Go **on**"
+    assert await site.outer_html(button) == "<button>Go <b>on</b></button>"
+    cut = await site.extract_text(max_chars=100)
+    assert len(cut) <= 100 or cut.startswith("[cut: ")
+    with pytest.raises(cdpengine.InvalidArgument):
+        await site.extract_text(max_chars=0)
+    with pytest.raises(cdpengine.NodeNotFound):
+        await site.extract_text("#nothing")
+    await site.set_content(
+        f"<div><div id=menu>{'<a href=/>link</a> ' * 50}</div><div><p>{'long words ' * 50}</p><p>more</p></div></div>"
+    )
+    assert await site.extract_text(main_only=True) == ("long words " * 50).strip()
+    assert await site.evaluate("Object.keys(window).filter(k => /cdp|readable/i.test(k))") == []
+
+
+async def test_frames_in_their_places(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    here = httpserver.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
+    other = here.replace("127.0.0.1", "localhost")
+    pages = {
+        "main": f"<p>a</p><iframe srcdoc='<h2>near</h2>'></iframe><p>b</p><iframe src='{other}/far'></iframe><p>c</p>"
+        f"<iframe src='{other}/far' style='display:none'></iframe><table><tr><th>x<iframe src='{here}/leaf'></iframe></table>",
+        "far": f"<ul><li>far</ul><iframe src='{here}/leaf'></iframe>",
+        "leaf": "<a href=/there>leaf</a>",
+    }
+    for name, html in pages.items():
+        httpserver.expect_request(f"/{name}").respond_with_data(html, content_type="text/html")
+    await page.goto(f"{here}/main")
+    leaf = f"[leaf]({here}/there)"
+    assert (
+        await page.extract_markdown()
+        == f"a\n\n## near\n\nb\n\n- far\n\n{leaf}\n\nc\n\n{leaf}\n\n| x |\n| --- |"
+    )
+    far = next(frame for frame in page.frames if frame.url.endswith("/far"))
+    page.session.post("Runtime.evaluate", expression="1")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hang, page, far)
+        with trio.fail_after(20):
+            text = await page.extract_text(timeout=4)
+    assert "c" in text.splitlines()
+
+
+async def hang(page: cdpengine.Page, frame: cdpengine.Frame) -> None:
+    with pytest.raises(cdpengine.EvaluationTimeout):
+        await page.evaluate("while (true) {}", frame=frame, timeout=3)
+
+
+async def test_refs_on_a_picture(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    here = httpserver.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
+    other = here.replace("127.0.0.1", "localhost")
+    square = "position:absolute;left:40px;top:30px;width:50px;height:40px;border:0;background:white"
+    html = (
+        f"<style>body{{margin:0;height:3000px}}</style><button style='{square}'></button>"
+        f"<iframe src='{other}/far' style='position:absolute;left:150px;top:100px;border:6px solid white;padding:4px'></iframe>"
+        f"<button style='{square};top:1500px'></button>"
+    )
+    httpserver.expect_request("/main").respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/far").respond_with_data(
+        f"<style>body{{margin:0}}</style><button style='{square}'></button>", content_type="text/html"
+    )
+    await page.goto(f"{here}/main")
+    await page.set_viewport(500, 400, device_scale_factor=2)
+    await page.evaluate("scrollTo(0, 20)")
+    before = await page.content()
+    shot = await page.labelled_screenshot()
+    buttons = shot.snapshot.find_all("button")
+    assert len(buttons) == 3
+    with Image.open(io.BytesIO(shot.image)) as image:
+        assert image.size == (1000, 800)
+        assert framed(image, 40, 30 - 20, 50, 40)
+        assert framed(image, 150 + 10 + 40, 100 - 20 + 10 + 30, 50, 40)
+    whole = await page.screenshot(refs=True, full_page=True)
+    with Image.open(io.BytesIO(whole)) as image:
+        assert image.height == 6000
+        assert framed(image, 40, 1500, 50, 40)
+        assert framed(image, 40, 30, 50, 40)
+    assert await page.content() == before
+    with Image.open(io.BytesIO(await page.screenshot(refs=True, format="webp", quality=50))) as image:
+        assert image.format == "WEBP"
+    await page.click(buttons[0])
+
+
+def framed(image: Image.Image, x: int, y: int, width: int, height: int) -> bool:
+    """Whether the four corners of the box, at scale 2, are coloured, and white is right inside of them."""
+    pixels = image.convert("RGB")
+    edges = [(2 * x, 2 * y + 20), (2 * (x + width) - 1, 2 * y + 40), (2 * x + 40, 2 * (y + height) - 1)]
+    return all(pixels.getpixel(at) != (255, 255, 255) for at in edges) and pixels.getpixel(
+        (2 * x + 50, 2 * y + 40)
+    ) == (255, 255, 255)

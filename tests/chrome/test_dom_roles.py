@@ -1,0 +1,163 @@
+"""js/dom_roles.js and js/dom_names.js beside Chrome's own computedRole and computedName, element by element."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import trio
+
+import cdpengine
+from cdpengine.session.session import Session
+from cdpengine.snapshot.dom import role_and_name_source
+
+pytestmark = pytest.mark.chrome
+
+CASES = [
+    line
+    for line in (Path(__file__).parent / "data" / "roles_and_names.txt").read_text("utf-8").splitlines()
+    if line
+]
+"""One page a line, in which both say the same of every element that is drawn."""
+
+ELEMENTS = 2100
+"""How many elements these have at least, so that none is passed over unseen."""
+
+COMPARE = """(kit) => {
+  const { roleOf, nameOf } = kit();
+  const tidy = (text) => text.replace(/\\s+/g, " ").trim();
+  const out = [];
+  const visit = (root) => {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) visit(element.shadowRoot);
+      if (/^(style|script|template)$/.test(element.localName)) continue;
+      if (!element.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true })) continue;
+      if (element.closest("[aria-hidden=true]")) continue;
+      const chrome = [element.computedRole, tidy(element.computedName)];
+      out.push([element.outerHTML.slice(0, 100), chrome, [roleOf(element), tidy(nameOf(element))]]);
+    }
+  };
+  visit(document.body);
+  return out;
+}"""
+
+
+@attrs.frozen
+class Difference:
+    """What both say of the element with id=it, and why they differ."""
+
+    html: str
+    chrome: tuple[str, str]
+    dom: tuple[str, str]
+    reason: str
+
+
+DIFFERENCES = [
+    Difference(
+        "<div style='display:table'><div style='display:table-row'>"
+        "<div id=it style='display:table-cell'>css</div></div></div>",
+        ("", "css"),
+        ("generic", ""),
+        "tables made by CSS alone are blocks: their role shows nowhere",
+    ),
+    Difference(
+        "<table role=list><tr id=it role=listitem><td>x</td></tr></table>",
+        ("generic", ""),
+        ("listitem", ""),
+        "Chrome keeps no role of its own for the rows of what is no table any more",
+    ),
+    Difference(
+        "<script>customElements.define('x-b', class extends HTMLElement {"
+        "constructor() { super(); this.attachInternals().role = 'button'; } })</script><x-b id=it>x</x-b>",
+        ("button", "x"),
+        ("generic", ""),
+        "what a custom element's internals say is told to nobody else",
+    ),
+    Difference(
+        "<button id=it>x<details><p>inside</p></details></button>",
+        ("button", "x Details"),
+        ("button", "x"),
+        "the browser's own summary of a details element without one",
+    ),
+    Difference(
+        "<button id=it>a<label>q<input></label>b</button>",
+        ("button", "aqb"),
+        ("button", "aq b"),
+        "spaces beside a control that says nothing",
+    ),
+    Difference(
+        "<fieldset id=it role=none><legend>l</legend></fieldset>", ("none", "l"), ("none", ""), "never shown"
+    ),
+    Difference(
+        "<button id=it>x<span style='content: url(data:,) / \"alt\"'>y</span></button>",
+        ("button", "x alt"),
+        ("button", "xy"),
+        "elements whose content CSS replaces",
+    ),
+    Difference(
+        "<button id=it><q>a<q>b</q></q></button>",
+        ("button", "\u201ca\u2018b\u2019\u201d"),
+        ("button", "\u201ca\u201cb\u201d\u201d"),
+        "quotes inside of quotes, and those of other languages",
+    ),
+    Difference(
+        "<div inert><button id=it>x</button></div>",
+        ("button", ""),
+        ("button", "x"),
+        "never shown: the walk leaves inert things out",
+    ),
+    Difference(
+        "<h2 id=it><span><template shadowrootmode=closed>shadow</template></span></h2>",
+        ("heading", "shadow"),
+        ("heading", ""),
+        "closed shadow roots cannot be looked into",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def told() -> list[Any]:
+    """What both say of all cases, from one browser."""
+
+    async def ask() -> list[Any]:
+        async with cdpengine.launch(args=["--enable-blink-features=ComputedAccessibilityInfo"]) as browser:
+            page = await browser.new_page()
+            await page.session.call("Accessibility.enable")
+            pages = [*CASES, *[difference.html for difference in DIFFERENCES]]
+            return [await both(page.session, html) for html in pages]
+
+    return trio.run(ask)
+
+
+async def both(session: Session, html: str) -> Any:
+    frame = (await session.call("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    document = f"<!doctype html><meta charset=utf-8><title>t</title><body>{html}"
+    await session.call("Page.setDocumentContent", frameId=frame, html=document)
+    await session.call("Accessibility.getRootAXNode")
+    reply = await session.call(
+        "Runtime.evaluate", expression=f"({COMPARE})({role_and_name_source()})", returnByValue=True
+    )
+    assert "exceptionDetails" not in reply, reply
+    return reply["result"]["value"]
+
+
+def test_both_say_the_same_of_every_element(told: list[Any]) -> None:
+    seen = 0
+    different = []
+    for page in told[: len(CASES)]:
+        seen += len(page)
+        different += [
+            f"{html}: Chrome says {chrome}, we {dom}" for html, chrome, dom in page if chrome != dom
+        ]
+    assert different == []
+    assert seen >= ELEMENTS
+
+
+@pytest.mark.parametrize("number", range(len(DIFFERENCES)), ids=lambda number: DIFFERENCES[number].html[:40])
+def test_where_both_differ_is_known(told: list[Any], number: int) -> None:
+    difference = DIFFERENCES[number]
+    (found,) = [each for each in told[len(CASES) + number] if 'id="it"' in each[0].split(">")[0]]
+    assert (tuple(found[1]), tuple(found[2])) == (difference.chrome, difference.dom)
+    assert difference.chrome != difference.dom

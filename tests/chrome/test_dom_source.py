@@ -1,0 +1,192 @@
+"""The source `dom` beside `computed` and `ax`, on every page of the corpus; and where no tree could be waited for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.snapshot.ax import read_ax
+from cdpengine.snapshot.computed import read_computed
+from cdpengine.snapshot.dom import read_dom
+from cdpengine.snapshot.forecast import Probe, choose, forecast_ax
+from cdpengine.snapshot.node import Document, Node, walk
+from cdpengine.snapshot.probe import probe
+from cdpengine.snapshot.request import FrameRequest
+from cdpengine.testing.cancellation import walk_cancellations
+
+pytestmark = pytest.mark.chrome
+
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.html"))
+
+TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"
+"""What is off the screen is known to Chrome only once the page was drawn."""
+
+UNLIKE_COMPUTED = {
+    "custom_elements": {"button 'Internal'", "generic ''"},  # a role in ElementInternals
+}
+"""What `dom` and `computed` show differently, by page."""
+
+UNLIKE_AX = UNLIKE_COMPUTED | {
+    "disclosure": {"button 'Details'"},  # the browser's own summary, which no script can see
+}
+"""What `dom` and `ax` show differently of what gets a ref, by page."""
+
+
+async def request_for(page: cdpengine.Page) -> FrameRequest:
+    frame = (await page.session.call("Page.getFrameTree"))["frameTree"]["frame"]
+    return FrameRequest(
+        session=page.session, worlds=IsolatedWorlds(), frame_id=frame["id"], loader_id=frame["loaderId"]
+    )
+
+
+def line(node: Node) -> str:
+    said = (sorted(map(str, node.states)), node.value, node.url, node.description, node.placeholder)
+    return f"{node.role} {node.name!r} {node.kind} {node.backend_node_id} {said}"
+
+
+def lines(document: Document) -> list[str]:
+    out: list[str] = []
+    stack = [(node, 0) for node in reversed(document.roots)]
+    while stack:
+        node, depth = stack.pop()
+        out.append("  " * depth + line(node))
+        stack.extend((child, depth + 1) for child in reversed(node.children))
+    return out
+
+
+def unlike(one: list[str], other: list[str]) -> set[str]:
+    """The roles and names of the lines that are only in one of the two."""
+    found = set(one) ^ set(other)
+    return {" ".join(text.split()[:2]) for text in found}
+
+
+async def test_it_says_what_computed_and_ax_say() -> None:
+    args = ["--enable-blink-features=ComputedAccessibilityInfo"]
+    differences: dict[str, tuple[set[str], set[str]]] = {}
+    assert len(CORPUS) >= 40
+    async with cdpengine.launch(args=args) as browser:
+        page = await browser.new_page()
+        for file in CORPUS:
+            await page.goto("about:blank", timeout=10)  # a document of its own for each
+            await page.set_content(file.read_text("utf-8"), timeout=10)
+            await page.evaluate(TWO_FRAMES, timeout=10)
+            request = await request_for(page)
+            dom = await read_dom(request)
+            computed = await read_computed(request)
+            ax = await read_ax(request)
+            assert dom.source == "dom"
+            refs = [[line(node) for node in walk(document.roots) if node.wants_ref] for document in (dom, ax)]
+            differences[file.stem] = unlike(lines(dom), lines(computed)), unlike(*refs)
+    assert {name: each for name, (each, _) in differences.items() if each} == UNLIKE_COMPUTED
+    assert {name: each for name, (_, each) in differences.items() if each} == UNLIKE_AX
+
+
+CLOBBERING = [
+    "getAttribute",
+    "localName",
+    "parentNode",
+    "matches",
+    "tabIndex",
+    "hasAttribute",
+    "firstElementChild",
+    "childNodes",
+    "hasAttributes",
+    "checkVisibility",
+    "shadowRoot",
+    "firstChild",
+    "nextSibling",
+    "nodeType",
+    "isConnected",
+    "inert",
+    "closest",
+    "parentElement",
+    "assignedSlot",
+    "isContentEditable",
+    "namespaceURI",
+    "querySelectorAll",
+    "disabled",
+    "id",
+    "children",
+    "contains",
+    "ariaHidden",
+    "getRootNode",
+    "labels",
+]
+
+
+async def test_a_page_that_names_its_fields_like_properties_is_read(page: cdpengine.Page) -> None:
+    fields = "".join(f"<input name={name}>" for name in CLOBBERING)
+    images = "".join(f"<img name={name}>" for name in ("links", "URL", "getElementById", "querySelectorAll"))
+    await page.set_content(
+        f"<form>{fields}<b role=option id=o>o</b><li>item</li></form>{images}<p aria-owns=o></p>"
+        "<div role=listbox aria-labelledby=o></div><a href='#x'>a</a><button>After</button>"
+    )
+    request = await request_for(page)
+    assert (await probe(request)).fragments == 1
+    roles = [node.role for node in walk((await read_dom(request)).roots)]
+    assert roles.count("textbox") == len(CLOBBERING)
+    assert {"form", "listitem", "listbox", "button"} <= set(roles)
+
+
+FRAGMENTS = "<!doctype html><title>t</title>" + "".join(
+    f'<a href="#s{number}">Link {number}</a> ' for number in range(20_000)
+)
+
+
+async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpengine.Page) -> None:
+    await page.set_content(FRAGMENTS, timeout=30)
+    request = await request_for(page)
+    counted = await probe(request)
+    assert (counted.links, counted.fragments) == (20_000, 20_000)
+    assert choose(attrs.evolve(counted, computed=False), 10)[0] == "dom"
+    document = await read_dom(request)
+    links = [node for node in walk(document.roots) if node.role == "link"]
+    assert [link.name for link in links] == [f"Link {number}" for number in range(20_000)]
+    assert not document.cut
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>x</p>", Probe(elements=4)),
+        ('<a href="/x">a</a><a name=n>b</a><p id=here></p>', Probe(elements=6, links=1)),
+        ('<a href="#">top</a><a href="#here">a</a><p id=here></p>', Probe(elements=6, links=2)),
+        ('<a href="#x">a</a><a href="/y#x">b</a>', Probe(elements=5, links=2, fragments=1)),
+        ('<a href="?page#x">a</a><a href="#%zz">b</a>', Probe(elements=5, links=2, fragments=2)),
+        ('<a href="#%C3%A4">a</a><p id=\u00e4></p>', Probe(elements=5, links=1)),
+    ],
+)
+async def test_what_the_probe_counts(
+    page: cdpengine.Page, httpserver: HTTPServer, html: str, expected: Probe
+) -> None:
+    document = f"<!doctype html><meta charset=utf-8><title>t</title>{html}"
+    httpserver.expect_request("/").respond_with_data(document, content_type="text/html")
+    await page.goto(httpserver.url_for("/?page"), timeout=10)
+    found = await probe(await request_for(page))
+    # A head, its meta and its title are there in every page.
+    assert (found.elements, found.links, found.fragments) == (
+        expected.elements + 2,
+        expected.links,
+        expected.fragments,
+    )
+    assert forecast_ax(found) < 1
+
+
+async def test_a_cancelled_reading_leaves_nothing_behind(page: cdpengine.Page) -> None:
+    await page.set_content("<button>Go</button><p>text")
+    request = await request_for(page)
+
+    async def operation() -> None:
+        await probe(request)
+        await read_dom(request)
+
+    async def check() -> None:
+        document = await read_dom(request)
+        assert [node.name for node in walk(document.roots) if node.role == "button"] == ["Go"]
+
+    await walk_cancellations(operation, check, own_steps_only=True)

@@ -1,0 +1,226 @@
+"""Nodes found by CSS, role and name, and text, wherever they are; and actions on what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+PAGE = """<!doctype html><title>t</title>
+<h1 id=title>Hello   <b>big</b> world</h1>
+<button class=save>Save</button> <button class=save>Save as</button>
+<button aria-hidden=true>Ghost</button> <button hidden>Unseen</button>
+<div id=host></div><div id=slotted><span id=light>from the light</span></div>
+<p style="text-transform: uppercase">Loud words</p><p>one<i hidden>x</i> two</p>
+<details><summary>More</summary><p>folded away</p></details>
+<input type=submit value="Send it"><input value="typed secret">
+<label>Name <input id=name></label> <a href="#a">link</a> <a href="#b">link</a>
+<iframe srcdoc="<button>Inner</button><p class=deep>in the frame</p>"></iframe>
+<script>
+  host.attachShadow({mode: "open"}).innerHTML =
+    "<button class=s>Shadow</button><div id=deeper></div>";
+  host.shadowRoot.querySelector("#deeper").attachShadow({mode: "open"}).innerHTML = "<em class=s>deep down</em>";
+  slotted.attachShadow({mode: "open"}).innerHTML = "<b>before </b><slot></slot>";
+  log = [];
+  document.addEventListener("click", e => log.push([e.composedPath()[0].id || e.composedPath()[0].className, e.isTrusted]));
+</script>"""
+
+FOUND: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "css": ({"css": "button.save"}, ["button.save 'Save'", "button.save 'Save as'"]),
+    "css in shadow roots, in order": ({"css": ".s"}, ["button.s 'Shadow'", "em.s 'deep down'"]),
+    "css in a frame": ({"css": "p.deep"}, ["p.deep 'in the frame'"]),
+    "css in document, shadow root and frame": (
+        {"css": "button:not([hidden], [aria-hidden])"},
+        ["button.save 'Save'", "button.save 'Save as'", "button.s 'Shadow'", "button 'Inner'"],
+    ),
+    "css of nothing": ({"css": "video"}, []),
+    "role": ({"role": "heading"}, ['heading "Hello big world"']),
+    "role and name": ({"role": "button", "name": "Save"}, ['button "Save"']),
+    "name in another case": ({"role": "button", "name": "save  AS"}, ['button "Save as"']),
+    "name by pattern": (
+        {"role": "button", "name": re.compile("^Sa")},
+        ['button "Save"', 'button "Save as"'],
+    ),
+    "name without a role": ({"name": "Inner"}, ['button "Inner"']),
+    "name of a label": ({"role": "textbox", "name": "Name"}, ['textbox "Name"']),
+    "role in a shadow root": ({"role": "button", "name": "Shadow"}, ['button "Shadow"']),
+    "what is hidden has no role": ({"role": "button", "name": "Ghost"}, []),
+    "text": ({"text": "big world"}, ["h1#title 'Hello big world'"]),
+    "text across elements": ({"text": "Hello big world"}, ["h1#title 'Hello big world'"]),
+    "text of the smallest element": ({"text": "big"}, ["b 'big'"]),
+    "text as it is shown": ({"text": "LOUD WORDS"}, ["p 'Loud words'"]),
+    "text around what is hidden": ({"text": "one two"}, ["p 'onex two'"]),
+    "text that is hidden": ({"text": "Unseen"}, []),
+    "text that is folded": ({"text": "folded away"}, []),
+    "text on a button": ({"text": "send it"}, ["input"]),
+    "text that was entered is nobody's": ({"text": "typed secret"}, []),
+    "text in a shadow root": ({"text": "deep down"}, ["em.s 'deep down'"]),
+    "text through a slot": ({"text": "before from the light"}, ["div#slotted 'from the light'"]),
+    "text in a frame": ({"text": "in the frame"}, ["p.deep 'in the frame'"]),
+    "text of several": ({"text": "link"}, ["a 'link'", "a 'link'"]),
+    "css and text": ({"css": "button", "text": "as"}, ["button.save 'Save as'"]),
+    "css and role": ({"css": ".save", "role": "button", "name": "Save"}, ['button "Save"']),
+    "css and role of different nodes": ({"css": "h1", "role": "button"}, []),
+}
+
+
+@pytest.fixture
+async def shown(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    return page
+
+
+async def test_what_is_found(shown: cdpengine.Page) -> None:
+    for name, (wanted, expected) in FOUND.items():
+        found = await shown.find_all(**wanted)
+        assert [node.description for node in found] == expected, name
+        if len(found) == 1:
+            assert await shown.find(**wanted) == found[0], name
+
+
+async def test_one_of_several(shown: cdpengine.Page) -> None:
+    with pytest.raises(cdpengine.AmbiguousNode, match="2 nodes match") as caught:
+        await shown.find("button.save")
+    assert caught.value.candidates == ("button.save 'Save'", "button.save 'Save as'")
+    assert (await shown.find("button.save", nth=1)).description == "button.save 'Save as'"
+    with pytest.raises(cdpengine.NodeNotFound, match="only 2 of these"):
+        await shown.find("button.save", nth=2)
+    with pytest.raises(cdpengine.NodeNotFound, match="there is none, in 2 frames"):
+        await shown.find("video")
+    frame = shown.frames[1]
+    assert [node.frame_id for node in await shown.find_all("button", frame=frame)] == [frame.id]
+    with pytest.raises(cdpengine.InvalidArgument, match="selector"):
+        await shown.find("a[[")
+    for wrong in (-1, True, "0"):
+        with pytest.raises(cdpengine.InvalidArgument, match="nth"):
+            await shown.find("a", nth=wrong)  # type: ignore[arg-type]
+
+
+async def test_what_was_found_can_be_acted_on(shown: cdpengine.Page) -> None:
+    await shown.click(await shown.find(role="button", name="Shadow"))
+    await shown.click(await shown.find(text="hello big world"))
+    name = await shown.find(role="textbox", name="Name")
+    await shown.type(name, "Ada")
+    assert await shown.evaluate("log") == [["s", True], ["title", True]]
+    assert await shown.evaluate("(element) => element.value", target=name) == "Ada"
+    assert await shown.evaluate("(a, b) => a === b", name, name) is True
+    inner = await shown.find(role="button", name="Inner")
+    assert (await shown.click(inner)).target == 'button "Inner"'
+
+
+async def test_what_was_found_goes_with_its_document(shown: cdpengine.Page) -> None:
+    main, inner = await shown.find("h1"), await shown.find(".deep")
+    await shown.evaluate("document.querySelector('h1').remove()")
+    with pytest.raises(cdpengine.StaleRef):
+        await shown.click(main, timeout=5)
+    await shown.evaluate(
+        "new Promise(r => { const f = frames[0].frameElement; f.onload = r; f.srcdoc = '<p class=deep>' })"
+    )
+    with pytest.raises(cdpengine.StaleRef, match="replaced"):
+        await shown.click(inner, timeout=5)
+    main = await shown.find("#name")
+    await shown.reload()
+    with pytest.raises(cdpengine.StaleRef, match="replaced"):
+        await shown.click(main, timeout=5)
+
+
+LATER: dict[str, tuple[str, dict[str, Any]]] = {
+    "added": ("document.body.append(Object.assign(document.createElement('u'), {id: 'u'}))", {"css": "#u"}),
+    "named": ("document.querySelector('h1').setAttribute('aria-label', 'Late')", {"name": "Late"}),
+    "given a text": ("document.querySelector('a').firstChild.data = 'late'", {"text": "late"}),
+    "made visible": (
+        "document.querySelector('[hidden]').hidden = false",
+        {"role": "button", "name": "Unseen"},
+    ),
+    "in a shadow root": ("host.shadowRoot.append(document.createElement('u'))", {"css": "u"}),
+    "in a new shadow root": (
+        "document.body.appendChild(document.createElement('div')).attachShadow({mode: 'open'}).innerHTML = '<u>'",
+        {"css": "u"},
+    ),
+    "in a frame": ("frames[0].document.body.innerHTML = '<u>'", {"css": "u"}),
+    "in a new frame": (
+        "document.body.append(Object.assign(document.createElement('iframe'), {srcdoc: '<u>'}))",
+        {"css": "u"},
+    ),
+    "in another document": ("location = '/other'", {"css": "u"}),
+    "shown by a style sheet": (
+        "document.body.append(document.createElement('s')), document.querySelector('s').append('late'), document.styleSheets[0].deleteRule(0)",
+        {"text": "late"},
+    ),
+}
+
+
+@pytest.mark.parametrize("way", LATER)
+async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/other").respond_with_data("<!doctype html><u>x</u>", content_type="text/html")
+    script, wanted = LATER[way]
+    if way == "shown by a style sheet":
+        await shown.evaluate(
+            "document.head.append(Object.assign(document.createElement('style'), {textContent: 's {display: none}'}))"
+        )
+    async with trio.open_nursery() as nursery:
+        found: list[cdpengine.FoundNode] = []
+
+        async def find() -> None:
+            found.append(await shown.find(**wanted, timeout=5))
+
+        nursery.start_soon(find)
+        await trio.testing.wait_all_tasks_blocked(0.02)
+        assert not found
+        await shown.evaluate(f"void ({script})")
+    assert found
+
+
+async def test_it_never_comes(shown: cdpengine.Page) -> None:
+    with trio.fail_after(3), pytest.raises(cdpengine.NodeNotFound, match=r"within 0\.2 s"):
+        await shown.find("video", timeout=0.2)
+    assert await shown.find_all("video", timeout=0.1) == []
+
+
+async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
+    await shown.evaluate("void setTimeout(() => { for (;;); }, 0)")
+    with trio.fail_after(5), pytest.raises(cdpengine.PageUnresponsive):
+        await shown.find("h1", timeout=0.3)
+    await shown.rescue()
+    assert await shown.find("h1")
+
+
+@pytest.fixture
+async def apart(httpserver: HTTPServer) -> AsyncIterator[cdpengine.Page]:
+    """A page with a frame of another site, in a process of its own."""
+    port = urlsplit(httpserver.url_for("/")).port
+    inner = "<button onclick='parent.postMessage(event.isTrusted, \"*\")'>Apart</button><p>text apart</p>"
+    outer = f"<button>Here</button><iframe src='http://localhost:{port}/inner'></iframe>"
+    script = "<script>got = []; onmessage = e => got.push(e.data)</script>"
+    httpserver.expect_request("/outer").respond_with_data(outer + script, content_type="text/html")
+    httpserver.expect_request("/inner").respond_with_data(inner, content_type="text/html")
+    async with cdpengine.launch(args=["--site-per-process"]) as browser:
+        page = await browser.new_page(httpserver.url_for("/outer"))
+        with trio.fail_after(10):
+            await page.wait_for(text="apart")
+        yield page
+
+
+async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
+    page = apart
+    assert page.frames[1].session_id != page.frames[0].session_id
+    found = await page.find_all("button")
+    assert [node.description for node in found] == ["button 'Here'", "button 'Apart'"]
+    assert await page.find(role="button", name="Apart")
+    assert (await page.find(text="text apart")).session_id == page.frames[1].session_id
+    await page.click(found[1])
+    await page.wait_for(expression="got.length")
+    assert await page.evaluate("got") == [True]
+    await page.settled(timeout=5)
+    await page.evaluate("document.querySelector('iframe').remove()")
+    with pytest.raises(cdpengine.StaleRef):
+        await page.click(found[1], timeout=2)
+    await page.wait_for(text_gone="apart", css_gone="iframe", timeout=5)

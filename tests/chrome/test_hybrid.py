@@ -1,0 +1,216 @@
+"""Elements that a page made clickable without saying so: found, placed, and clicked, by the page's own record."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+import cdpengine
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.engine.targets import BackendNode
+from cdpengine.snapshot.ax import read_ax
+from cdpengine.snapshot.dom import read_dom
+from cdpengine.snapshot.domsnapshot import fetch_capture
+from cdpengine.snapshot.hybrid import add_boxes, merge_clickables, read_hybrid
+from cdpengine.snapshot.node import Document, Node, walk
+from cdpengine.snapshot.request import FrameRequest
+from cdpengine.testing.cancellation import walk_cancellations
+
+pytestmark = pytest.mark.chrome
+
+Reader = Callable[[FrameRequest], Awaitable[Document]]
+
+PAGE = """<!doctype html><title>Clickables</title>
+<style>.pointer { cursor: pointer } div { margin: 2px }</style>
+<div id=listener>By listener</div>
+<div id=attribute onclick="note(this)">By attribute</div>
+<div id=property>By property</div>
+<div id=focusable tabindex=0>By tabindex</div>
+<div id=pointer class=pointer>By <b>cursor</b></div>
+<div id=pressed>By mousedown</div>
+<p>A sentence with <span id=inline class=pointer>an inline one</span> in it.</p>
+<div id=card class=pointer><p>Card title</p><a href="#card">Card link</a><p>Card end</p></div>
+<div id=icon><i id=close class=pointer title="Close" style="display:inline-block;width:16px;height:16px"></i></div>
+<li id=item>Item by listener</li>
+<ul id=delegating><li id=row1>Row 1 <button>Delete 1</button></li><li id=row2>Row 2 <button>Delete 2</button></li></ul>
+<div id=ancestor><span id=child class=pointer>Pointer below a listener</span> and plain text</div>
+<div id=hidden class=pointer style="display:none">Hidden</div>
+<div id=invisible class=pointer style="visibility:hidden">Invisible</div>
+<div id=plain>Plain text</div>
+<div class=pointer id=around><a href="#x">Only a link</a></div>
+<button><span id=inside class=pointer>Inside of a button</span></button>
+<label id=label class=pointer>Label <input type=checkbox></label>
+<div contenteditable id=editor>Editor <b>bold</b></div>
+<script>
+const clicked = [];
+function note(element) { clicked.push(element.id); }
+for (const id of ["listener", "item", "ancestor", "pointer", "card", "inline", "focusable", "child", "close"])
+  document.getElementById(id).addEventListener("click", (event) => note(event.currentTarget));
+for (const id of ["delegating"]) document.getElementById(id).addEventListener("click", () => 0);
+document.getElementById("property").onclick = function () { note(this); };
+document.getElementById("pressed").addEventListener("mousedown", function () { note(this); });
+document.addEventListener("click", () => 0);
+document.body.addEventListener("click", () => 0);
+</script>"""
+
+CLICKABLE = {
+    "listener": "By listener",
+    "attribute": "By attribute",
+    "property": "By property",
+    "focusable": "",
+    "pointer": "By cursor",
+    "pressed": "By mousedown",
+    "inline": "an inline one",
+    "card": "Card title Card link Card end",
+    "close": "Close",
+    "item": "",
+    "child": "Pointer below a listener",
+}
+"""Id -> name of the node; two were in the tree before, without one."""
+
+ROOT = """<!doctype html><div id=root><header><h1>App</h1></header>
+<div class=list><div class=row>One</div><div class=row>Two</div><div class=row>Three</div></div>
+<div class=x style="cursor:pointer">Buy</div></div>
+<script>for (const type of ["click", "mousedown", "mouseup"])
+  for (const capture of [true, false]) document.getElementById("root").addEventListener(type, () => 0, capture);
+</script>"""
+
+
+async def frame_request(page: cdpengine.Page, *, boxes: bool = False) -> FrameRequest:
+    frame = (await page.session.call("Page.getFrameTree"))["frameTree"]["frame"]
+    return FrameRequest(
+        session=page.session,
+        worlds=IsolatedWorlds(),
+        frame_id=frame["id"],
+        loader_id=frame["loaderId"],
+        boxes=boxes,
+    )
+
+
+async def hybrid(page: cdpengine.Page) -> Document:
+    request = await frame_request(page)
+    return await read_hybrid(request, await read_ax(request))
+
+
+def clickables(document: Document) -> list[Node]:
+    return [node for node in walk(document.roots) if node.clickable]
+
+
+async def id_of(page: cdpengine.Page, node: Node) -> str:
+    described = await page.session.call("DOM.describeNode", backendNodeId=node.backend_node_id)
+    attributes = described["node"].get("attributes", [])
+    return str(dict(zip(attributes[::2], attributes[1::2], strict=True)).get("id", ""))
+
+
+@pytest.mark.parametrize("reader", [read_ax, read_dom])
+async def test_what_was_made_clickable_is_found_and_nothing_else(
+    page: cdpengine.Page, reader: Reader
+) -> None:
+    await page.set_content(PAGE)
+    request = await frame_request(page)
+    document = await read_hybrid(request, await reader(request))
+    found = {await id_of(page, node): node for node in clickables(document) if node.role != "link"}
+    assert {key: node.name for key, node in found.items()} == CLICKABLE
+    assert all(node.wants_ref for node in found.values())
+    assert document.source == "hybrid"
+
+
+async def test_nodes_stand_where_their_elements_are(page: cdpengine.Page) -> None:
+    await page.set_content(PAGE)
+    document = await hybrid(page)
+    sentence = next(node for node in walk(document.roots) if node.role == "paragraph")
+    assert [(child.role, child.name) for child in sentence.children] == [
+        ("text", "A sentence with"),
+        ("generic", "an inline one"),
+        ("text", "in it."),
+    ]
+    card = next(node for node in walk(document.roots) if node.name.startswith("Card title"))
+    assert "link" in {node.role for node in walk(card.children)}
+    names = [node.name for node in clickables(document) if node.role == "generic"]
+    assert [name for name in names if name] == [name for name in CLICKABLE.values() if name]
+
+
+async def test_a_click_on_each_lands_on_it(page: cdpengine.Page) -> None:
+    await page.set_content(PAGE)
+    for node in clickables(await hybrid(page)):
+        name = await id_of(page, node)
+        if name not in CLICKABLE:
+            continue
+        await page.click(BackendNode(node.backend_node_id or 0), timeout=5)
+        assert await page.evaluate("clicked.splice(0)[0]", timeout=5) == name
+
+
+async def test_listening_at_the_root_marks_neither_the_root_nor_what_is_in_it(page: cdpengine.Page) -> None:
+    await page.set_content(ROOT)
+    document = await hybrid(page)
+    assert [node.name for node in clickables(document)] == ["Buy"]
+
+
+async def test_frames_of_the_same_process_are_in_the_same_capture(page: cdpengine.Page) -> None:
+    await page.set_content(
+        "<div onclick=1>Outer</div><iframe srcdoc='<div onclick=1>Inner</div><p>text</p>'></iframe>"
+    )
+    tree = (await page.session.call("Page.getFrameTree"))["frameTree"]
+    capture = await fetch_capture(page.session)
+    for frame, name in ((tree["frame"], "Outer"), (tree["childFrames"][0]["frame"], "Inner")):
+        request = FrameRequest(
+            session=page.session,
+            worlds=IsolatedWorlds(),
+            frame_id=frame["id"],
+            loader_id=frame["loaderId"],
+        )
+        document = await read_hybrid(request, await read_ax(request), capture)
+        assert [node.name for node in clickables(document)] == [name]
+
+
+async def test_a_second_merge_changes_nothing(page: cdpengine.Page) -> None:
+    await page.set_content(PAGE)
+    request = await frame_request(page)
+    document = await hybrid(page)
+    before = [(node, node.name, tuple(node.children)) for node in walk(document.roots)]
+    assert merge_clickables(document, await fetch_capture(page.session), request.frame_id) == []
+    assert [(node, node.name, tuple(node.children)) for node in walk(document.roots)] == before
+
+
+@pytest.mark.parametrize("scale", [1, 2])
+async def test_boxes_are_the_pages_own(page: cdpengine.Page, scale: int) -> None:
+    await page.session.call(
+        "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=scale, mobile=False
+    )
+    await page.set_content(
+        "<!doctype html><body style='height:5000px'><p style='height:400px'>x</p><button>B</button>"
+    )
+    told = await page.evaluate(
+        "(scrollTo(0, 150), (r => [r.x, r.y, r.width, r.height])(document.querySelector('button')"
+        ".getBoundingClientRect()))"
+    )
+    request = await frame_request(page, boxes=True)
+    document = await read_ax(request)
+    await add_boxes(request, document)
+    button = next(node for node in walk(document.roots) if node.role == "button")
+    assert button.box == pytest.approx(told, abs=1)
+    assert document.viewport is not None
+    assert document.viewport[1] == 600
+
+
+async def test_a_text_with_half_a_character_is_read(page: cdpengine.Page) -> None:
+    await page.set_content("<div id=half onclick=1>x</div>")
+    await page.evaluate("void (document.getElementById('half').textContent = 'a\\ud83d')")
+    request = await frame_request(page)
+    document = Document([])
+    added = merge_clickables(document, await fetch_capture(page.session), request.frame_id)
+    assert [node.name[0] for node in added] == ["a"]
+
+
+async def test_a_cancelled_merge_leaves_the_document_as_it_was(page: cdpengine.Page) -> None:
+    await page.set_content("<div onclick=1>Click me</div>")
+    request = await frame_request(page, boxes=True)
+    base = await read_ax(request)
+
+    async def operation() -> None:
+        await read_hybrid(request, Document(list(base.roots)))
+        await add_boxes(request, Document(list(base.roots)))
+
+    await walk_cancellations(operation)
+    assert [node.clickable for node in walk(base.roots)] == [False] * len(list(walk(base.roots)))

@@ -1,0 +1,290 @@
+"""All frames of a page in one snapshot: in this process and in others, nested, hidden, hung, reloading."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.snapshot.node import Source
+
+COUNT = "<script>clicks = 0; addEventListener('click', () => clicks++, true)</script>"
+
+
+def button(name: str) -> str:
+    """Three buttons: with fewer, a page is looked through for more that takes clicks."""
+    return "".join(f"<button>{name} {number}</button>" for number in "abc") + COUNT
+
+
+def serve(server: HTTPServer, **pages: str) -> str:
+    """Serve the pages; OTHER in them is another site on the same server. Returns the address of `main`."""
+    here = server.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
+    other = here.replace("127.0.0.1", "localhost")
+    for name, body in pages.items():
+        html = "<!doctype html>" + body.replace("OTHER", other).replace("HERE", here)
+        server.expect_request(f"/{name}").respond_with_data(html, content_type="text/html")
+    return f"{here}/main"
+
+
+def outline(snapshot: cdpengine.Snapshot) -> list[str]:
+    """The lines without refs, states and addresses."""
+    return [re.sub(r" \[.*", "", line) for line in snapshot.text.splitlines()]
+
+
+NESTED = {
+    "main": f"""<title>Main</title>{button("Main")}
+        <iframe srcdoc="<h2>Srcdoc</h2>{button("Srcdoc").replace('"', "'")}"></iframe>
+        <iframe src="OTHER/far"></iframe>
+        <iframe src="OTHER/far?hidden" style="display: none"></iframe>
+        <div aria-hidden="true"><iframe src="HERE/near"></iframe></div>
+        <div id="host"><template shadowrootmode="open"><iframe class="in" src="HERE/near"></iframe></template></div>""",
+    "far": f"""<title>Far</title>{button("Far")}<iframe src="OTHER/near"></iframe>
+        <iframe src="HERE/back" width=300 height=100></iframe>""",
+    "near": button("Near"),
+    "back": button("Back") + "<iframe srcdoc='<h3>Innermost</h3>'></iframe>",
+}
+
+LINES = [
+    '- button "Main a"',
+    '- button "Main b"',
+    '- button "Main c"',
+    "- iframe",
+    '  - heading "Srcdoc"',
+    '  - button "Srcdoc a"',
+    '  - button "Srcdoc b"',
+    '  - button "Srcdoc c"',
+    "- iframe",
+    '  - button "Far a"',
+    '  - button "Far b"',
+    '  - button "Far c"',
+    "  - iframe",
+    '    - button "Near a"',
+    '    - button "Near b"',
+    '    - button "Near c"',
+    "  - iframe",
+    '    - button "Back a"',
+    '    - button "Back b"',
+    '    - button "Back c"',
+    "    - iframe",
+    '      - heading "Innermost"',
+    "- iframe",
+    '  - button "Near a"',
+    '  - button "Near b"',
+    '  - button "Near c"',
+]
+
+
+@pytest.fixture
+async def nested(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+    await page.goto(serve(httpserver, **NESTED))
+    return page
+
+
+async def test_frames_of_all_kinds_in_one_tree_from_every_source(nested: cdpengine.Page) -> None:
+    first = await nested.snapshot()
+    assert outline(first) == LINES
+    assert first.title == "Main"
+    assert first.stats.frames == 7
+    assert len({ref.session_id for ref in first.refs.values()}) == 3, (
+        "this site, the other one, and back again"
+    )
+    for source in get_args(Source):
+        snapshot = await nested.snapshot(source=source)
+        assert outline(snapshot) == LINES, source
+        assert snapshot.stats.source == source
+        assert list(snapshot.refs) == list(first.refs), (
+            "the same elements keep their refs, wherever read from"
+        )
+    assert {ref.frame_id for ref in first.refs.values()} == set(first.stats.sources) - {
+        frame.id for frame in nested.frames if frame.url.endswith("?hidden")
+    }
+
+
+async def test_a_ref_of_any_frame_is_clicked_there(nested: cdpengine.Page) -> None:
+    snapshot = await nested.snapshot()
+    for name in ("Main b", "Srcdoc b", "Far b", "Back b"):
+        ref = snapshot.find("button", name)
+        await nested.click(ref, timeout=10)
+        frame = next(frame for frame in nested.frames if frame.id == ref.frame_id)
+        assert await nested.evaluate("clicks", frame=frame) == 1, name
+
+
+async def test_a_frame_alone(nested: cdpengine.Page) -> None:
+    whole = await nested.snapshot()
+    far = next(frame for frame in nested.frames if frame.url.endswith("/far"))
+    owner = whole.find_all("iframe")[1]
+    expected = [line[2:] for line in LINES[9:22]]
+    for target in (far, far.id, "http://localhost:*/far", owner, owner.id):
+        taken = await nested.snapshot(frame=target)
+        assert outline(taken) == expected, target
+        assert taken.title == "Far"
+        assert set(taken.refs) < set(whole.refs)
+    await nested.evaluate("document.querySelectorAll('iframe')[1].name = 'given'")
+    with pytest.raises(cdpengine.InvalidArgument, match="2 frames fit"):
+        await nested.snapshot(frame="http://localhost:*/far*")
+    with pytest.raises(cdpengine.NodeNotFound, match="the page's frames are"):
+        await nested.snapshot(frame="http://nowhere.test/*")
+    with pytest.raises(cdpengine.NodeNotFound, match="owns no frame"):
+        await nested.snapshot(frame=whole.find("button", "Main a"))
+
+
+@pytest.mark.parametrize("source", [None, *get_args(Source)])
+async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | None) -> None:
+    whole = await nested.snapshot()
+    taken = await nested.snapshot(root="#host", source=source)
+    assert outline(taken) == LINES[22:]
+    assert set(taken.refs) < set(whole.refs)
+    taken = await nested.snapshot(root="button", frame="http://localhost:*/far", source=source)
+    assert outline(taken) == ['- button "Far a"']
+    assert taken.find("button") == whole.find("button", "Far a")
+    ref = whole.find("button", "Back c")
+    for target in (ref, ref.id):
+        assert outline(await nested.snapshot(root=target, source=source)) == ['- button "Back c"']
+    # CSS goes into open shadow roots.
+    assert outline(await nested.snapshot(root="iframe.in", source=source)) == LINES[22:]
+
+
+async def test_roots_that_cannot_be(nested: cdpengine.Page) -> None:
+    whole = await nested.snapshot()
+    with pytest.raises(cdpengine.NodeNotFound, match="matches this selector"):
+        await nested.snapshot(root="#nothing")
+    with pytest.raises(cdpengine.InvalidArgument, match="not a valid selector"):
+        await nested.snapshot(root="a[")
+    with pytest.raises(cdpengine.InvalidArgument, match="one of the frame"):
+        await nested.snapshot(root=whole.find("button", "Far a"), frame=nested.frames[0])
+    with pytest.raises(cdpengine.InvalidArgument, match="mode aria"):
+        await nested.snapshot(mode="aria", source="dom")
+    with pytest.raises(cdpengine.InvalidArgument, match="one of ax"):
+        await nested.snapshot(source="no such")  # type: ignore[arg-type]
+    gone = whole.find("button", "Main a")
+    await nested.reload()
+    with pytest.raises(cdpengine.StaleRef):
+        await nested.snapshot(root=gone)
+
+
+@pytest.mark.parametrize("mode", ["ai", "aria", "numbered", "webarena"])
+async def test_every_mode_has_all_frames(nested: cdpengine.Page, mode: str) -> None:
+    text = (await nested.snapshot(mode=mode)).text  # type: ignore[arg-type]
+    for name in ("Main a", "Srcdoc b", "Far c", "Near a", "Back b", "Innermost"):
+        assert name in text
+
+
+HUNG = "<button>Never</button><script>onload = () => {parent.postMessage('on', '*'); setTimeout(() => {for (;;);})}</script>"
+
+
+@pytest.mark.parametrize("source", [None, "ax"])
+async def test_a_hung_frame_in_another_process_is_marked(
+    page: cdpengine.Page, httpserver: HTTPServer, source: Source | None
+) -> None:
+    body = f"""<script>told = new Promise((done) => addEventListener("message", done, {{once: true}}))</script>
+        {button("Main")}<iframe src="OTHER/hung"></iframe><iframe src="HERE/near"></iframe>"""
+    await page.goto(
+        serve(httpserver, main=body, hung=HUNG, near=button("Near")), wait_until="domcontentloaded"
+    )
+    await page.evaluate("told.then(() => 1)", timeout=10)
+    with trio.fail_after(10):
+        snapshot = await page.snapshot(source=source, timeout=5)
+    lines = snapshot.text.splitlines()
+    assert outline(snapshot) == [*LINES[:3], "- iframe", "- iframe", *LINES[23:]]
+    assert "[frame not responding]" in lines[3]
+    assert "[frame not responding]" not in lines[4]
+    hung = next(frame for frame in page.frames if frame.url.endswith("/hung"))
+    assert snapshot.stats.sources[hung.id].source == "none"
+    assert snapshot.stats.milliseconds["total"] < 4_000
+
+
+async def test_thirty_frames(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    frames = "".join(f"<iframe src='{'OTHER' if n % 2 else 'HERE'}/near?{n}'></iframe>" for n in range(30))
+    await page.goto(serve(httpserver, main=frames, near=button("Near")))
+    for _ in range(2):
+        snapshot = await page.snapshot()
+        assert outline(snapshot) == (["- iframe", *LINES[23:]]) * 30
+        assert snapshot.stats.frames == 31
+        assert len(snapshot.refs) == 30 * 4
+
+
+async def test_frames_that_reload_all_the_time(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    reloading = button("Near") + "<script>setTimeout(() => location.reload(), 40)</script>"
+    main = button("Main") + "<iframe src='HERE/near'></iframe><iframe src='OTHER/near'></iframe>"
+    await page.goto(serve(httpserver, main=main, near=reloading), wait_until="domcontentloaded")
+    seen = 0
+    for source in (*get_args(Source), None, None, None):
+        snapshot = await page.snapshot(source=source, timeout=10)
+        assert [line for line in outline(snapshot) if "Main" in line] == LINES[:3]
+        inside = [ref for ref in snapshot.find_all("button") if ref.name.startswith("Near")]
+        seen += len(inside)
+        # What there is of a frame is all of one document.
+        for frame_id in {ref.frame_id for ref in inside}:
+            of_frame = [ref for ref in inside if ref.frame_id == frame_id]
+            assert [ref.name for ref in of_frame] == ["Near a", "Near b", "Near c"]
+            assert len({ref.loader_id for ref in of_frame}) == 1
+    assert seen
+
+
+async def test_an_object_and_a_frame_with_another_role(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    main = button("Main") + "<object data='HERE/near'></object><iframe role=none src='HERE/near'></iframe>"
+    main += "<iframe role=application src='HERE/near'></iframe>"
+    await page.goto(serve(httpserver, main=main, near=button("Near")))
+    near = LINES[23:]
+    for source in (None, "ax", "dom"):
+        snapshot = await page.snapshot(source=source)
+        assert outline(snapshot) == [
+            *LINES[:3],
+            "- object",
+            *near,
+            "- iframe",
+            *near,
+            "- application",
+            *near,
+        ], source
+
+
+async def test_a_page_may_know_nothing_of_computed_roles(httpserver: HTTPServer) -> None:
+    url = serve(httpserver, main=button("Main"))
+    async with cdpengine.launch(
+        computed_accessibility=False, args=["--enable-blink-features=ComputedAccessibilityInfoOther"]
+    ) as browser:
+        page = await browser.new_page(url)
+        assert await page.evaluate("'computedRole' in Element.prototype") is False
+        snapshot = await page.snapshot()
+        assert (snapshot.stats.source, outline(snapshot)) == ("ax", LINES[:3])
+        with pytest.raises(cdpengine.InvalidArgument, match="computed_accessibility=True"):
+            await page.snapshot(source="computed")
+    async with cdpengine.launch() as browser:
+        page = await browser.new_page(url)
+        assert await page.evaluate("'computedRole' in Element.prototype") is True
+        assert (await page.snapshot()).stats.source == "computed"
+
+
+async def test_few_things_to_act_on_make_it_look_for_more(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    main = """<div id="a" style="width: 99px; height: 9px">Open</div><p>text</p>
+        <script>document.getElementById("a").addEventListener("click", () => document.title = "opened")</script>"""
+    await page.goto(serve(httpserver, main=main))
+    snapshot = await page.snapshot()
+    [told] = snapshot.stats.sources.values()
+    assert (snapshot.stats.source, told.source) == ("hybrid", "hybrid")
+    assert "fewer than 3" in told.reason
+    await page.click(snapshot.find(name="Open"))
+    assert await page.title() == "opened"
+    for source in ("ax", "computed", "dom"):
+        plain = await page.snapshot(source=source)
+        assert plain.stats.source == source
+        assert not plain.refs
+
+
+async def test_a_cut_snapshot_keeps_what_is_in_the_viewport_from_every_source(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    main = "".join(f"<p style='height: 300px'><button>Number {n}</button></p>" for n in range(60))
+    await page.goto(serve(httpserver, main=main))
+    await page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    for source in get_args(Source):
+        text = (await page.snapshot(source=source, max_chars=500)).text
+        assert "Number 59" in text, source
+        assert "Number 20" not in text, source

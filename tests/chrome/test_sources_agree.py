@@ -1,0 +1,110 @@
+"""The sources `ax` and `computed` say the same of every page of the corpus: refs, roles, names, states, values.
+
+What is normalised is what docs/snapshots.md names: nodes in the browser's own shadow trees, which no script can
+see, and how runs of text are cut into pieces.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cdpengine
+from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.snapshot.ax import read_ax
+from cdpengine.snapshot.computed import read_computed
+from cdpengine.snapshot.node import Document, Node, walk
+from cdpengine.snapshot.request import FrameRequest
+
+pytestmark = pytest.mark.chrome
+
+CORPUS = sorted(Path(__file__).with_name("corpus").glob("*.html"))
+
+
+def request_of(page: cdpengine.Page, worlds: IsolatedWorlds, **more: Any) -> FrameRequest:
+    frame = page.frames[0]
+    return FrameRequest(
+        session=page.session, worlds=worlds, frame_id=frame.id, loader_id=frame.loader_id, **more
+    )
+
+
+def in_the_browsers_own_trees(node: dict[str, Any], inside: bool = False) -> Iterator[int]:
+    """Go through the backend node ids of what is in user-agent shadow roots; `node` is described by `DOM`."""
+    if inside:
+        yield node["backendNodeId"]
+    for root in node.get("shadowRoots", ()):
+        yield from in_the_browsers_own_trees(root, inside or root["shadowRootType"] == "user-agent")
+    for key in ("children", "pseudoElements"):
+        for child in node.get(key, ()):
+            yield from in_the_browsers_own_trees(child, inside)
+
+
+def without(nodes: list[Node], ids: set[int]) -> None:
+    nodes[:] = [node for node in nodes if node.backend_node_id not in ids]
+    for node in nodes:
+        without(node.children, ids)
+
+
+def described(node: Node) -> str:
+    """Return all that the sources have to agree on, but for how deep it is."""
+    ref = node.backend_node_id if node.wants_ref else None
+    says = [f"{node.role} {node.name!r}", f"backend={ref}", f"kind={node.kind}"]
+    says += [f"{state}={value}" for state, value in sorted(node.states, key=str)]
+    says += [
+        f"{key}={getattr(node, key)!r}"
+        for key in ("value", "url", "description", "placeholder")
+        if getattr(node, key)
+    ]
+    return " ".join(says)
+
+
+def lines(document: Document) -> list[str]:
+    """Return what is shown but texts, each line under what it is in."""
+
+    def below(nodes: list[Node], depth: int) -> Iterator[str]:
+        for node in nodes:
+            if node.kind != "text":
+                yield "  " * depth + described(node)
+                yield from below(node.children, depth + 1)
+
+    return list(below(document.roots, 0))
+
+
+def letters(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def texts(document: Document, named: set[str]) -> str:
+    """Return the letters of all texts, in order, but for those that a name says too."""
+    found = (letters(node.name) for node in walk(document.roots) if node.kind == "text")
+    return "".join(text for text in found if not any(text in name for name in named))
+
+
+def test_there_are_enough_pages() -> None:
+    assert len(CORPUS) >= 40
+
+
+@pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
+async def test_both_sources_say_the_same(page: cdpengine.Page, file: Path) -> None:
+    await page.set_content(file.read_text("utf-8"))
+    if "content-visibility" in file.read_text("utf-8"):
+        # What is far away is skipped from the second frame on.
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    worlds = IsolatedWorlds()
+    request = request_of(page, worlds)
+    ax = await read_ax(request)
+    computed = await read_computed(request)
+    again = await read_computed(request)
+    tree = await page.session.call("DOM.getDocument", depth=-1, pierce=True)
+    without(ax.roots, set(in_the_browsers_own_trees(tree["root"])))
+
+    assert lines(computed) == lines(ax)
+    assert lines(again) == lines(computed)
+    named = {letters(node.name) for node in walk([*ax.roots, *computed.roots]) if node.kind != "text"}
+    assert texts(computed, named) == texts(ax, named)
+    assert (computed.url, computed.title, computed.loader_id) == (ax.url, ax.title, ax.loader_id)
+    assert len(lines(ax)) + len(texts(ax, set())) > 0

@@ -1,0 +1,299 @@
+"""What becomes of refs: which element an action hits, what StaleRef says, what heal finds, who finds the refs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+from ref_oracle import frame_with, serve
+
+import cdpengine
+from cdpengine.errors import StaleRef
+from cdpengine.snapshot.node import Document, Node
+from cdpengine.snapshot.ref_tables import REF_TABLES
+
+BUTTONS = """<title>shop</title><button id=a>Buy</button><button id=b>Buy</button><button id=c>Other</button>
+<script>
+window.clicked = [];
+addEventListener("click", event => clicked.push(event.target.id || event.target.textContent));
+</script>"""
+
+
+async def shown(page: cdpengine.Page, html: str = BUTTONS) -> cdpengine.Snapshot:
+    await page.set_content(html)
+    return await page.snapshot()
+
+
+async def clicked(page: cdpengine.Page) -> object:
+    return await page.evaluate("clicked")
+
+
+@pytest.mark.parametrize(
+    ("change", "became", "words"),
+    [
+        ("keep = a; a.remove()", "detached", "taken out of the document"),
+        ("keep = document.createElement('p'); keep.append(a)", "detached", "taken out"),
+    ],
+)
+async def test_a_node_that_is_out_of_the_document_but_lives(
+    page: cdpengine.Page, change: str, became: str, words: str
+) -> None:
+    snapshot = await shown(page)
+    await page.evaluate(f"() => {{ const a = document.querySelector('#a'); window.keep = null; {change} }}")
+    with pytest.raises(StaleRef, match=words) as caught:
+        await page.click(snapshot.find("button", "Buy"))
+    error = caught.value
+    assert (error.ref, error.description, error.became) == ("e1", 'button "Buy"', became)
+    assert [ref.id for ref in error.alternatives] == ["e2"]
+    assert 'the page has e2 button "Buy" (nth=1)' in str(error)
+    assert await clicked(page) == []
+    await page.evaluate("document.body.append(document.querySelector('#a') || keep)")
+    assert (await page.click("e1")).healed is None, "back in the document it is the same element"
+    assert await clicked(page) == ["a"]
+
+
+async def test_a_node_that_was_collected(page: cdpengine.Page) -> None:
+    ref = (await shown(page)).refs["e1"]
+    # When Chrome collects a node is its own affair; of a number that it never gave it says the same.
+    gone = Node("button", "interactive", "Buy", backend_node_id=10**8)
+    gone_document = Document([gone], frame_id=ref.frame_id, loader_id=ref.loader_id, cut=True)
+    (lost,) = page._refs.assign([gone_document]).values()
+    with pytest.raises(StaleRef, match="removed from the document, and is gone") as caught:
+        await page.hover(lost)
+    assert (caught.value.became, caught.value.ref) == ("removed", "e4")
+    assert [each.id for each in caught.value.alternatives] == ["e1", "e2"]
+
+
+async def test_a_document_that_was_replaced_and_one_that_comes_back(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    own, other = serve(httpserver)
+    await page.goto(f"{own}/inner?1")
+    ref = (await page.snapshot()).find("button", "a")
+    await page.reload()
+    await page.snapshot()
+    with pytest.raises(StaleRef, match="replaced by another one") as caught:
+        await page.click(ref)
+    assert caught.value.became == "replaced"
+    assert [each.name for each in caught.value.alternatives] == ["a"]
+    await page.goto(f"{other}/inner?2")
+    with pytest.raises(StaleRef, match="in another process") as caught:
+        await page.click(ref)
+    assert caught.value.became == "swapped"
+
+
+async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    own, other = serve(httpserver)
+    await page.goto(f"{own}/")
+    await frame_with(page, "?C")
+    frames = {frame.url[-1]: frame for frame in page.frames}
+    refs = {
+        name: next(ref for ref in (await page.snapshot()).refs.values() if ref.frame_id == frame.id)
+        for name, frame in frames.items()
+        if name in "ABC"
+    }
+    move = "parent.document.body.append(document.querySelector('.item'))"
+    await page.evaluate(move, frame=frames["A"])
+    with pytest.raises(StaleRef, match="another frame's document") as caught:
+        await page.click(refs["A"])
+    assert caught.value.became == "moved"
+    await page.snapshot()
+    assert (await page.click(refs["A"], timeout=5)).target.startswith(refs["A"].id), (
+        "a new snapshot finds where it is"
+    )
+    await page.evaluate("(url) => { document.querySelectorAll('iframe')[1].src = url }", f"{other}/inner?9")
+    await frame_with(page, "?9")
+    with pytest.raises(StaleRef) as caught:
+        await page.click(refs["B"])
+    assert caught.value.became == "swapped"
+    await page.evaluate("document.querySelectorAll('iframe')[2].remove()")
+    await page._target.changes.wait_for(lambda: frames["C"].id not in [each.id for each in page.frames])
+    with pytest.raises(StaleRef, match="its frame is gone") as caught:
+        await page.click(refs["C"])
+    assert caught.value.became == "frame gone"
+
+
+async def test_a_ref_of_another_page_and_a_dropped_one(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    snapshot = await shown(page)
+    other = await browser.new_page()
+    await shown(other)
+    with pytest.raises(StaleRef, match="another page") as caught:
+        await other.click(snapshot.find("button", "Buy"))
+    assert caught.value.became == "foreign"
+    assert await clicked(other) == []
+    page._refs.shrink(0, "to bound memory")
+    with pytest.raises(StaleRef, match="to bound memory") as caught:
+        await page.click("e1", heal=True)
+    assert caught.value.became == "dropped"
+    await other.close()
+
+
+# --- healing -----------------------------------------------------------------------------------------------
+
+AGAIN = "() => { for (const each of document.querySelectorAll('button')) each.outerHTML = each.outerHTML }"
+
+
+async def test_heal_takes_what_stands_in_its_place_and_says_so(page: cdpengine.Page) -> None:
+    await shown(page)
+    assert (await page.click("e2", heal=True)).healed is None
+    await page.evaluate(AGAIN)
+    outcome = await page.click("e2", heal=True)
+    healed = outcome.healed
+    assert isinstance(healed, cdpengine.Ref)
+    assert (healed.id, healed.name, healed.nth) == ("e5", "Buy", 1)
+    assert outcome.target.startswith("e5 ")
+    assert await clicked(page) == ["b", "b"]
+    assert (await page.click(healed)).healed is None
+    for action in (page.double_click, page.hover, page.focus):
+        assert (await action("e1", heal=True)).healed.id == "e4"
+    assert (await page.press("Enter", "e3", heal=True)).healed.id == "e6"
+
+
+async def test_heal_types_into_the_field_that_came_instead(page: cdpengine.Page) -> None:
+    await shown(page, "<input aria-label=Name>")
+    await page.evaluate("document.querySelector('input').outerHTML = '<input aria-label=Name>'")
+    assert (await page.type("e1", "Ada", heal=True)).healed.id == "e2"
+    assert await page.evaluate("document.querySelector('input').value") == "Ada"
+
+
+async def test_heal_after_a_reload(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    own, _other = serve(httpserver)
+    await page.goto(f"{own}/inner")
+    ref = (await page.snapshot()).find("button", "a")
+    await page.reload()
+    healed = (await page.hover(ref, heal=True)).healed
+    assert (healed.role, healed.name, healed.nth) == ("button", "a", 0)
+    assert healed.id != ref.id
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ("a.remove()", ["e2"]),
+        ("a.remove(); document.body.append(b.cloneNode(true))", ["e2", "e4"]),
+        ("a.remove(); b.before(b.cloneNode(true), b.cloneNode(true))", ["e4", "e5", "e2"]),
+        ("a.remove(); b.remove()", []),
+    ],
+)
+async def test_heal_refuses_what_is_not_sure(page: cdpengine.Page, change: str, names: list[str]) -> None:
+    await shown(page)
+    await page.evaluate(
+        f"() => {{ const [a, b] = document.querySelectorAll('button'); window.keep = a; {change} }}"
+    )
+    with pytest.raises(StaleRef, match="Healing was not sure") as caught:
+        await page.click("e1", heal=True)
+    assert caught.value.candidates
+    assert caught.value.became == "detached"
+    assert [ref.id for ref in caught.value.alternatives] == names
+    assert await clicked(page) == []
+
+
+async def test_heal_does_not_outlive_its_deadline(page: cdpengine.Page) -> None:
+    await shown(page)
+    async with trio.open_nursery() as nursery:
+        started = trio.Event()
+
+        async def hang() -> None:
+            started.set()
+            with pytest.raises(cdpengine.EvaluationTimeout):
+                await page.evaluate("() => { for (;;); }", timeout=2)
+
+        nursery.start_soon(hang)
+        await started.wait()
+        with trio.fail_after(1.9), pytest.raises(cdpengine.PageUnresponsive):
+            while True:  # the first ones may come before the script
+                await page.hover("e1", heal=True, timeout=0.5)
+
+
+# --- who finds the refs ------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def second_engine(endpoint: str, page: cdpengine.Page) -> AsyncIterator[cdpengine.Page]:
+    async with cdpengine.connect(endpoint) as browser:
+        while (other := browser.page(page.target_id)) is None:
+            await browser.wait_for_page(where=lambda each: each.target_id == page.target_id)
+        yield other
+
+
+async def test_another_connection_finds_the_refs_and_shares_their_numbers(
+    page: cdpengine.Page, shared_endpoint: str
+) -> None:
+    snapshot = await shown(page)
+    async with second_engine(shared_endpoint, page) as other:
+        assert other is not page
+        assert other.session.id != page.session.id
+        await other.click("e1")
+        await other.click(snapshot.find("button", "Other"))
+        await page.evaluate("document.body.append(document.createElement('button'))")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(page.snapshot)
+            nursery.start_soon(other.snapshot)
+        assert (
+            list((await other.snapshot()).refs)
+            == list((await page.snapshot()).refs)
+            == ["e1", "e2", "e3", "e4"]
+        )
+        await other.evaluate("document.querySelector('#a').remove()")
+        with pytest.raises(StaleRef):
+            await page.click("e1")
+    assert await clicked(page) == ["a", "c"]
+    async with second_engine(shared_endpoint, page) as again:
+        await again.click("e2")
+        assert list((await again.snapshot()).refs) == ["e2", "e3", "e4"]
+    assert await clicked(page) == ["a", "c", "b"]
+
+
+async def test_refs_in_frames_of_other_processes_over_another_connection(
+    page: cdpengine.Page, shared_endpoint: str, httpserver: HTTPServer
+) -> None:
+    own, _other = serve(httpserver)
+    await page.goto(f"{own}/")
+    frame = await frame_with(page, "?C")
+    before = {ref.id: ref for ref in (await page.snapshot()).refs.values() if ref.frame_id == frame.id}
+    assert len(before) == 2
+    async with second_engine(shared_endpoint, page) as other:
+        await frame_with(other, "?C")
+        for ref in before.values():
+            assert (await other.hover(ref)).healed is None
+        after = {ref.id: ref for ref in (await other.snapshot()).refs.values() if ref.frame_id == frame.id}
+        assert after.keys() == before.keys()
+        assert {ref.session_id for ref in after.values()} != {ref.session_id for ref in before.values()}
+
+
+async def test_another_browser_has_tables_of_its_own(
+    browser: cdpengine.Browser, shared_endpoint: str
+) -> None:
+    async with cdpengine.connect(shared_endpoint) as again, cdpengine.launch(transport="pipe") as other:
+        assert again.key == browser.key
+        assert other.key != browser.key
+        target = "0123456789"
+        assert REF_TABLES.table(again.key, target) is REF_TABLES.table(browser.key, target)
+        assert REF_TABLES.table(other.key, target) is not REF_TABLES.table(browser.key, target)
+
+
+async def test_a_navigation_that_is_not_told_yet_hits_nobody(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    """The other process numbers its nodes from 1 too: the question reaches it before its document is known here."""
+    own, other = serve(httpserver)
+    listen = "<script>window.clicked = []; addEventListener('click', e => clicked.push(e.target.textContent))</script>"
+    for path in ("/one", "/two"):
+        httpserver.expect_request(path).respond_with_data(
+            f"<!doctype html><button>{path}</button>{listen}", content_type="text/html"
+        )
+    for number, (site, path) in enumerate(((own, "/one"), (other, "/two")) * 3):
+        await page.goto(f"{site}{path}")
+        ref = (await page.snapshot()).find("button")
+        away = f"/two?{number}"
+        await page.session.call("Page.navigate", url=f"{other if site == own else own}{away}")
+        with pytest.raises(StaleRef):
+            while True:  # the first ones may come before the other document
+                await page.click(ref, timeout=5)
+        await frame_with(page, away)
+        assert await clicked(page) == []

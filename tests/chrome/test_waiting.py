@@ -1,0 +1,309 @@
+"""Waiting for what a page becomes: each condition, several together, through navigations, and what an end says."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+
+PAGE = """<!doctype html><title>t</title><h1>Start</h1><p id=gone>Loading</p>
+<button id=b disabled>Go</button><input id=c type=checkbox><div id=host></div><iframe srcdoc="<p id=in>inner"></iframe>
+<script>host.attachShadow({mode: "open"}).innerHTML = "<p id=s hidden>shadow text</p>"; late = undefined</script>"""
+
+
+@pytest.fixture
+async def shown(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+    for path in ("/", "/other"):
+        html = PAGE if path == "/" else PAGE.replace("Start", "Other")
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    return page
+
+
+BECOMES: dict[str, tuple[dict[str, Any], str]] = {
+    "text": ({"text": "the end"}, "document.querySelector('h1').innerHTML = 'The <b>end</b>'"),
+    "text in a shadow root": ({"text": "shadow text"}, "host.shadowRoot.firstChild.hidden = false"),
+    "text in a frame": ({"text": "late"}, "frames[0].document.body.append('late')"),
+    "text of a new frame": (
+        {"text": "fresh"},
+        "document.body.append(Object.assign(document.createElement('iframe'), {srcdoc: 'fresh'}))",
+    ),
+    "text gone": ({"text_gone": "Loading"}, "gone.remove()"),
+    "text hidden": ({"text_gone": "Loading"}, "gone.style.visibility = 'hidden'"),
+    "text gone with its frame": ({"text_gone": "inner"}, "document.querySelector('iframe').remove()"),
+    "css": ({"css": "h1.done"}, "document.querySelector('h1').className = 'done'"),
+    "css made visible": ({"css": "#s"}, "host.shadowRoot.firstChild.hidden = false"),
+    "css gone": ({"css_gone": "#gone"}, "gone.style.display = 'none'"),
+    "css of a property, without any event": ({"css": "#c:checked"}, "c.checked = true"),
+    "a transition's end": (
+        {"text_gone": "Loading"},
+        "gone.style.transition = 'visibility 0.05s', gone.offsetWidth, gone.style.visibility = 'hidden'",
+    ),
+    "url by history": ({"url": "*/pushed?x=[1]"}, "history.pushState(0, '', '/pushed?x=[1]')"),
+    "url by fragment": ({"url": re.compile("#there$")}, "location.hash = 'there'"),
+    "url by navigation": ({"url": lambda url: url.endswith("/other")}, "location = '/other'"),
+    "expression": ({"expression": "late.value === 5"}, "late = {value: 5}"),
+    "expression as a function": ({"expression": "async () => late"}, "late = 1"),
+    "text in the next document": ({"text": "Other"}, "location = '/other'"),
+    "expression in the next document": (
+        {"expression": "document.querySelector('h1').textContent === 'Other'"},
+        "location = '/other'",
+    ),
+    "two at once": (
+        {"text_gone": "Loading", "css": ".done", "expression": "late"},
+        "gone.remove(), b.className = 'done', late = 1",
+    ),
+    "load of the next document": (
+        {"url": "*/other", "load_state": "load", "text": "Other"},
+        "location = '/other'",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", BECOMES)
+async def test_it_becomes(shown: cdpengine.Page, way: str) -> None:
+    conditions, script = BECOMES[way]
+    done = trio.Event()
+
+    async def wait() -> None:
+        await shown.wait_for(**conditions, timeout=5)
+        done.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await trio.testing.wait_all_tasks_blocked(0.03)
+        assert not done.is_set()
+        await shown.evaluate(f"void ({script})")
+    await shown.wait_for(**conditions, timeout=5)
+
+
+STATES = [
+    ("#b", "enabled", "b.disabled = false"),
+    ("#gone", "hidden", "gone.hidden = true"),
+    ("#gone", "detached", "gone.remove()"),
+    ("#c", "checked", "c.checked = true"),
+    ("#c", "hidden", "c.remove()"),
+    ("#b", "disabled", "b.disabled = true"),
+    ("#gone", "detached", "location = '/other'"),
+    ("#in", "visible", "1"),
+]
+
+
+async def test_states_of_a_node(shown: cdpengine.Page) -> None:
+    for css, state, script in STATES:
+        await shown.reload()
+        node = await shown.find(css)
+        if state == "disabled":
+            await shown.evaluate("b.disabled = false")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lambda n=node, s=state: shown.wait_for(ref=n, state=s, timeout=5))  # type: ignore[misc]
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            await shown.evaluate(f"void ({script})")
+    await shown.reload()
+    ref = (await shown.snapshot()).find(role="checkbox")
+    await shown.wait_for(ref=ref, state="unchecked", timeout=5)
+    await shown.wait_for(ref=ref.id, timeout=5)
+    async with trio.open_nursery() as nursery:
+
+        async def stale() -> None:
+            with pytest.raises(cdpengine.StaleRef):
+                await shown.wait_for(ref=ref, state="checked", timeout=5)
+
+        nursery.start_soon(stale)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        await shown.reload()
+
+
+async def test_together_means_at_the_same_time(shown: cdpengine.Page) -> None:
+    """`flag` is true only while the text is not there; in the end both are."""
+    await shown.evaluate("""late = 0; (async () => {
+        const pause = () => new Promise(resolve => setTimeout(resolve, 40));
+        for (let i = 0; i < 4; i++) {
+            flag = i === 3; gone.textContent = "both"; await pause();
+            if (i === 3) break;
+            gone.textContent = "one"; await pause(); flag = true; await pause(); flag = false; await pause();
+        }
+        late = 1;
+    })()""")
+    await shown.wait_for(text="both", expression="flag", timeout=5)
+    assert await shown.evaluate("flag && gone.textContent") == "both"
+    await shown.wait_for(expression="late")
+
+
+async def test_time(shown: cdpengine.Page) -> None:
+    started = trio.current_time()
+    await shown.wait_for(seconds=0.1, text="start")
+    assert trio.current_time() - started >= 0.1
+
+
+SAYS: list[tuple[dict[str, Any], str]] = [
+    ({"text": "never", "css": "h1"}, r"text 'never'.* 'start loading"),
+    ({"text_gone": "Start"}, r"text 'Start' gone.*'start loading"),
+    ({"css": "#s"}, r"css '#s': seen was .*1 in the document, 0 of them visible"),
+    ({"url": "*/never"}, r"url \*/never did not hold; it was http://"),
+    ({"expression": "late.value"}, r"expression late\.value did not hold; it threw TypeError"),
+    ({"expression": "() => 0"}, r"it was 0"),
+    ({"expression": "(() => { for (;;); })()"}, r"it had not come to an end; its script was terminated"),
+    ({"seconds": 60}, r"60 s have passed did not hold; 0\.\d+ s had passed"),
+]
+
+
+async def test_what_an_end_says(shown: cdpengine.Page) -> None:
+    for conditions, words in SAYS:
+        with trio.fail_after(3), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+            await shown.wait_for(**conditions, timeout=0.25)
+        assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)
+        assert await shown.evaluate("1 + 1", timeout=2) == 2, "the page goes on"
+    ref = await shown.find("#b")
+    with pytest.raises(cdpengine.DeadlineExceeded, match="attached, visible, disabled"):
+        await shown.wait_for(ref=ref, state="enabled", timeout=0.2)
+
+
+async def test_what_cannot_be_waited_for(shown: cdpengine.Page) -> None:
+    wrong: list[dict[str, Any]] = [
+        {},
+        {"text": ""},
+        {"css": "a[["},
+        {"url": 5},
+        {"load_state": "done"},
+        {"network_idle": 0},
+        {"seconds": -1},
+        {"ref": 5},
+        {"expression": " "},
+    ]
+    for conditions in wrong:
+        with pytest.raises(cdpengine.InvalidArgument):
+            await shown.wait_for(**conditions, timeout=5)
+    with pytest.raises(cdpengine.EvaluationFailed, match="SyntaxError"):
+        await shown.wait_for(expression="late.(", timeout=5)
+    with pytest.raises(cdpengine.NodeNotFound):
+        await shown.wait_for(ref="e99999", timeout=5)
+
+
+async def test_the_page_goes_away(browser: cdpengine.Browser, httpserver: HTTPServer) -> None:
+    waits: list[dict[str, Any]] = [
+        {"text": "never"},
+        {"css_gone": "html"},
+        {"url": "never"},
+        {"expression": "0"},
+        {"network_idle": 60},
+        {"seconds": 60},
+    ]
+    for conditions in waits:
+        page = await browser.new_page()
+        async with trio.open_nursery() as nursery:
+
+            async def wait(page: cdpengine.Page = page, conditions: dict[str, Any] = conditions) -> None:
+                with trio.fail_after(5), pytest.raises(cdpengine.SessionGone):
+                    await page.wait_for(**conditions)
+
+            nursery.start_soon(wait)
+            await trio.testing.wait_all_tasks_blocked(0.02)
+            await page.close()
+
+
+async def test_no_trace_in_the_page(shown: cdpengine.Page) -> None:
+    names = "Object.getOwnPropertyNames(window).sort().join()"
+    before = await shown.evaluate(names)
+    await shown.evaluate("""{
+        const add = EventTarget.prototype.addEventListener;
+        EventTarget.prototype.addEventListener = function (...args) { late = 'seen'; return add.apply(this, args) };
+        MutationObserver = class { constructor() { late = 'seen' } };
+    }""")
+    with pytest.raises(cdpengine.DeadlineExceeded):
+        await shown.wait_for(text="never", css="never", timeout=0.1)
+    await shown.settled(timeout=5)
+    assert await shown.evaluate("late") is None
+    assert await shown.evaluate(names) == before
+
+
+# --- rest ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slow(httpserver: HTTPServer) -> Any:
+    """Answers /slow when it is told to."""
+    import threading
+
+    go = threading.Event()
+
+    def answer(_request: Request) -> Response:
+        go.wait(10)
+        return Response("answer")
+
+    httpserver.expect_request("/slow").respond_with_handler(answer)
+    yield go
+    go.set()
+
+
+async def test_rest_after_an_action(shown: cdpengine.Page, slow: Any) -> None:
+    await shown.evaluate(
+        "b.disabled = false;"
+        "b.onclick = async () => { const r = await fetch('/slow'); await 0; gone.textContent = await r.text(); late = 1 }"
+    )
+    button = await shown.find("#b")
+    with pytest.raises(cdpengine.DeadlineExceeded, match=r"under way: http://.*/slow"):
+        async with shown.settling(timeout=0.4):
+            await shown.click(button)
+    async with trio.open_nursery() as nursery:
+
+        async def act() -> None:
+            async with shown.settling(timeout=5):
+                await shown.click(button)
+            assert await shown.evaluate("gone.textContent") == "answer"
+
+        nursery.start_soon(act)
+        await shown.session.wait_for("Network.requestWillBeSent")
+        slow.set()
+
+
+BUSY = [
+    ("setInterval(() => gone.append('x'), 20)", r"p#gone.*its children"),
+    ("setInterval(() => frames[0].document.body.className += 'x', 20)", r"its class"),
+    ("setInterval(() => fetch('/?' + Math.random()), 20)", r"under way|quiet|settled"),
+    ("document.body.append(Object.assign(new Image(), {src: '/slow'}))", r"under way: http://.*/slow"),
+]
+
+
+async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any) -> None:
+    for script, words in BUSY:
+        await shown.reload()
+        with trio.fail_after(5), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+            async with shown.settling(timeout=0.4):
+                await shown.evaluate(f"void ({script})")
+        assert re.search(words, str(caught.value)), str(caught.value)
+    assert not any(domain == "Network" for domain in shown.session._domains)
+
+
+async def test_rest_of_a_still_page(shown: cdpengine.Page) -> None:
+    await shown.evaluate("new WebSocket('ws://127.0.0.1:1/'), new EventSource('/slow'), 0")
+    await shown.settled(timeout=5)
+    started = trio.current_time()
+    await shown.settled(quiet=0.05, timeout=5)
+    assert trio.current_time() - started >= 0.05
+    with pytest.raises(cdpengine.InvalidArgument):
+        await shown.settled(quiet=0)
+    with pytest.raises(ZeroDivisionError):
+        async with shown.settling():
+            raise ZeroDivisionError
+
+
+async def test_rest_after_a_navigation(shown: cdpengine.Page) -> None:
+    async with shown.settling(timeout=5):
+        await shown.evaluate("void (location = '/other')")
+    assert await shown.evaluate("document.querySelector('h1').textContent") == "Other"
+
+
+async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
+    await shown.evaluate("void setTimeout(() => fetch('/slow'), 50)")
+    with pytest.raises(cdpengine.DeadlineExceeded, match=r"1 under way: http://.*/slow"):
+        await shown.wait_for(network_idle=0.3, timeout=0.7)
+    slow.set()
+    await shown.wait_for(network_idle=0.1, timeout=5)

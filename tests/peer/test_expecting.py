@@ -1,0 +1,394 @@
+"""Downloads, dialogs, popups and waits against a browser that tells things late, twice, in a wrong order, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from scripted_browser import ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
+from cdpengine.testing.peer import Answer
+
+GUID = "0a1b2c3d-0000-4000-8000-000000000001"
+
+
+@pytest.fixture
+async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> cdpengine.Page:
+    return await browser.new_page()
+
+
+def begin(peer: ScriptedBrowser, guid: str = GUID, frame: str = "T1", name: str = "x.txt") -> None:
+    params = {"frameId": frame, "guid": guid, "url": "https://a.example/x", "suggestedFilename": name}
+    peer.tell("Browser.downloadWillBegin", params)
+
+
+def progress(peer: ScriptedBrowser, state: str, received: int = 0, guid: str = GUID, **more: object) -> None:
+    params = {"guid": guid, "receivedBytes": received, "totalBytes": 10, "state": state, **more}
+    peer.tell("Browser.downloadProgress", params)
+
+
+def behaviors(peer: ScriptedBrowser) -> list[str]:
+    return [
+        request.params["behavior"]
+        for request in peer.received
+        if request.method == "Browser.setDownloadBehavior"
+    ]
+
+
+# --- downloads -----------------------------------------------------------------------------------------------
+
+
+async def test_a_file_is_there_when_it_is_in_its_place(
+    page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    async with page.expect_download(tmp_path) as expected:
+        begin(scripted, name="../x.txt")
+        progress(scripted, "inProgress", 5)
+    download = expected.value
+    await quiet()
+    assert (download.state, download.received, download.total, download.path) == ("running", 5, 10, None)
+    (tmp_path / GUID).write_text("0123456789")
+    progress(scripted, "completed", 10, filePath="/etc/passwd")
+    assert await download.wait(timeout=5) == tmp_path.resolve() / "_x.txt"
+    assert [path.name for path in tmp_path.iterdir()] == ["_x.txt"]
+    assert behaviors(scripted) == ["allowAndName", "default"]
+
+
+async def test_events_in_a_wrong_order_and_twice(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    (tmp_path / GUID).write_text("x")
+    async with page.expect_download(tmp_path) as expected:
+        progress(scripted, "inProgress", 3)
+        progress(scripted, "completed", 10)
+        await quiet()
+        begin(scripted)
+        begin(scripted)
+        progress(scripted, "canceled")
+    assert (await expected.value.wait(timeout=5)).name == "x.txt"
+    begin(scripted, guid="../../etc/passwd")
+    scripted.tell("Browser.downloadProgress", {"guid": 5})
+    scripted.tell("Browser.downloadWillBegin", {"nothing": "here"})
+    await quiet()
+    assert len(browser.downloads) >= 1
+    assert all(download.guid == GUID for download in browser.downloads)
+
+
+async def test_the_file_is_not_where_chrome_says(
+    page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    async with page.expect_download(tmp_path) as expected:
+        begin(scripted)
+        progress(scripted, "completed", 10)
+    with pytest.raises(cdpengine.DownloadFailed, match="could not be put into its place: No such file"):
+        await expected.value.wait(timeout=5)
+
+
+async def test_whose_download_it_is(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    other = await browser.new_page()
+    async with page.expect_download(tmp_path) as expected:
+        begin(scripted, "other", other.target_id)
+        begin(scripted, "nobodys", "T77")
+        scripted.tell(
+            "Target.targetCreated", {"targetInfo": {"targetId": "T9", "type": "page", "openerId": "T1"}}
+        )
+        scripted.tell("Target.targetDestroyed", {"targetId": "T9"})
+        begin(scripted, "own", "T9")
+        begin(scripted, "second", "T1")
+    assert expected.value.guid == "own", "a popup's, though the popup is gone"
+    await quiet()
+    cancelled = [
+        request.params["guid"] for request in scripted.received if request.method == "Browser.cancelDownload"
+    ]
+    assert cancelled == ["other", "second"]
+    for guid in cancelled:
+        progress(scripted, "canceled", guid=guid)
+    await quiet()
+    states = {download.guid: download.state for download in browser.downloads}
+    assert states == {"other": "refused", "nobodys": "running", "own": "running", "second": "refused"}
+
+
+async def test_a_refused_download_that_was_faster_leaves_no_file(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    other = await browser.new_page()
+    with pytest.raises(cdpengine.DeadlineExceeded, match="1 others began"):
+        async with page.expect_download(tmp_path, timeout=0.01):
+            begin(scripted, frame=other.target_id)
+            (tmp_path / GUID).write_text("whole")
+            progress(scripted, "completed", 10)
+    (download,) = browser.downloads
+    with pytest.raises(cdpengine.DownloadFailed, match="nobody expected it"):
+        await download.wait(timeout=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("answer", [Refusal(-32000, "Not supported"), SILENCE])
+async def test_chrome_does_not_allow_it(
+    page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path, answer: Answer
+) -> None:
+    scripted.on("Browser.setDownloadBehavior", answer)
+    if answer is SILENCE:
+        with trio.move_on_after(0.1) as scope:
+            async with page.expect_download(tmp_path):
+                raise AssertionError
+        assert scope.cancelled_caught
+    else:
+        with pytest.raises(cdpengine.RemoteError, match="Not supported"):
+            async with page.expect_download(tmp_path):
+                raise AssertionError
+    await quiet()
+    assert behaviors(scripted) == ["allowAndName", "default"]
+
+
+async def test_the_page_ends_under_an_expectation(
+    page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    with pytest.raises(cdpengine.SessionGone):
+        async with page.expect_download(tmp_path):
+            scripted.vanish("T1")
+    with pytest.raises(cdpengine.SessionGone):
+        async with page.expect_dialog():
+            pass
+    await quiet()
+    assert scripted.count("Browser.cancelDownload") == 0
+    assert behaviors(scripted) == ["allowAndName", "default"]
+
+
+async def test_the_connection_ends_under_a_download(scripted: ScriptedBrowser, tmp_path: Path) -> None:
+    async with scripted.engine() as browser:
+        page = await browser.new_page()
+        async with page.expect_download(tmp_path) as expected:
+            begin(scripted)
+        async with trio.open_nursery() as nursery:
+
+            async def wait() -> None:
+                with pytest.raises(cdpengine.ConnectionLost):
+                    await expected.value.wait(timeout=60)
+
+            nursery.start_soon(wait)
+            await quiet()
+            scripted.links[0].drop()
+        with pytest.raises(cdpengine.ConnectionLost):
+            async for _progress in expected.value.progresses():
+                pass
+
+
+async def test_chrome_never_confirms_a_cancellation(
+    page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    async with page.expect_download(tmp_path) as expected:
+        begin(scripted)
+    with pytest.raises(cdpengine.DeadlineExceeded):
+        await expected.value.cancel(timeout=0.05)
+    started = trio.current_time()
+    with pytest.raises(ZeroDivisionError):
+        async with page.expect_download(tmp_path):
+            begin(scripted, guid="second")
+            await quiet()
+            raise ZeroDivisionError
+    assert trio.current_time() - started < 5, "the block's own error is not held up for long"
+
+
+# --- dialogs and pages ---------------------------------------------------------------------------------------
+
+
+async def test_a_dialog_whose_end_is_not_told(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    opening = {"type": "confirm", "message": "Sure?", "url": "https://a.example/"}
+    with pytest.raises(cdpengine.DeadlineExceeded, match="a confirm opened, and Chrome has not told its end"):
+        async with page.expect_dialog(timeout=2):
+            scripted.page_event("Page.javascriptDialogOpening", opening)
+    handled = [each.params for each in scripted.received if each.method == "Page.handleJavaScriptDialog"]
+    assert handled == [{"accept": True}]
+    async with page.expect_dialog(timeout=2) as expected:
+        scripted.page_event("Page.javascriptDialogOpening", opening)
+        await quiet()
+        scripted.page_event("Page.javascriptDialogClosed", {"result": False, "userInput": ""})
+    assert (expected.value.accepted, expected.value.answered_by) == (False, "elsewhere")
+
+
+async def test_popups_that_come_and_go(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    with pytest.raises(cdpengine.DeadlineExceeded, match="no page opened, 1 were closed again"):
+        async with browser.expect_page(opener=page, url="*never*", timeout=2):
+            scripted.open("P1", opener="T1")
+            await trio.sleep(1)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(vanish_later, scripted)
+                with pytest.raises(cdpengine.DeadlineExceeded):
+                    async with browser.expect_page(timeout=0.5):
+                        pass
+    async with page.expect_popup(timeout=2) as expected:
+        scripted.open("P2", opener="T77")
+        scripted.open("P3", opener="T1")
+    assert expected.value.target_id == "P3"
+    for popup in ("P2", "P3"):
+        scripted.vanish(popup)
+    await quiet()
+
+
+async def vanish_later(scripted: ScriptedBrowser) -> None:
+    await trio.sleep(1)
+    scripted.vanish("P1")
+
+
+# --- waits ---------------------------------------------------------------------------------------------------
+
+
+def watching(scripted: ScriptedBrowser, reports: list[Any]) -> None:
+    """A page whose observer gives these reports, one after the other, then none."""
+
+    def called(request: Request) -> Answer:
+        source = request.params["functionDeclaration"]
+        if "this.next" in source or "this.now" in source:
+            if not reports:
+                return SILENCE
+            report = reports[0] if len(reports) == 1 or "this.now" in source else reports.pop(0)
+            if isinstance(report, Refusal):
+                return report
+            if "this.next" in source and request.params["arguments"][0].get("value") == report["key"]:
+                return SILENCE
+            return {"result": {"type": "object", "value": report}}
+        return {"result": {"type": "object", "objectId": "W1"}}
+
+    scripted.on("Runtime.callFunctionOn", called)
+
+
+def report(*holds: bool) -> dict[str, Any]:
+    words = ["seen" for _ in holds]
+    return {"key": ",".join(map(str, holds)), "holds": list(holds), "seen": words, "invalid": ""}
+
+
+async def test_a_document_that_is_gone_is_watched_anew(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    reports: list[Any] = [
+        report(False),
+        Refusal(-32000, "Execution context was destroyed."),
+        Refusal(-32000, "Promise was collected"),
+        report(True),
+    ]
+    watching(scripted, reports)
+    with trio.fail_after(5):
+        await page.wait_for(text="x")
+    await quiet()
+    assert scripted.count("Page.createIsolatedWorld") == 3
+
+
+async def test_an_observer_that_says_nothing(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    watching(scripted, [])
+    started = trio.current_time()
+    with pytest.raises(cdpengine.DeadlineExceeded, match="a document did not answer"):
+        await page.wait_for(text="x", timeout=1)
+    assert trio.current_time() - started < 1.15
+    watching(scripted, [report(False)])
+    with pytest.raises(cdpengine.DeadlineExceeded, match="text 'x': seen was 'seen'"):
+        await page.wait_for(text="x", timeout=1)
+    stops = [r for r in scripted.received if "this.stop" in r.params.get("functionDeclaration", "")]
+    assert len(stops) == 2, "each observer that was made was stopped"
+
+
+@pytest.mark.parametrize(
+    "conditions", [{"text": "x"}, {"url": "never"}, {"seconds": 60}, {"network_idle": 1}]
+)
+async def test_the_page_ends_under_a_wait(
+    page: cdpengine.Page, scripted: ScriptedBrowser, conditions: dict[str, Any]
+) -> None:
+    watching(scripted, [report(False)])
+    async with trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            with pytest.raises(cdpengine.SessionGone):
+                await page.wait_for(**conditions)
+
+        nursery.start_soon(wait)
+        await quiet()
+        scripted.vanish("T1")
+
+
+async def test_a_crash_under_a_wait(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    watching(scripted, [report(False)])
+    async with trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            with pytest.raises(cdpengine.TargetCrashed):
+                await page.wait_for(text="x")
+
+        nursery.start_soon(wait)
+        await quiet()
+        scripted.page_event("Inspector.targetCrashed", {})
+
+
+async def test_a_load_that_is_told_in_a_wrong_order(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    done = trio.Event()
+
+    async def wait() -> None:
+        await page.wait_for(url="*/next", load_state="load", timeout=5)
+        done.set()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(wait)
+        await quiet()
+        early = {"frameId": "T1", "loaderId": "T1.2", "name": "load"}
+        scripted.page_event("Page.lifecycleEvent", early)
+        await quiet()
+        assert not done.is_set()
+        scripted.commit("T1", "https://a.example/next", loaded=False)
+        with trio.fail_after(1):
+            await done.wait()
+
+
+async def test_waits_cancelled_at_each_moment(
+    page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    watching(scripted, [report(True, True)])
+
+    async def operation() -> None:
+        await page.wait_for(text="x", css="y", url="about:*", seconds=0.0001)
+        async with page.expect_download(tmp_path) as expected:
+            begin(scripted)
+        assert expected.value.guid == GUID
+        progress(scripted, "canceled")
+
+    async def check() -> None:
+        progress(scripted, "canceled")
+        await quiet()
+        assert not page.session._streams
+        assert set(page.session._domains) == {"Page"}
+        assert page.browser.download_events._open == {}
+        assert page.browser.download_events._awaited == []
+        wanted = behaviors(scripted)
+        assert wanted.count("allowAndName") <= wanted.count("default")
+        page.browser.download_events.records.clear()
+
+    with trio.fail_after(60):
+        assert await walk_cancellations(operation, check, own_steps_only=True) > 5

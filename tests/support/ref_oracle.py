@@ -1,0 +1,109 @@
+"""A page that is changed at random, and an oracle in it that knows each element, whatever happens to it.
+
+The oracle is a symbol on the element's own object in the page's main world: it goes with the element into other
+documents and out of them, and nothing of the engine's knows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.browser.frames import Frame
+from cdpengine.browser.node import Node
+from cdpengine.engine.targets import resolve
+from cdpengine.errors import RemoteError, StaleRef
+from cdpengine.snapshot.refs import Ref
+
+SPOTS = "<div class=spot><button class=item>a</button><a class=item href=/x>b</a></div><div class=spot></div>"
+
+OUTER = """<!doctype html><title>outer</title>
+<div class=spot><button class=item>a</button><button class=item>a</button><button class=item>b</button></div>
+<div class=spot><a class=item href=/x>a</a></div>
+<iframe src="/inner?A"></iframe><iframe src="/inner?B"></iframe><iframe src="OTHER/inner?C"></iframe>
+<script>
+const kept = [];
+const docs = () => [document, ...document.querySelectorAll("iframe")].map(each => each.contentDocument || each)
+  .filter(each => each.nodeType === 9);
+const all = (selector) => docs().flatMap(each => [...each.querySelectorAll(selector)]);
+const pick = (list, index) => list[index % list.length];
+const changes = {
+  move(i, j) { const item = pick(all(".item"), i); if (item) pick(all(".spot"), j).append(item); },
+  take(i) { const item = pick(all(".item"), i); if (item) { item.remove(); kept.push(item); } },
+  give(i, j) { if (kept.length) pick(all(".spot"), j).prepend(kept.splice(i % kept.length, 1)[0]); },
+  write(i) { pick(all(".spot"), i).innerHTML = "<button class=item>a</button><a class=item href=/x>b</a>"; },
+  copy(i, j) { const item = pick(all(".item"), i); if (item) item.after(item.cloneNode(true)); },
+  rename(i, j) { const item = pick(all(".item"), i); if (item) item.textContent = "ab"[j % 2]; },
+};
+</script>"""
+
+IDENTITY = """function () {
+  const known = Symbol.for("oracle");
+  this[known] ??= `${Math.random()} ${Math.random()}`;
+  return this[known];
+}"""
+
+
+def serve(server: HTTPServer) -> tuple[str, str]:
+    """Serve the page; return its origin, and the same server under the name of another site."""
+    own, other = (f"http://{host}:{server.port}" for host in ("127.0.0.1", "localhost"))
+    server.expect_request("/").respond_with_data(OUTER.replace("OTHER", other), content_type="text/html")
+    inner = f"<!doctype html><title>inner</title>{SPOTS}"
+    server.expect_request("/inner").respond_with_data(inner, content_type="text/html")
+    return own, other
+
+
+async def frame_with(page: cdpengine.Page, end: str) -> Frame:
+    """Return the frame whose URL ends so, once its document is loaded."""
+
+    def loaded() -> Frame | None:
+        return next(
+            (each for each in page.frames if each.url.endswith(end) and each.reached(each.loader_id, "load")),
+            None,
+        )
+
+    return await page._target.changes.wait_for(loaded)
+
+
+async def identity(node: Node) -> str | None:
+    """Ask the oracle which element a node is; None when Chrome has it no more."""
+    try:
+        resolved = await node.session.call("DOM.resolveNode", backendNodeId=node.backend_node_id)
+        reply: dict[str, Any] = await node.session.call(
+            "Runtime.callFunctionOn",
+            objectId=resolved["object"]["objectId"],
+            functionDeclaration=IDENTITY,
+            returnByValue=True,
+        )
+    except RemoteError:
+        return None
+    return str(reply["result"]["value"])
+
+
+@attrs.define
+class Record:
+    """What is known so far: which element each ref was given for, and which ref each element got."""
+
+    element_of: dict[str, str] = attrs.field(factory=dict)
+    ref_of: dict[str, str] = attrs.field(factory=dict)
+    stale: int = 0
+
+    async def check(self, page: cdpengine.Page, given: Mapping[str, Ref]) -> None:
+        """Compare the refs just given, and all given before, with the oracle."""
+        for ref in given.values():
+            element = await identity(resolve(page._target, page._refs, ref))
+            assert element is not None, f"{ref} was given for nothing"
+            assert self.element_of.setdefault(ref.id, element) == element, f"{ref.id} named another element"
+            assert self.ref_of.setdefault(element, ref.id) == ref.id, f"an element has {ref.id} as well"
+        for ref_id in self.element_of.keys() - given.keys():
+            try:
+                node = resolve(page._target, page._refs, ref_id)
+            except StaleRef:
+                self.stale += 1
+                continue
+            element = await identity(node)
+            assert element in (None, self.element_of[ref_id]), f"{ref_id} hits another element"

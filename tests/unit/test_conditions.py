@@ -1,0 +1,91 @@
+"""Conditions on URLs, and what cannot be waited for."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cdpengine
+from cdpengine.browser.finding import Wanted
+from cdpengine.engine.conditions import UrlPattern, check_state, check_words, url_test, url_words
+
+URL = "https://shop.example/cart?item=[1]&n=2#top"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matches"),
+    [
+        ("*", True),
+        (URL, True),
+        ("https://shop.example/*", True),
+        ("*/cart?item=[1]&*", True),
+        ("*/cart?item=1&*", False),
+        ("*#top", True),
+        ("https://shop.example/cart", False),
+        ("*CART*", False),
+        (re.compile(r"/cart\b"), True),
+        (re.compile(r"^/cart"), False),
+        (lambda url: url.endswith("#top"), True),
+        (lambda _url: None, False),
+    ],
+)
+def test_url_patterns(pattern: UrlPattern, matches: bool) -> None:
+    assert url_test(pattern)(URL) is matches
+    assert url_words(pattern)
+
+
+@given(st.text(min_size=1))
+def test_a_url_matches_itself_and_its_ends(url: str) -> None:
+    assert url_test(url)(url)
+    assert url_test("*" + url[len(url) // 2 :])(url)
+    assert url_test(url[: len(url) // 2] + "*")(url)
+    assert not url_test("x" + url.replace("*", ""))(url.replace("*", ""))
+
+
+@pytest.mark.parametrize("pattern", ["", 5, None, b"x", ["*"]])
+def test_no_patterns(pattern: object) -> None:
+    with pytest.raises(cdpengine.InvalidArgument):
+        url_test(pattern)  # type: ignore[arg-type]
+
+
+def test_words_and_states() -> None:
+    check_words("text", None)
+    check_words("text", "x")
+    assert check_state("detached") == "detached"
+    for wrong in ("", "  ", 5):
+        with pytest.raises(cdpengine.InvalidArgument):
+            check_words("text", wrong)  # type: ignore[arg-type]
+    with pytest.raises(cdpengine.InvalidArgument, match="visible"):
+        check_state("shown")
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"css": ""}, {"css": 5}, {"text": " "}, {"role": ""}, {"name": 5}, {"role": b"button"}]
+)
+def test_what_cannot_be_looked_for(given: dict[str, object]) -> None:
+    with pytest.raises(cdpengine.InvalidArgument):
+        Wanted(**given)  # type: ignore[arg-type]
+
+
+def test_words_of_what_is_looked_for() -> None:
+    wanted = Wanted(css="a", role="button", name=re.compile("^S"), text="x")
+    assert str(wanted) == "button \"^S\" css 'a' with the text 'x'"
+    assert str(Wanted(name="S")) == 'a node "S"'
+
+
+def test_an_expected_value_is_there_only_at_the_end() -> None:
+    expected: cdpengine.Expected[int] = cdpengine.Expected("a page")
+    with pytest.raises(cdpengine.InvalidArgument, match="after the block"):
+        _ = expected.value
+    expected.take(5)
+    assert expected.value == 5
+
+
+def test_candidates_are_listed() -> None:
+    error = cdpengine.AmbiguousNode(target="find button", count=7, candidates=("a", "b"))
+    assert "7 nodes match" in str(error)
+    assert "- b" in str(error)
+    assert "5 more" in str(error)

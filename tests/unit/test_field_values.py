@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+
+import pytest
+
+from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of, was_taken
+from cdpengine.errors import FailedField, FormErrors, InvalidArgument, OptionNotFound, StaleRef, ValueRefused
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "text"),
+    [
+        ("as it is", EVERY_TYPE, "as it is"),
+        ("", EVERY_TYPE, ""),
+        (7, EVERY_TYPE, "7"),
+        (-0.5, EVERY_TYPE, "-0.5"),
+        (3.0, EVERY_TYPE, "3"),
+        (1e22, EVERY_TYPE, "1e+22"),
+        (dt.date(2026, 1, 1), EVERY_TYPE, "2026-01-01"),
+        (dt.date(2026, 1, 1), "month", "2026-01"),
+        (dt.date(2027, 1, 1), "week", "2026-W53"),
+        (dt.date(2026, 1, 1), "datetime-local", "2026-01-01T00:00"),
+        (dt.datetime(2026, 1, 2, 3, 4), EVERY_TYPE, "2026-01-02T03:04"),
+        (dt.datetime(2026, 1, 2, 3, 4, 5), "datetime-local", "2026-01-02T03:04:05"),
+        (dt.datetime(2026, 1, 2, 3, 4, 5, 6000), "time", "03:04:05.006"),
+        (dt.datetime(2026, 1, 2, 3, 4), "date", "2026-01-02"),
+        (dt.time(23, 59), EVERY_TYPE, "23:59"),
+    ],
+)
+def test_texts(value: TextValue, kind: str, text: str) -> None:
+    assert texts_of(value)[kind] == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, b"x", True, float("inf"), "\udc00", dt.datetime(2026, 1, 1, tzinfo=dt.UTC), [], object()],
+)
+def test_what_has_no_text(value: object) -> None:
+    with pytest.raises(InvalidArgument, match="value|text"):
+        texts_of(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held", "taken"),
+    [
+        ("ada", "ada", True),
+        ("ada", "ADA", True),
+        (" ada ", "ada", True),
+        ("a\r\nb", "a\nb", True),
+        ("0301234567", "(030) 123-4567", True),
+        ("4111111111111111", "4111 1111 1111 1111", True),
+        ("12.5", "125", False),
+        ("12.5", "12.50", False),
+        ("abcd", "abc", False),
+        ("abc", "abcd", False),
+        ("abc", "acb", False),
+        ("abc", "", False),
+        ("", "", True),
+        ("", "x", False),
+        ("", "__.__", False),
+    ],
+)
+def test_was_taken(wanted: str, held: str, taken: bool) -> None:
+    assert was_taken(wanted, held) is taken
+
+
+@pytest.mark.parametrize(
+    ("wanted", "held", "taken"), [("1e2", "100", True), ("7", "8", False), ("x", "y", False)]
+)
+def test_numbers_are_compared_as_such(wanted: str, held: str, taken: bool) -> None:
+    assert was_taken(wanted, held, number=True) is taken
+
+
+def test_errors_tell_and_travel() -> None:
+    refused = ValueRefused("fill", "e1 textbox", "too long", took="x" * 90)
+    assert str(refused) == f"cannot fill e1 textbox: too long; it holds {'x' * 60!r}... (90 characters)"
+    assert "not shown" in str(ValueRefused("fill", "e1", "r"))
+    missing = OptionNotFound("select from", "e2", "'c' is not there", options=["a", "b"])
+    assert str(missing) == "cannot select from e2: 'c' is not there. It has: 'a', 'b'"
+    stale = StaleRef("e3", "a node", "gone")
+    form = FormErrors([FailedField("e1", refused), FailedField("e3", stale)], filled=3)
+    assert str(form).splitlines()[0] == "2 of 5 fields were not filled in:"
+    again = pickle.loads(pickle.dumps(form))
+    assert str(again) == str(form)
+    assert [type(failed.error) for failed in again.failed] == [ValueRefused, StaleRef]

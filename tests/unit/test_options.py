@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cdpengine.action.form import check_field_value
+from cdpengine.action.option import Option, named, request_for
+from cdpengine.action.upload import arrived
+from cdpengine.engine.page_forms import Field, _fields
+from cdpengine.errors import InvalidArgument
+
+
+@pytest.mark.parametrize(
+    ("wanted", "request_", "words"),
+    [
+        ("r", {"text": "r"}, "the option 'r'"),
+        (Option(label="Red"), {"label": "Red"}, "the option with label 'Red'"),
+        (Option(value="", index=0), {"value": "", "index": 0}, "the option with value '' and index 0"),
+    ],
+)
+def test_options(wanted: str | Option, request_: dict[str, object], words: str) -> None:
+    assert request_for(wanted) == request_
+    assert named(wanted) == words
+
+
+@pytest.mark.parametrize("parts", [{}, {"index": -1}, {"index": True}, {"label": 1}, {"value": b""}])
+def test_no_options(parts: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument, match="a label, a value or an index"):
+        Option(**parts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"e1": "a"}, [("e1", "a")], [["e1", "a"]], [Field("e1", "a")], iter([Field("e1", "a")])]
+)
+def test_fields_in_every_form(fields: object) -> None:
+    assert _fields(fields) == [Field("e1", "a")]
+
+
+@pytest.mark.parametrize("fields", ["e1", b"e1", 7, None, ["e1"], [("e1",)], [("e1", "a", "b")]])
+def test_no_fields(fields: object) -> None:
+    with pytest.raises(InvalidArgument, match="fields"):
+        _fields(fields)
+
+
+@pytest.mark.parametrize(
+    "value", ["a", 1, True, Path("x"), [Path("x")], ["a", Option(index=0)], (), Option(index=0)]
+)
+def test_field_values(value: object) -> None:
+    check_field_value(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [None, [1], {"a": 1}, b"a", [b"a"]])
+def test_no_field_values(value: object) -> None:
+    with pytest.raises(InvalidArgument):
+        check_field_value(value)  # type: ignore[arg-type]
+
+
+def test_what_arrived(tmp_path: Path) -> None:
+    one, two = tmp_path / "a", tmp_path / "b"
+    assert arrived([one, two], ["b", "a"])
+    assert not arrived([one, two], ["a"])
+    assert not arrived([one], [])
+    assert arrived([tmp_path], [f"{tmp_path.name}/a", f"{tmp_path.name}/b/c"])
+    assert not arrived([tmp_path], ["other/a"])

@@ -1,0 +1,78 @@
+"""RefTables: which table a page finds, and what is forgotten when there are too many."""
+
+from __future__ import annotations
+
+import pytest
+
+from cdpengine.browser.endpoint import browser_key
+from cdpengine.errors import StaleRef
+from cdpengine.snapshot.node import Document, Node
+from cdpengine.snapshot.ref_tables import RefTables
+from cdpengine.snapshot.refs import RefTable
+
+
+def give(table: RefTable, count: int, start: int = 1) -> list[str]:
+    nodes = [Node("button", "interactive", "Buy", backend_node_id=start + n) for n in range(count)]
+    return [ref.id for ref in table.assign([Document(nodes, renderer_id="R")]).values()]
+
+
+def test_a_target_of_a_browser_has_one_table() -> None:
+    tables = RefTables()
+    assert tables.table("B1", "T1") is tables.table("B1", "T1")
+    assert tables.table("B1", "T2") is not tables.table("B1", "T1")
+    assert tables.table("B2", "T1") is not tables.table("B1", "T1")
+    assert len(tables) == 3
+
+
+def test_of_51_targets_the_one_not_used_for_longest_goes() -> None:
+    tables = RefTables()
+    for n in range(50):
+        give(tables.table("B", f"T{n}"), 3)
+    first = tables.table("B", "T0")
+    tables.table("B", "T50")
+    assert len(tables) == 50
+    assert tables.table("B", "T0") is first
+    assert first.lookup("e2").id == "e2"
+    back = tables.table("B", "T1")
+    with pytest.raises(StaleRef, match="dropped long ago"):
+        back.lookup("e2")
+    assert give(back, 2) == ["e4", "e5"], "its numbers go on, so that no old ref names another node"
+
+
+def test_the_refs_of_all_tables_are_bounded_in_sum() -> None:
+    tables = RefTables(max_refs=100)
+    for n in range(5):
+        give(tables.table("B", f"T{n}"), 40)
+    used = tables.table("B", "T4")
+    assert tables.refs == 100
+    assert len(used) == 40
+    with pytest.raises(StaleRef, match="at most 100 refs of all pages"):
+        tables.table("B", "T0").lookup("e1")
+    assert give(tables.table("B", "T0"), 1) == ["e41"]
+
+
+def test_numbers_go_on_even_where_the_table_itself_is_forgotten() -> None:
+    tables = RefTables(max_targets=1)
+    give(tables.table("B", "T"), 7)
+    for n in range(10_002):
+        tables.table("B", f"T{n}")
+    assert len(tables._retired) == 10_000
+    assert give(tables.table("B", "T"), 1) == ["e8"]
+
+
+ID = "6b468e79-93a7-49d0-81ea-e0c10f32e00f"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (f"ws://127.0.0.1:9222/devtools/browser/{ID}", ID),
+        (f"ws://localhost:9222/devtools/browser/{ID}", ID),
+        (f"wss://gate.example/a/devtools/browser/{ID}?token=secret", ID),
+        ("wss://gate.example/chrome?token=secret", "gate.example:None/chrome"),
+        ("ws://user:secret@gate.example:1234/", "gate.example:1234/"),
+        ("ws://127.0.0.1:9222/devtools/browser", "127.0.0.1:9222/devtools/browser"),
+    ],
+)
+def test_what_tells_browsers_apart(url: str, expected: str) -> None:
+    assert browser_key(url) == expected

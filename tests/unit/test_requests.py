@@ -1,0 +1,107 @@
+"""Requests under way, from events in any order; on a clock of the test's own."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdpengine.browser.frames import FrameTree, LifecycleEvent
+from cdpengine.browser.requests import RequestsUnderWay
+from cdpengine.session.events import Event
+
+
+class Net:
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.requests = RequestsUnderWay(lambda: self.time)
+        self.frames = FrameTree("F")
+        self.frames.main.loader_id = "L1"
+
+    def tell(self, name: str, request_id: str, session: str = "S", **more: object) -> bool:
+        params = {"requestId": request_id, "frameId": "F", "loaderId": "L1", **more}
+        if name == "requestWillBeSent":
+            params["request"] = {"url": f"https://a.example/{request_id}"}
+        return self.requests.apply(Event(f"Network.{name}", session, json.dumps(params).encode()))
+
+    def urls(self) -> list[str]:
+        return [request.url.rpartition("/")[2] for request in self.requests.under_way(self.frames)]
+
+
+def test_idle_counts_from_the_last_end() -> None:
+    net = Net()
+    net.time = 1
+    assert net.requests.idle_for(net.frames) == 1
+    net.tell("requestWillBeSent", "a", type="Fetch")
+    net.time = 5
+    assert net.urls() == ["a"]
+    assert net.requests.idle_for(net.frames) == 0
+    net.tell("loadingFinished", "a")
+    net.time = 7
+    assert net.urls() == []
+    assert net.requests.idle_for(net.frames) == 2
+
+
+def test_the_same_id_in_two_processes_is_two_requests() -> None:
+    net = Net()
+    net.tell("requestWillBeSent", "a", type="Fetch")
+    net.tell("requestWillBeSent", "a", "S2", type="Fetch")
+    net.tell("loadingFailed", "a")
+    assert net.urls() == ["a"]
+    net.requests.forget_session("S2")
+    assert net.urls() == []
+
+
+def test_what_never_ends_does_not_count() -> None:
+    net = Net()
+    for kind in ("WebSocket", "EventSource", "Media", "Ping"):
+        assert not net.tell("requestWillBeSent", kind, type=kind)
+        assert not net.tell("responseReceived", kind, type=kind)
+    assert net.urls() == []
+
+
+def test_one_that_was_sent_before_is_known_from_its_response() -> None:
+    net = Net()
+    assert net.tell("responseReceived", "old", type="Fetch")
+    assert net.urls() == [""]
+    net.tell("loadingFinished", "old")
+    assert net.urls() == []
+
+
+def test_an_end_that_comes_first_is_the_end() -> None:
+    net = Net()
+    net.tell("loadingFinished", "a")
+    assert not net.tell("responseReceived", "a", type="Fetch")
+    assert net.urls() == []
+
+
+def test_requests_go_with_their_document() -> None:
+    net = Net()
+    net.tell("requestWillBeSent", "a", type="Fetch")
+    net.frames.apply(LifecycleEvent("F", "L1", "load"), "S")
+    assert net.urls() == ["a"]
+    net.frames.main.loader_id = "L2"
+    assert net.urls() == []
+    net.tell("requestWillBeSent", "next", type="Document", loaderId="L3")
+    assert net.urls() == ["next"], "the document that is to come is waited for"
+    net.tell("requestWillBeSent", "lost", type="Fetch", frameId="G")
+    assert net.urls() == ["next"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("srfx")), max_size=30))
+def test_any_order(steps: list[tuple[str, str]]) -> None:
+    net = Net()
+    names = {
+        "s": "requestWillBeSent",
+        "r": "responseReceived",
+        "f": "loadingFinished",
+        "x": "loadingFailed",
+    }
+    for number, kind in steps:
+        net.time += 1
+        net.tell(names[kind], number, type="Fetch")
+        assert net.requests.since <= net.time
+    for number in "abc":
+        net.tell("loadingFinished", number)
+    assert net.urls() == []

@@ -1,0 +1,79 @@
+"""Points through frames of other processes, and the verdict over what a witness saw: pure functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cdpengine.action.geometry import Point, Quad
+from cdpengine.action.placement import Size
+from cdpengine.action.surroundings import Measured, points_outside, windows_from_outside
+from cdpengine.action.witness import Record, judge
+from cdpengine.browser.node import Node
+from cdpengine.errors import NotDelivered
+
+NODE: Any = Node(None, 1, "F", 'e1 button "Go"')  # type: ignore[arg-type]
+SMALL, LARGE = Size(100, 50), Size(800, 600)
+
+
+def test_a_point_goes_outwards_through_each_frame() -> None:
+    middle = Measured([Quad.from_rect(10, 20, 200, 100)], SMALL)  # twice as large as what it shows
+    outer = Measured([Quad.from_rect(300, 300, 100, 50)], LARGE)
+    tiers = points_outside([Point(50, 25)], [middle, outer], SMALL)
+    assert tiers == [[Point(110, 70)], [Point(410, 370)]]
+    assert points_outside([Point(1, 2)], [], SMALL) == []
+
+
+def test_what_is_visible_outside_is_known_inside() -> None:
+    # The frame hangs out of the viewport to the right: half of it can be seen.
+    frame = Measured([Quad.from_rect(700, 0, 200, 100)], LARGE)
+    windows = windows_from_outside([frame], SMALL)
+    assert windows is not None
+    (window,) = windows
+    assert window.bottom_right == Point(50, 300)
+    assert window.top_left == Point(-350, 0)
+
+
+def test_a_frame_turned_by_a_quarter() -> None:
+    turned = Quad(Point(100, 0), Point(100, 100), Point(50, 100), Point(50, 0))
+    (tier,) = points_outside([Point(100, 0), Point(0, 50)], [Measured([turned], LARGE)], SMALL)
+    assert tier == [Point(100, 100), Point(50, 0)]
+
+
+def test_a_frame_without_area_hides_all() -> None:
+    flat = Measured([Quad.from_rect(0, 0, 0, 50)], LARGE)
+    assert windows_from_outside([flat], SMALL) is None
+
+
+@pytest.mark.parametrize(
+    ("record", "delivered"),
+    [
+        (Record(complete=True, seen=["mousedown", "click"]), True),
+        (Record(consumed=True, seen=["mousedown"], other="p"), True),
+    ],
+)
+def test_verdict_of_what_was_received(record: Record, delivered: bool) -> None:
+    verdict = judge(NODE, "click", record, forced=False, dialog=False)
+    assert verdict.delivered is delivered
+    assert verdict.received_by == NODE.description
+    assert verdict.events == tuple(record.seen)
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (None, "went away before"),
+        (Record(), "nothing in its document received it"),
+        (Record(held=True, other="div#x"), "div#x came in the way, so the press was held back"),
+        (Record(other="div#x", astray="mousedown"), "div#x received it"),
+        (Record(seen=["mousedown"], other="div#x", astray="mouseup"), "it received mousedown; mouseup went to div#x"),
+        (Record(seen=["mousedown"]), "it received mousedown, and nothing after that"),
+    ],
+)  # fmt: skip
+def test_verdict_of_what_was_not(record: Record | None, words: str) -> None:
+    with pytest.raises(NotDelivered, match=words) as caught:
+        judge(NODE, "click", record, forced=False, dialog=False)
+    assert caught.value.held_back is bool(record and record.held)
+    for options in ({"forced": True, "dialog": False}, {"forced": False, "dialog": True}):
+        assert judge(NODE, "click", record, **options).delivered is False
