@@ -64,7 +64,8 @@ class PageSnapshots(PageBase):
         names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone), "hybrid" (with what the page made
         clickable without saying so). None takes the best there is for each frame; `.stats.sources` says which
         and why. A frame that does not answer in its share of the time (see `snapshot/capture.py`) is marked, and
-        the rest is there. `fresh` takes nothing from what was read before of an unchanged page.
+        the rest is there. `fresh` reads all of it anew: otherwise parts that say the same as at the last
+        snapshot are not read again (docs/snapshots.md says when); the result is the same.
 
         `since` is an earlier snapshot in the same mode: `.diff` then says what was added, removed, changed and
         moved since; `.text` is the whole all the same.
@@ -172,6 +173,7 @@ def taken_snapshot(
         interactive=rendering.interactive,
         frames=len(documents),
         nodes_seen=sum(document.nodes_seen for document in documents),
+        parts_reused=sum(document.parts_reused for document in documents),
         source=common_source(document.source for document in documents),
         sources=captured.sources,
         milliseconds={

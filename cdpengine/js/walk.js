@@ -2,17 +2,18 @@
 // Evaluated once for each document in an isolated world, and called there with
 //   kit     null, where elements have Chrome's own computedRole and computedName; otherwise a function that returns
 //           { roleOf(element), nameOf(element) }, asked anew for each walk, which answer what those would
-//   makeDetails, makeStyles  the functions of walk_details.js and walk_styles.js
+//   makeDetails, makeStyles, makeReuse  the functions of walk_details.js, walk_styles.js and walk_reuse.js
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
 // It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope.
-//   { do: "walk", milliseconds, boxes, pointer, known }, element   what is in the element, or all, as a string of
-//                              JSON: see the end of walk()
+//   { do: "walk", milliseconds, boxes, pointer, known, held }, element   what is in the element, or all, as a string
+//                              of JSON: see the end of walk(). With a number `held`, parts that say the same as in the
+//                              walk of that number, the last one, are only named; null: nothing is to be kept
 //   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
 //   { do: "forget", known }    says that the numbers up to `known` are known by other means
 //   { do: "document" }         the document
 //   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
-(function (kit, tables, makeDetails, makeStyles) {
+(function (kit, tables, makeDetails, makeStyles, makeReuse) {
   "use strict";
 
   const INLINE = 1; // folded, and its text goes on in the sentence around it
@@ -28,6 +29,9 @@
   const TEXT = -1;
   const EDGE = -2;
   const CAPTION_EDGE = -3;
+  const REUSED = -4; // a part that says the same as before
+  const OPENED = -5; // a part that may be reused begins, and ends
+  const CLOSED = -6;
 
   const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
 
@@ -85,7 +89,9 @@
   const numbers = new WeakMap();
   const kept = new Map(); // number -> element, until its number is known by other means
   const closedRoots = new WeakMap();
+  const captions = new WeakMap(); // element -> number
   let last = 0;
+  let lastCaption = 0;
 
   function flatParent(element) {
     const slot = assignedSlot.call(element);
@@ -116,9 +122,11 @@
     return at.isContentEditable && !(above instanceof HTMLElement && isEditable.call(above));
   }
 
-  const dom = { flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost };
+  const closedRootOf = (element) => closedRoots.get(element);
+  const dom = { flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRootOf };
   const detailsFor = makeDetails(dom);
   const styles = makeStyles(dom);
+  const reuse = makeReuse(dom);
 
   function numberOf(element) {
     let number = numbers.get(element);
@@ -155,7 +163,6 @@
     const labels = []; // caption number, name, ...
     let seen = 0;
     let cut = false;
-    const captions = new Map();
     const captionOf = []; // label, control, ...: asked of the label, for a control looks through the whole document
     const controls = new Map(); // control -> name
 
@@ -167,6 +174,12 @@
 
     const focused = deepFocus();
     const modal = topModal();
+    const parts =
+      request.held === null || kit !== null || modal !== null
+        ? null
+        : reuse.begin(request.held, `${ofDocument("baseURI")} ${ofDocument("designMode")}`, focused);
+    let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
+    let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
     const details = detailsFor({ extra, focused, isDisabling: () => disabling });
     const owned = new Map(); // element -> the one that aria-owns it
     const ownersSeen = new Set();
@@ -228,10 +241,9 @@
       row(depth, caption === 0 ? EDGE : CAPTION_EDGE, caption, "");
     }
 
-    // Captions have numbers of their own, good for this walk only.
     function captionNumber(element) {
       let number = captions.get(element);
-      if (number === undefined) captions.set(element, (number = captions.size + 1));
+      if (number === undefined) captions.set(element, (number = ++lastCaption));
       return number;
     }
 
@@ -273,7 +285,11 @@
       const root = element.shadowRoot || closedRoots.get(element);
       let from = element;
       if (!root && mayHideShadow(element)) numberOf(element);
+      const above = parts === null || parts.inside ? null : parts.context;
+      if (above !== null) parts.context = parts.below(element.localName, `${about} ${visible}`);
       if (root) {
+        if (parts !== null && root.querySelector(":modal") !== null) disturbed = true;
+        if (above !== null) parts.watch(root);
         noteOwners(root);
         decorated = decorated || styles.hasDecorations(root);
         disabling = disabling || query(root, "[aria-disabled]").length > 0;
@@ -298,6 +314,7 @@
         for (const [target, by] of owned) if (by === element) visit(target, depth, level, visible, element);
       }
       if (visible && decorated) pseudo(element, "::after", depth);
+      if (above !== null) parts.context = above;
     }
 
     function text(node, depth) {
@@ -333,14 +350,45 @@
     }
 
     function visit(node, depth, level, visible, by) {
-      if (node instanceof HTMLFormElement) return void (cut || form(node, depth, level));
+      if (node instanceof HTMLFormElement) return void (cut || part(node, depth, level, form));
       const type = node.nodeType;
       if (type === 3) {
         if (visible) text(node, depth);
       } else if (type === 1 && !cut) {
         if (owned.size && owned.has(node) && owned.get(node) !== by) return;
-        element(node, depth, level);
+        if (parts === null || parts.inside || UNSEEN.has(node.localName)) element(node, depth, level);
+        else part(node, depth, level, element);
       }
+    }
+
+    // Reads an element of the trunk, or a part unless it says the same as before.
+    function part(at, depth, level, read) {
+      if (parts === null || parts.inside || owned.size) return read(at, depth, level);
+      about = "";
+      const known = parts.open(at, decorated, disabling);
+      if (known === null) return read(at, depth, level);
+      if (!parts.inside) {
+        row(depth, REUSED, known.number, "");
+        seen += known.seen;
+        for (let i = 0; i < known.labels.length; i++) labels.push(known.labels[i]);
+        for (const [label, control, name] of known.captions) {
+          captionOf.push(label, control);
+          controls.set(control, name);
+        }
+        if (performance.now() > deadline) cut = true;
+        return;
+      }
+      const [seenBefore, labelsBefore, captionsBefore] = [seen, labels.length, captionOf.length];
+      row(depth, OPENED, known.number, "");
+      read(at, depth, level);
+      row(depth, CLOSED, known.number, "");
+      known.seen = seen - seenBefore;
+      known.labels = labels.slice(labelsBefore);
+      for (let i = captionsBefore; i < captionOf.length; i += 2) {
+        const name = controls.get(captionOf[i + 1]);
+        if (name !== undefined) known.captions.push([captionOf[i], captionOf[i + 1], name]);
+      }
+      parts.close(known);
     }
 
     function element(at, depth, level) {
@@ -382,6 +430,7 @@
       const focusable = isFocusable(at, attributed);
       let name = "";
       if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) name = nameOf(at);
+      if (parts !== null && !parts.inside) about = `${role} ${focusable} ${name}`;
       const fullName = name;
       // Chrome's name of a file input ends with what was chosen, which is its value in the tree.
       if (tag === "input" && at.type === "file") {
@@ -439,9 +488,13 @@
           if (request.boxes) noteBox(line, own("getBoundingClientRect")());
           below = depth + 1;
         }
+        about = `${role} ${focusable} ${name}`;
       }
+      const above = parts === null || parts.inside ? null : parts.context;
+      if (above !== null) parts.context = parts.below("form", `${about} ${shown}`);
       if (level > DEEPEST) cut = true;
       else for (const child of own("childNodes")) visit(child, below, level + 1, shown || modal !== null);
+      if (above !== null) parts.context = above;
       if (shown && below === depth) addEdge(depth, 0);
     }
 
@@ -521,11 +574,16 @@
       extras.length -= extras.length % 3;
       boxes.length -= boxes.length % 5;
     }
+    if (disturbed) {
+      reuse.forgetAll();
+      return walk({ ...request, held: null }, start);
+    }
     for (let i = 0; i < captionOf.length; i += 2) {
       const name = controls.get(captionOf[i + 1]);
       if (name !== undefined) labels.push(captionNumber(captionOf[i]), name);
     }
     return JSON.stringify({
+      number: parts === null ? 0 : parts.end(cut), // that it is kept under; 0 when it is not
       url: ofDocument("URL"),
       title: ofDocument("title"),
       viewport: [innerWidth, innerHeight],
@@ -534,7 +592,7 @@
       last,
       roles,
       depths, // of each row: how many shown elements it is in
-      kinds, // twice its role's number, plus 1 when it can take the focus; below 0: text, edges of blocks
+      kinds, // twice its role's number, plus 1 when it can take the focus; below 0: text, edges of blocks, parts
       uids,
       texts, // the name of an element, or the text
       extras,
@@ -556,6 +614,7 @@
       case "forget":
         return forget(request.known);
       case "adopt":
+        reuse.forgetAll();
         request.hosts.forEach((number, index) => kept.has(number) && closedRoots.set(kept.get(number), objects[index]));
         return true;
       default:

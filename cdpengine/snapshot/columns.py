@@ -16,12 +16,13 @@ import msgspec
 
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_inside
+from cdpengine.snapshot.kept_parts import Parts
 from cdpengine.snapshot.node import Document, Kind, Node
 from cdpengine.snapshot.text import collapse_space, is_token
 
 Scalar = str | int | float | bool | None
 
-TEXT, BLOCK_EDGE, CAPTION_EDGE = -1, -2, -3
+TEXT, BLOCK_EDGE, CAPTION_EDGE, REUSED, OPENED, CLOSED = range(-1, -7, -1)
 """The kinds of rows that are no element; walk.js has the same numbers."""
 
 
@@ -32,7 +33,9 @@ class Walk(msgspec.Struct, gc=False):
     `roles`, plus 1 when it can take the focus, or a kind of row below 0. `uids` are the walk's own numbers of
     elements, and of captions in rows that are their borders; `texts` names and texts. `extras` are (row, key,
     value) one after the other, `boxes` (row, x, y, width, height), `labels` (caption, name that it gave).
-    `last` is the greatest number given so far.
+    `last` is the greatest number given so far. Parts of the document (see parts.py) stand between rows OPENED
+    and CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part
+    is kept.
     """
 
     depths: tuple[int, ...] = ()
@@ -49,6 +52,7 @@ class Walk(msgspec.Struct, gc=False):
     seen: int = 0
     cut: bool = False
     last: int = 0
+    number: int = 0
 
 
 _decode = msgspec.json.Decoder(Walk).decode
@@ -144,16 +148,22 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def nodes_of(walk: Walk, ids: Sequence[int], *, frame_id: str | None = None) -> Document:
-    """Return the shown nodes. `ids` maps the walk's numbers to backend node ids; 0 where there is none.
+def nodes_of(
+    walk: Walk, ids: Sequence[int], *, frame_id: str | None = None, parts: Parts | None = None
+) -> Document:
+    """Return the shown nodes.
+
+    `ids` maps the walk's numbers to backend node ids; 0 where there is none. `parts` has those
+    that rows may reuse, and gets those of this walk.
 
     Rows that contradict one another (a depth without the row that would be above it) are put one level up.
+    Raises PartChanged when a part that is reused would read differently now.
     """
     with collector_paused():
-        return _nodes_of(walk, ids, frame_id)
+        return _nodes_of(walk, ids, frame_id, Parts() if parts is None else parts)
 
 
-def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None) -> Document:
+def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts) -> Document:
     role_of: list[str] = []
     kind_of: list[Kind] = []
     for chrome_role in walk.roles:
@@ -165,6 +175,10 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None) -> Document:
     box_of = {
         int(row): (x, y, w, h) for row, x, y, w, h in zip(boxes, boxes, boxes, boxes, boxes, strict=True)
     }
+    given = iter(walk.labels)
+    labels = {
+        caption: str(name) for caption, name in zip(given, given, strict=True) if isinstance(caption, int)
+    }
     top: list[Child] = []
     shown: list[Shown] = []
     inside: list[tuple[list[Child], str | None]] = [(top, "")]
@@ -174,7 +188,19 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None) -> Document:
         del inside[depth + 1 :]
         children, said = inside[-1]
         if number < 0:
-            children.append(text if number == TEXT else EDGE if number == BLOCK_EDGE else Edge(uid))
+            if number == TEXT:
+                children.append(text)
+            elif number == BLOCK_EDGE:
+                children.append(EDGE)
+            elif number == CAPTION_EDGE:
+                children.append(Edge(uid))
+                parts.caption(uid)
+            elif number == REUSED:
+                children += parts.reuse(uid, said, labels)
+            elif number == OPENED:
+                parts.open(uid, children, said)
+            else:
+                parts.close(uid)
             continue
         role = role_of[number]
         name = collapse_space(text) if text else text
@@ -191,12 +217,11 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None) -> Document:
         inner: list[Child] = []
         shown.append((node, inner, said))
         inside.append((inner, said))
-    given = iter(walk.labels)
-    labels = {
-        caption: str(name) for caption, name in zip(given, given, strict=True) if isinstance(caption, int)
-    }
+    gone: set[Node] = set()
+    outermost = finish(top, shown, labels, frame_id, gone)
+    parts.finish(gone, labels)
     return Document(
-        finish(top, shown, labels, frame_id),
+        outermost,
         walk.url,
         collapse_space(walk.title),
         frame_id,

@@ -4,7 +4,9 @@ Rule: on a page that was looked at before it costs one round trip, and what it s
 document than it names. The walk lives in the frame's isolated world and is held by its remote object id: that of a
 document that is gone is refused by Chrome, so no answer can come from the wrong one. The walk's numbers of
 elements become backend node ids by a second call for those that are new; the page keeps a new element until it is
-told that its id is known, so a reply that is lost costs one more question, never a mapping.
+told that its id is known, so a reply that is lost costs one more question, never a mapping. Parts that say the
+same as before are not read again (js/walk_reuse.js): the page names them only where both sides mean the same last
+walk.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from cdpengine.js import script
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ax import keep_warm
 from cdpengine.snapshot.columns import Walk, decode_walk, nodes_of, role_bits
-from cdpengine.snapshot.node import Document, Source
+from cdpengine.snapshot.kept_parts import Part, PartChanged, Parts
+from cdpengine.snapshot.node import Document, Source, has_few
 from cdpengine.snapshot.request import FrameRequest
 
 _GROUP = "cdpengine.walk"
@@ -39,8 +42,10 @@ _TRIES = 4
 """How often a document may be replaced under the walk before its last refusal is passed on."""
 
 _FRAMES_KEPT = 200
+_FRAMES_WITH_PARTS = 20
 _MOST_NUMBERS = 1_000_000
-"""How many frames' walks of a session, and how many elements of a document, are remembered."""
+"""How many frames' walks of a session, of how many of these the parts, and how many elements of a document, are
+remembered."""
 
 _TAKEN_AT_ONCE = 10_000
 """Chrome needs some 30 microseconds for each element whose id it is asked for."""
@@ -86,12 +91,18 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     for remaining in reversed(range(_TRIES)):
         try:
             installed = await _installed(request, kit)
-            walk = await _walked(request, installed)
+            kept = installed.kept if kit is None and _may_reuse(request) else None
+            walk = await _walked(request, installed, kept)
             if walk is not None:
                 walked = time.perf_counter()
-                if not await _number(request, installed, walk.last):
+                if await _number(request, installed, walk.last):
+                    continue  # closed shadow roots were found: the walk goes through them, too
+                numbered = time.perf_counter()
+                document = _document(request, installed, walk, kept)
+                if document is not None:
                     break
-                continue  # closed shadow roots were found: the walk goes through them, too
+                installed.kept = _NOTHING_KEPT
+                continue  # what was to be used once more cannot be: all of it is read
         except RemoteError as refused:
             if not context_gone(refused) or not remaining:
                 raise
@@ -102,8 +113,6 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
             code=0,
             message="the frame got a new document each time it was read",
         )
-    numbered = time.perf_counter()
-    document = nodes_of(walk, installed.ids, frame_id=request.frame_id)
     document.source = source
     document.loader_id = installed.loader_id
     document.session_id = request.session.id
@@ -117,7 +126,52 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     return document
 
 
+def _may_reuse(request: FrameRequest) -> bool:
+    """Say whether the nodes may be those of earlier documents, and be kept for later ones."""
+    return not (request.fresh or request.boxes or request.pointer or request.root is not None)
+
+
+def _document(
+    request: FrameRequest, installed: _Installed, walk: Walk, kept: _Kept | None
+) -> Document | None:
+    """Make the nodes; None when that needs parts that are not known, or are not the same any more."""
+    if kept is None:
+        return nodes_of(walk, installed.ids, frame_id=request.frame_id)
+    parts = Parts(kept.parts)
+    try:
+        document = nodes_of(walk, installed.ids, frame_id=request.frame_id, parts=parts)
+    except PartChanged:
+        return None
+    document.parts_reused = parts.reused
+    if not has_few(document):
+        _keep(request, installed, _Kept(walk.number, parts.found) if walk.number else _NOTHING_KEPT)
+    elif parts.reused:
+        return None  # to such a document something may be added, which must not change older ones
+    else:
+        installed.kept = _NOTHING_KEPT
+    return document
+
+
+def _keep(request: FrameRequest, installed: _Installed, kept: _Kept) -> None:
+    """Keep parts for the next walk, of so many documents of the session as were read last."""
+    installed.kept = kept
+    keeping = [each for each in _remembered.get(request.session, {}).values() if each.kept.number]
+    for each in keeping[:-_FRAMES_WITH_PARTS]:
+        each.kept = _NOTHING_KEPT
+
+
 # --- the walk in the page ------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class _Kept:
+    """The parts of the walk `number`, the last one of the document of which the answer came; 0: none."""
+
+    number: int
+    parts: Mapping[int, Part]
+
+
+_NOTHING_KEPT = _Kept(0, {})
 
 
 @attrs.define(eq=False)
@@ -127,6 +181,7 @@ class _Installed:
     object_id: str
     loader_id: str
     ids: array[int] = attrs.field(factory=lambda: array("q", [0]))
+    kept: _Kept = _NOTHING_KEPT
 
 
 _Key = tuple[str, str | None]
@@ -138,7 +193,7 @@ _OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.pro
 @cache
 def _installation(kit: str | None) -> str:
     tables = json.dumps({"bits": role_bits()})
-    parts = f"{tables}, {script('walk_details')}, {script('walk_styles')}"
+    parts = f"{tables}, {script('walk_details')}, {script('walk_styles')}, {script('walk_reuse')}"
     if kit is None:
         return f"{_OFFERED} ? {script('walk')}(null, {parts}) : null"
     return f"{script('walk')}({kit}, {parts})"
@@ -198,7 +253,7 @@ def _release(session: Session, installed: _Installed) -> None:
         session.post("Runtime.releaseObject", objectId=installed.object_id)
 
 
-async def _walked(request: FrameRequest, installed: _Installed) -> Walk | None:
+async def _walked(request: FrameRequest, installed: _Installed, kept: _Kept | None) -> Walk | None:
     """Let the walk go, once. None when its world has another document by now."""
     arguments: list[dict[str, Any]] = [
         {
@@ -208,6 +263,7 @@ async def _walked(request: FrameRequest, installed: _Installed) -> Walk | None:
                 "boxes": request.boxes,
                 "pointer": request.pointer,
                 "known": len(installed.ids) - 1,
+                "held": None if kept is None else kept.number,
             }
         }
     ]

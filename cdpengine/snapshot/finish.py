@@ -51,14 +51,18 @@ def said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
 
 
 def finish(
-    top: Sequence[Child], shown: Sequence[Shown], labels: Mapping[int, str], frame_id: str | None
+    top: Sequence[Child],
+    shown: Sequence[Shown],
+    labels: Mapping[int, str],
+    frame_id: str | None,
+    gone: set[Node] | None = None,
 ) -> list[Node]:
     """Fill the children of the shown nodes, given in the order of the page, and return the outermost nodes.
 
     `top` is what is outside of every shown node; `labels` says what a caption gave its name to: its number ->
-    that name.
+    that name. `gone` is filled with the nodes that are left out.
     """
-    gone: set[Node] = set()
+    gone = set() if gone is None else gone
     for node, raw, said in reversed(shown):
         if raw:
             node.children = _finished(raw, said, gone, labels, frame_id)

@@ -62,9 +62,10 @@ class Document:
 
     `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source
     looked at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want
-    of time. `viewport` is the width and height of the frame's own viewport where boxes were asked for. `ax` is
-    the reply of the accessibility tree, kept on request. `renderer_id` names the process that the document is in
-    (browser/renderer.py); documents read by one program have all of them one, or none has.
+    of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
+    and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
+    tree, kept on request. `renderer_id` names the process that the document is in (browser/renderer.py);
+    documents read by one program have all of them one, or none has.
     """
 
     roots: list[Node]
@@ -79,6 +80,7 @@ class Document:
     reason: str = ""
     milliseconds: Mapping[str, float] = attrs.field(factory=dict)
     cut: bool = False
+    parts_reused: int = 0
     viewport: tuple[float, float] | None = None
     ax: AXTree | None = None
 
@@ -92,3 +94,17 @@ def walk(roots: Iterable[Node]) -> Iterator[Node]:
         yield node
         if node.children:
             stack.extend(reversed(node.children))
+
+
+FEW = 3
+"""With fewer nodes that can be acted on, a document may have more that do not say so."""
+
+
+def has_few(document: Document) -> bool:
+    """Say whether the document has few nodes that can be acted on."""
+    found = 0
+    for node in walk(document.roots):
+        found += node.kind == "interactive"
+        if found >= FEW:
+            return False
+    return True

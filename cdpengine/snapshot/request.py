@@ -22,7 +22,8 @@ class FrameRequest:
     `session` is that of the process in which the frame runs, `worlds` the engine's isolated worlds of this
     page, `loader_id` the document that was there when the request was made. `root` is a backend node id: only
     what is in it. `boxes` fills `Node.box` and `Document.viewport`, `pointer` fills `Node.clickable`, `raw`
-    keeps `Document.ax`. `fresh` takes nothing from earlier walks of the document. `owners` are the backend node
+    keeps `Document.ax`. `fresh` takes nothing from earlier walks of the document, and leaves
+    nothing to later ones: the nodes are this document's own. `owners` are the backend node
     ids of elements that own frames, as far as they are known: these are shown whatever roles they have.
     """
 

@@ -24,7 +24,7 @@ from cdpengine.snapshot.dom import read_dom
 from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
 from cdpengine.snapshot.forecast import choose
 from cdpengine.snapshot.hybrid import add_boxes, read_hybrid
-from cdpengine.snapshot.node import Document, Source, walk
+from cdpengine.snapshot.node import FEW, Document, Source, has_few
 from cdpengine.snapshot.probe import probe
 from cdpengine.snapshot.request import FrameRequest
 
@@ -33,9 +33,6 @@ FIRST_PART = 0.6
 
 _WITH_ADDITIONS = 0.8
 """The part of it after which nothing is added any more."""
-
-_FEW = 3
-"""With fewer nodes that can be acted on, a document may have more that do not say so."""
 
 _BLANK = 3
 """The nodes of an empty document: itself, `html` and `body`."""
@@ -80,7 +77,8 @@ async def read_document(request: FrameRequest, wanted: Source | None, captures: 
     """
     began = trio.current_time()
     if wanted is None or wanted == "hybrid":
-        document = await _best(request)
+        # Nodes that something is added to must be this document's own.
+        document = await _best(attrs.evolve(request, fresh=request.fresh or wanted is not None))
     else:
         document = await READERS[wanted](request)
         document.reason = "asked for"
@@ -141,7 +139,7 @@ def _worth_adding(request: FrameRequest, document: Document, wanted: Source | No
     if wanted is None and document.source in ("ax", "computed") and request.root is None:
         if document.source == "ax" and request.pointer:
             more.append("pointers")
-        elif document.nodes_seen > _BLANK and _has_few(document):
+        elif document.nodes_seen > _BLANK and has_few(document):
             more.append("clickables")
     if request.boxes and document.viewport is None:
         more.append("boxes")
@@ -161,13 +159,4 @@ async def _add(
     if "boxes" not in more or len(more) > 1:
         await read_hybrid(request, document, captured)
         if "clickables" in more:
-            document.reason += f"; fewer than {_FEW} nodes that can be acted on"
-
-
-def _has_few(document: Document) -> bool:
-    found = 0
-    for node in walk(document.roots):
-        found += node.kind == "interactive"
-        if found >= _FEW:
-            return False
-    return True
+            document.reason += f"; fewer than {FEW} nodes that can be acted on"

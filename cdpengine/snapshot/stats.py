@@ -31,7 +31,8 @@ class SnapshotStats:
     """What a snapshot is made of. `lines` includes remarks; `refs` and `interactive` count what is shown.
 
     `chars` is the length of the text, `tokens` an estimate of what a language model counts (see
-    `snapshot/size.py`). `frames` counts the documents that are in it, `nodes_seen` what the sources looked at.
+    `snapshot/size.py`). `frames` counts the documents that are in it, `nodes_seen` what the sources looked at,
+    `parts_reused` the parts that were the same as before, whose nodes were used once more (docs/snapshots.md).
     `source` is the one source of all, or "mixed"; `sources` says it for each frame id, with the reason.
     `milliseconds` is the time by step: `read` (all frames), `refs`, `render`, and `total` of them; the steps
     of the sources (`fetch`, `fold`, ...) are summed over the frames, which are read at the same time.
@@ -44,6 +45,7 @@ class SnapshotStats:
     interactive: int
     frames: int = 1
     nodes_seen: int
+    parts_reused: int = 0
     source: str
     sources: Mapping[str, FrameSource] = attrs.field(factory=dict, converter=_read_only)
     milliseconds: Mapping[str, float] = attrs.field(converter=_read_only)

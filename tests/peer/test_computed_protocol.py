@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import pytest
 import trio
 from scripting import attach, settled
@@ -214,3 +215,84 @@ async def test_cancelled_at_each_await(connection: Connection, peer: ScriptedPee
         documents.replace("n", *documents.buttons)
 
     assert await walk_cancellations(read, check, own_steps_only=True) >= 5
+
+
+class ScriptedParts(ScriptedDocuments):
+    """Names the buttons of the walk before as one part, when it is told that this walk's answer came."""
+
+    def __init__(self, peer: ScriptedPeer) -> None:
+        super().__init__(peer)
+        self.buttons = ["a", "b", "c"]
+        self.number = 0
+        self.told: list[int | None] = []
+        self.part = 1
+
+    def call(self, request: Request) -> Answer:
+        what = request.params["arguments"][0]["value"]
+        if what["do"] == "walk":
+            self.told.append(what["held"])
+        return super().call(request)
+
+    def walk(self) -> dict[str, Any]:
+        answer = super().walk()
+        if self.told[-1] is None:
+            return answer
+        known = self.number and self.told[-1] == self.number
+        self.number += 1
+        if known:
+            rows = [(0, -4, self.part, "")]
+        else:
+            buttons = [(0, 0, place, name) for place, name in enumerate(self.buttons, 1)]
+            rows = [(0, -5, self.part, ""), *buttons, (0, -6, self.part, "")]
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        named = dict(zip(("depths", "kinds", "uids", "texts"), columns, strict=True))
+        return answer | named | {"number": self.number}
+
+
+async def test_parts_are_named_only_after_their_walk_came(connection: Connection, peer: ScriptedPeer) -> None:
+    documents = ScriptedParts(peer)
+    request = await request_of(connection, peer)
+    for reused in (0, 1, 1):
+        document = await read_computed(request)
+        assert documents.right(document)
+        assert document.parts_reused == reused
+    assert documents.told == [0, 1, 2]
+    assert documents.right(await read_computed(attrs.evolve(request, fresh=True)))
+    assert (await read_computed(request)).parts_reused == 1
+    assert documents.told == [0, 1, 2, None, 3]
+
+
+@pytest.mark.parametrize("lost", [2, 3, 5])
+async def test_a_lost_walk_is_never_counted_on(connection: Connection, peer: ScriptedPeer, lost: int) -> None:
+    documents = ScriptedParts(peer)
+    request = await request_of(connection, peer)
+
+    def swallow(asking: Request) -> Answer:
+        documents.call(asking)  # the page did its part
+        return SILENCE
+
+    peer.on("Runtime.callFunctionOn", swallow, nth=lost)  # document, walk, take, forget, walk
+    for _ in range(3):
+        with trio.move_on_after(0.2):
+            assert documents.right(await read_computed(request))
+    assert documents.right(await read_computed(request))
+    assert documents.told[-1] in (None, 0, documents.number - 1)
+
+
+async def test_a_part_that_is_not_known_makes_it_read_all(connection: Connection, peer: ScriptedPeer) -> None:
+    documents = ScriptedParts(peer)
+    request = await request_of(connection, peer)
+    assert documents.right(await read_computed(request))
+    documents.part = 2
+    assert documents.right(await read_computed(request))
+    assert documents.told == [0, 1, 0]
+
+
+async def test_another_document_has_no_parts_yet(connection: Connection, peer: ScriptedPeer) -> None:
+    documents = ScriptedParts(peer)
+    request = await request_of(connection, peer)
+    assert documents.right(await read_computed(request))
+    documents.replace("x", "y", "z")
+    documents.number = 0
+    assert documents.right(await read_computed(request))
+    assert documents.told[-1] == 0

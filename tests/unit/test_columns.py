@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.columns import decode_walk, nodes_of, role_and_kind, role_bits
+from cdpengine.snapshot.kept_parts import PartChanged, Parts
 from cdpengine.snapshot.node import Document, walk
 
 BUTTON, LINK, LIST, ITEM, FIELD = 0, 2, 4, 6, 8
@@ -143,3 +144,85 @@ def test_the_walk_is_told_what_the_tables_say() -> None:
     assert all(bits[role] & 64 for role in roles.DROPPED_ROLES)
     assert role_and_kind("DisclosureTriangle") == ("button", "interactive")
     assert role_and_kind("Odd role!") == ("generic", "structural")
+
+
+# --- parts that are used once more ---------------------------------------------------------------------------
+
+REUSED, OPENED, CLOSED = -4, -5, -6
+
+
+def walked(rows: list[tuple[int, int, int, str]], parts: Parts, **more: Any) -> list[Any]:
+    """Make nodes of rows (depth, kind, number, text)."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    answer = dict(zip(("depths", "kinds", "uids", "texts"), columns, strict=True)) | {"roles": ROLES} | more
+    return shape(nodes_of(decode_walk(json.dumps(answer)), list(range(100, 200)), parts=parts))
+
+
+LISTED = [(0, LIST, 1, ""), (1, OPENED, 7, ""), (1, ITEM, 2, ""), (2, BUTTON, 3, "Buy"), (1, CLOSED, 7, "")]
+
+
+def test_a_part_is_used_once_more() -> None:
+    first = Parts()
+    whole = walked([*LISTED, (1, TEXT, 0, "after")], first)
+    assert whole == [("list", "", [("listitem", "", [("button", "Buy")]), ("text", "after")])]
+    again = Parts(first.found)
+    assert walked([LISTED[0], (1, REUSED, 7, ""), (1, TEXT, 0, "after")], again) == whole
+    assert again.reused == 1
+    assert again.found == first.found  # and so can be once more
+    (part,) = again.found.values()
+    assert part.top == first.found[7].top
+
+
+def test_what_is_not_in_the_page_any_more_is_not_kept() -> None:
+    first = Parts()
+    walked(LISTED, first)
+    second = Parts(first.found)
+    assert walked([(0, BUTTON, 3, "Only")], second) == [("button", "Only")]
+    assert not second.found
+
+
+def test_a_part_without_anything_to_show_stays_without() -> None:
+    first = Parts()
+    assert walked([(0, OPENED, 1, ""), (0, ITEM, 2, ""), (0, CLOSED, 1, ""), (0, BUTTON, 3, "B")], first) == [
+        ("button", "B")
+    ]
+    assert walked([(0, REUSED, 1, ""), (0, BUTTON, 3, "B")], Parts(first.found)) == [("button", "B")]
+
+
+def test_an_unknown_part_is_refused() -> None:
+    with pytest.raises(PartChanged):
+        walked([(0, REUSED, 7, "")], Parts())
+
+
+def test_a_part_under_another_name_is_refused() -> None:
+    """Text that only repeats the name above is left out."""
+    rows = [(1, OPENED, 7, ""), (1, TEXT, 0, "Name"), (1, CLOSED, 7, "")]
+    first = Parts()
+    assert walked([(0, BUTTON, 1, "Name"), *rows], first) == [("button", "Name")]
+    assert walked([(0, BUTTON, 1, "Name"), (1, REUSED, 7, "")], Parts(first.found)) == [("button", "Name")]
+    with pytest.raises(PartChanged):
+        walked([(0, BUTTON, 1, "Other"), (1, REUSED, 7, "")], Parts(first.found))
+
+
+def test_a_part_with_a_caption_of_another_name_is_refused() -> None:
+    rows = [
+        (0, OPENED, 7, ""),
+        (0, CAPTION, 4, ""),
+        (0, TEXT, 0, "Age"),
+        (0, EDGE, 0, ""),
+        (0, CLOSED, 7, ""),
+    ]
+    field = (0, FIELD, 1, "Age")
+    first = Parts()
+    assert walked([*rows, field], first, labels=[4, "Age"]) == [("textbox", "Age")]
+    reused = [(0, REUSED, 7, ""), field]
+    assert walked(reused, Parts(first.found), labels=[4, "Age"]) == [("textbox", "Age")]
+    for labels in ([], [4, "Years"]):
+        with pytest.raises(PartChanged):
+            walked(reused, Parts(first.found), labels=labels)
+
+
+def test_a_part_that_did_not_end_is_not_kept() -> None:
+    parts = Parts()
+    walked(LISTED[:-1], parts)
+    assert not parts.found

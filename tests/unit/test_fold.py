@@ -215,7 +215,7 @@ def test_no_interactive_node_is_lost(reply: Any) -> None:
     for node in ax_tree.nodes:
         if node.role is None or node.role.value not in ("InlineTextBox", "ListMarker"):
             by_id.setdefault(node.node_id, node)
-    below = {child for node in ax_tree.nodes for child in node.child_ids}
+    below = {child for node in by_id.values() for child in node.child_ids}
     queue = [node_id for node_id in by_id if node_id not in below]
     queue = queue or [node.node_id for node in ax_tree.nodes[:1]]
     reached: set[str] = set()

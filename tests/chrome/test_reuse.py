@@ -1,0 +1,274 @@
+"""A further snapshot, for which parts of the page were not read again, says what one from scratch says.
+
+The page is changed at random in all the ways of tests/support/mutations.js; the oracle is `fresh=True` right after.
+"""
+
+from __future__ import annotations
+
+import difflib
+import random
+from pathlib import Path
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.snapshot.snapshot import Snapshot
+
+pytestmark = pytest.mark.chrome
+
+MUTATIONS = (Path(__file__).parents[1] / "support" / "mutations.js").read_text()
+RICH = (Path(__file__).parent / "data" / "reuse.html").read_text()
+CORPUS = sorted(Path(__file__).with_name("corpus").glob("*.html"))
+
+ROW = '<li><a href="/{0}">Item {0}</a> <button>Buy {0}</button> <label><input type=checkbox> Mark {0}</label></li>'
+
+
+def said(snapshot: Snapshot) -> tuple[str, list[tuple[str, int]], int]:
+    refs = [(str(ref), ref.backend_node_id) for ref in snapshot.refs.values()]
+    return snapshot.text, refs, snapshot.stats.nodes_seen
+
+
+def difference(scratch: Snapshot, further: Snapshot) -> str:
+    lines = difflib.unified_diff(
+        scratch.text.split("\n"), further.text.split("\n"), "scratch", "further", n=1, lineterm=""
+    )
+    return "\n".join(lines) or "the refs differ"
+
+
+async def compared(page: cdpengine.Page) -> int:
+    """Compare a further snapshot with one from scratch; how many parts were not read again.
+
+    A page may change by itself between the two (an animation ends), so they are compared once more.
+    """
+    for last in (False, True):
+        further = await page.snapshot()
+        scratch = await page.snapshot(fresh=True)
+        if said(further) == said(scratch):
+            break
+        assert not last, difference(scratch, further)
+    assert scratch.stats.parts_reused == 0
+    return further.stats.parts_reused
+
+
+def rows(count: int) -> str:
+    return "<h1>Stock</h1><ul>" + "\n".join(ROW.format(number) for number in range(count)) + "</ul>"
+
+
+def mixed(first: int) -> str:
+    """Return a page of every eighth page of the corpus, with rows around."""
+    parts = [f"<section>{path.read_text()}</section>" for path in CORPUS[first::8]]
+    return f"<!doctype html><title>Mixed</title><body>{rows(20)}{''.join(parts)}{rows(10)}"
+
+
+@pytest.mark.parametrize(
+    ("markup", "steps", "seed"),
+    [(RICH, 90, 1), (RICH, 90, 2), *((mixed(first), 25, 10 + first) for first in range(0, 8, 2))],
+    ids=lambda value: str(value) if isinstance(value, int) else "",
+)
+async def test_whatever_happens_to_the_page(
+    page: cdpengine.Page, httpserver: HTTPServer, markup: str, steps: int, seed: int
+) -> None:
+    httpserver.expect_request("/").respond_with_data(markup, content_type="text/html")
+    chance = random.Random(seed)
+    reused = 0
+    for step in range(steps):
+        if step % 30 == 0:  # changes pile up, and what hides much hides it for good
+            await page.goto(httpserver.url_for("/"))
+            await page.evaluate(MUTATIONS)
+            await page.snapshot()
+        if chance.random() < 0.1:
+            x, y = chance.randrange(700), chance.randrange(500)
+            await page.session.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        else:
+            await page.evaluate("seed => mutate(seed)", seed * 1_000_003 + step)
+        reused += await compared(page)
+    assert reused > steps  # otherwise nothing was tested
+
+
+SHEET = """<style>
+input:checked ~ .x { display: none } .row:hover .tip { display: none } main:has(.flag) .has { display: none }
+.up { text-transform: uppercase } .far { content-visibility: hidden } p.made::before { content: 'A' }
+</style>"""
+PAGE = f"""<!doctype html>{SHEET}<main>{rows(30)}
+<div class=row style="height:50px"><b class=tip>Tip</b> <button>Hover</button></div>
+<div><input type=checkbox id=c><span class=x>unless checked</span><button>x</button></div>
+<div><label for=f id=l>Name of field</label></div><div><input id=f><button>y</button></div>
+<div><i class=has>Unless flag</i><button>z</button></div><div id=t>Described</div>
+<div><button aria-describedby=t>w</button></div><div id=host><button>light</button></div>
+<div><select id=s><option>One<option>Two</select><input type=password id=p></div>
+<p class=made>text</p><div><fieldset id=fs><input aria-label=In></fieldset></div></main>"""
+
+CHANGES = {
+    "a value": ("f.value = 'typed'", '[value="typed"]'),
+    "a secret": ("p.value = 'x'", "[value=hidden]"),
+    "a checked state": (
+        "document.querySelectorAll('li input')[7].checked = true",
+        '"Mark 7" [ref=e25] [checked]',
+    ),
+    "a mixed state": ("document.querySelectorAll('li input')[8].indeterminate = true", "[checked=mixed]"),
+    "a selected option": ("s.options[1].selected = true", '[value="Two"]'),
+    "the focus": ("document.querySelectorAll('li button')[4].focus()", "[focused]"),
+    "a label elsewhere": ("l.textContent = 'Other name'", 'textbox "Other name"'),
+    "a new label elsewhere": (
+        "host.insertAdjacentHTML('beforebegin', '<label for=c>Fresh</label>')",
+        '"Fresh"',
+    ),
+    "a description elsewhere": ("t.firstChild.data = 'Otherwise'", '[description="Otherwise"]'),
+    "a sibling's state": ("c.checked = true", None),
+    "what another element has": ("host.classList.add('flag')", None),
+    "a rule of a sheet": ("document.styleSheets[0].insertRule('button { display: none }')", None),
+    "a rule of a sheet, changed": ("document.styleSheets[0].cssRules[5].style.display = 'none'", None),
+    "an adopted sheet": (
+        "(s => { s.replaceSync('i { visibility: hidden }'); document.adoptedStyleSheets = [s] })(new CSSStyleSheet())",
+        None,
+    ),
+    "a made-up text": ("document.styleSheets[0].cssRules[5].style.content = \"'Made up'\"", "Made up"),
+    "a class on the body": ("document.body.classList.add('up')", "ITEM 3"),
+    "a shadow root": ("host.attachShadow({ mode: 'open' }).innerHTML = '<button>dark</button>'", '"dark"'),
+    "a modal in a shadow root": (
+        "const root = host.attachShadow({ mode: 'open' }); root.innerHTML = '<dialog>'; root.firstChild.showModal()",
+        None,
+    ),
+    "a disabled group": ("fs.disabled = true", "[disabled]"),
+    "an attribute far above": ("document.querySelector('main').inert = true", None),
+    "an owner": ("host.setAttribute('aria-owns', 'f')", None),
+    "a validity": ("f.setCustomValidity('no')", "[invalid]"),
+    "a base": ("document.head.innerHTML += '<base href=\"http://elsewhere/\">'", "http://elsewhere/3"),
+    "a moved row": ("document.querySelector('ul').prepend(document.querySelector('li:last-child'))", None),
+    "an animation": (
+        "document.querySelector('h1').animate([{ visibility: 'hidden' }], { duration: 1e6, fill: 'both' }).finish()",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "shown"), CHANGES.values(), ids=CHANGES)
+async def test_what_no_one_is_told_of_is_seen(page: cdpengine.Page, change: str, shown: str | None) -> None:
+    await page.set_content(PAGE)
+    await page.snapshot()
+    assert await compared(page) > 30
+    before = (await page.snapshot()).text
+    await page.evaluate(f"() => {{ {change}; }}")
+    after = await page.snapshot()
+    assert said(after) == said(await page.snapshot(fresh=True))
+    if shown is not None:
+        assert shown in after.text
+        assert shown not in before
+    else:
+        assert after.text != before
+
+
+async def test_hovering(page: cdpengine.Page) -> None:
+    await page.set_content(
+        f"<!doctype html>{SHEET}<div class=row id=r><b class=tip>Tip</b><button>Hover</button></div>{rows(30)}"
+    )
+    assert "Tip" in (await page.snapshot()).text
+    assert await compared(page) > 25
+    await page.hover(next(ref for ref in (await page.snapshot()).refs.values() if ref.name == "Hover"))
+    assert await page.evaluate("() => r.matches(':hover')")
+    assert "Tip" not in (await page.snapshot()).text
+    assert await compared(page) > 25
+
+
+async def test_what_is_asked_for_otherwise_reuses_nothing(page: cdpengine.Page) -> None:
+    await page.set_content(rows(60))
+    await page.snapshot()
+    assert (await page.snapshot()).stats.parts_reused > 55
+    for snapshot in (
+        await page.snapshot(fresh=True),
+        await page.snapshot(root="ul"),
+        await page.snapshot(max_chars=500),
+        await page.snapshot(mode="ai"),
+        await page.snapshot(source="dom"),
+        await page.snapshot(source="hybrid"),
+    ):
+        assert snapshot.stats.parts_reused == 0
+    assert await compared(page) > 55  # and none of these is in the way
+
+
+async def test_a_new_document_begins_anew(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/").respond_with_data(rows(60), content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    await page.snapshot()
+    assert await compared(page) > 55
+    await page.reload()
+    assert await compared(page) == 0
+    assert await compared(page) > 55
+    await page.set_content(rows(40))
+    assert (await page.snapshot()).stats.parts_reused == 0
+    assert await compared(page) > 35
+
+
+async def test_two_that_look_at_one_page(
+    browser: cdpengine.Browser, page: cdpengine.Page, shared_endpoint: str
+) -> None:
+    await page.set_content(rows(60))
+    async with cdpengine.connect(shared_endpoint) as second:
+        other = next(each for each in second.pages if each.target_id == page.target_id)
+        for number in range(4):
+            await page.evaluate(
+                "n => { document.querySelectorAll('li button')[n].textContent = `Sold ${n}` }", number
+            )
+            assert await compared(page) >= (50 if number else 0)
+            if number % 2:
+                assert await compared(other) >= (50 if number > 1 else 0)
+
+
+async def test_at_the_same_time(page: cdpengine.Page) -> None:
+    await page.set_content(rows(60))
+    for number in range(5):
+        await page.evaluate(
+            "n => { document.querySelectorAll('li button')[n].textContent = `Sold ${n}` }", number
+        )
+        texts: list[str] = []
+
+        async def look(texts: list[str] = texts) -> None:
+            texts.append((await page.snapshot()).text)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(4):
+                nursery.start_soon(look)
+        assert set(texts) == {(await page.snapshot(fresh=True)).text}
+
+
+async def test_a_lost_answer_loses_nothing(page: cdpengine.Page) -> None:
+    await page.set_content(rows(100))
+    await page.snapshot()
+    for number in range(10):
+        await page.evaluate(
+            "n => { document.querySelectorAll('li button')[n].textContent = `Sold ${n}` }", number
+        )
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(page.snapshot)
+            for _ in range(number * 4):
+                await trio.lowlevel.checkpoint()
+            nursery.cancel_scope.cancel()
+        assert f"Sold {number}" in (await page.snapshot()).text
+        await compared(page)
+
+
+async def test_a_page_that_changes_all_the_time_is_left_in_peace(page: cdpengine.Page) -> None:
+    await page.set_content(rows(60))
+    await page.snapshot()
+    assert await compared(page) > 55
+    await page.evaluate("async () => { for (let i = 0; i < 30_000; i++) document.body.dataset.x = i }")
+    assert (await page.snapshot()).stats.parts_reused == 0
+    assert await compared(page) > 55
+
+
+async def test_nothing_is_added_to_nodes_that_are_used_once_more(page: cdpengine.Page) -> None:
+    """With few nodes to act on, clickable ones are added, to nodes that belong to that one snapshot."""
+    plain = "<div id=d onclick='1'>Click</div>" + "<p>text <b>bold</b></p>" * 60
+    buttons = "<button>1</button><button>2</button><button>3</button>"
+    await page.set_content(f"<div id=b>{buttons}</div>{plain}")
+    await page.snapshot()
+    assert await compared(page) > 50
+    await page.evaluate("() => b.replaceChildren()")
+    few = await page.snapshot()
+    assert 'generic "Click" [ref=' in few.text
+    assert few.stats.parts_reused == 0
+    await page.evaluate("html => { b.innerHTML = html }", buttons)
+    assert 'generic "Click" [ref=' not in (await page.snapshot()).text
+    assert await compared(page) > 50
