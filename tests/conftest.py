@@ -8,11 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 # Shells start background jobs with Ctrl-C ignored, and so would every program that a test starts from there.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+hypothesis.settings.register_profile("shared machine", deadline=None)
+hypothesis.settings.load_profile("shared machine")
 
 WIRE_LOG = pytest.StashKey[list[str]]()
 
@@ -54,3 +58,26 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if report.when == "call" and report.failed and lines:
         report.sections.append(("wire log, latest messages", "\n".join(lines[-80:])))
     return report
+
+
+# --- what failed beside others, for scripts/check.sh to run again by itself -----------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    path = os.environ.get("CDPENGINE_FAILED_TESTS")
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailedTests(Path(path)), "failed tests")
+
+
+class FailedTests:
+    """Writes the ids of the tests that failed to a file, one a line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._failed: dict[str, None] = {}
+        path.write_text("", "utf-8")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and report.nodeid not in self._failed:
+            self._failed[report.nodeid] = None
+            self._path.write_text("\n".join(self._failed) + "\n", "utf-8")

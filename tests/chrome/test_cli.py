@@ -336,6 +336,7 @@ def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.alone
 def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
     assert processes_of(tmp_path)
     waiting.kill()

@@ -13,6 +13,8 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 
+pytestmark = pytest.mark.alone
+
 HANGS = 200
 NAVIGATIONS = 100
 

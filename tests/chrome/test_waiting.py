@@ -155,6 +155,7 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.alone
 async def test_what_an_end_says(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
         with trio.fail_after(3), pytest.raises(cdpengine.DeadlineExceeded) as caught:
