@@ -24,7 +24,7 @@ import trio
 import cdpengine
 from benchmarks.pages import serve
 from benchmarks.peers import Peer, peer
-from cdpengine.snapshot.axtree import decode_ax_tree
+from cdpengine.snapshot.axtree import ax_nodes
 from cdpengine.snapshot.refs import RefTable
 from cdpengine.snapshot.render import SnapshotOptions, render
 from cdpengine.snapshot.tree import fold
@@ -142,9 +142,7 @@ async def memory(browser: cdpengine.Browser, url: str) -> dict[str, float]:
     await page.close()
     gc.collect()
     tracemalloc.start()
-    tree = decode_ax_tree(raw)
-    document = fold(tree, frame_id="frame")
-    del tree
+    document = fold(ax_nodes(raw), frame_id="frame")
     text = render(document, RefTable().assign([document]), SnapshotOptions()).text
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
