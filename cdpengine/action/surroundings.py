@@ -12,12 +12,11 @@ import itertools
 from collections.abc import Callable, Sequence
 
 import attrs
-import msgspec
 
 from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.in_page import Handle, handle_on, stale, unless_refused
 from cdpengine.action.placement import BoxModelReply, MetricsReply, Size
-from cdpengine.browser.frames import FrameTreeNode, FrameTreeReply
+from cdpengine.browser.frames import FrameOwner, FrameTreeNode, FrameTreeReply
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import RemoteError, StaleRef
@@ -25,10 +24,6 @@ from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 
 _Post = Callable[[PendingCall], PendingCall]
-
-
-class _FrameOwner(msgspec.Struct, rename="camel"):
-    backend_node_id: int
 
 
 @attrs.frozen
@@ -185,7 +180,7 @@ async def _owner_outside(
 
 async def _owner_id(node: Node, session: Session, frame_id: str) -> int:
     try:
-        owner = await session.request("DOM.getFrameOwner", {"frameId": frame_id}, _FrameOwner)
+        owner = await session.request("DOM.getFrameOwner", {"frameId": frame_id}, FrameOwner)
     except RemoteError as error:
         raise stale(node, "a node of a frame", "its frame is gone") from error
     return owner.backend_node_id

@@ -52,6 +52,12 @@ class FrameTreeReply(msgspec.Struct, rename="camel"):
     frame_tree: FrameTreeNode
 
 
+class FrameOwner(msgspec.Struct, rename="camel"):
+    """The reply to `DOM.getFrameOwner`: the element that holds a frame, in the document around it."""
+
+    backend_node_id: int
+
+
 class FrameAttached(msgspec.Struct, rename="camel"):
     """`Page.frameAttached`."""
 

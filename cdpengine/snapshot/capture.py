@@ -17,10 +17,9 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 
 import attrs
-import msgspec
 import trio
 
-from cdpengine.browser.frames import Frame
+from cdpengine.browser.frames import Frame, FrameOwner
 from cdpengine.browser.liveness import answers
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.renderer import renderer_of
@@ -113,10 +112,6 @@ class _Reading:
     reason: str = ""
 
 
-class _FrameOwner(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-
-
 class _Capturing:
     """One try at the whole of it."""
 
@@ -193,7 +188,7 @@ class _Capturing:
         try:
             with trio.CancelScope(deadline=self._started + self._share(_SAME_PROCESS)):
                 if call is not None:
-                    reading.owner = (await call.decoded(_FrameOwner)).backend_node_id
+                    reading.owner = (await call.decoded(FrameOwner)).backend_node_id
                     parent.owners.add(reading.owner)
         except EngineError as error:
             # Removed meanwhile, or its parent's process is gone: a frame without an owner is shown nowhere.
