@@ -123,7 +123,10 @@ async def test_whose_download_it_is(
     assert cancelled == ["other", "second"]
     for guid in cancelled:
         progress(scripted, "canceled", guid=guid)
-    await quiet()
+    for download in browser.downloads:
+        if download.guid in cancelled:
+            with pytest.raises(cdpengine.DownloadFailed):
+                await download.wait(timeout=5)  # its end is told once a thread has looked for what was written
     states = {download.guid: download.state for download in browser.downloads}
     assert states == {"other": "refused", "nobodys": "running", "own": "running", "second": "refused"}
 
