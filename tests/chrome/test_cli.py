@@ -130,25 +130,27 @@ def test_a_snapshot_in_json_holds_text_and_refs(shop: str) -> None:
     assert answer["stats"]
 
 
-def test_a_snapshot_can_be_narrowed(shop: str) -> None:
-    whole = run("snapshot", shop).stdout
-    interactive = run("snapshot", shop, "--interactive").stdout
+def test_a_snapshot_can_be_narrowed(shared_endpoint: str, shop: str) -> None:
+    snapshot = ("snapshot", shop, "--endpoint", shared_endpoint)
+    whole = run(*snapshot).stdout
+    interactive = run(*snapshot, "--interactive").stdout
     assert '- button "Add to cart"' in interactive
     assert len(interactive) < len(whole)
-    assert len(run("snapshot", shop, "--max-chars", "200").stdout) < len(whole)
-    heading = run("snapshot", shop, "--root", "h1", "--source", "dom", "--max-tokens", "100").stdout
+    assert len(run(*snapshot, "--max-chars", "200").stdout) < len(whole)
+    heading = run(*snapshot, "--root", "h1", "--source", "dom", "--max-tokens", "100").stdout
     assert heading.startswith('- heading "Cups for slow mornings"')
     assert heading.count("\n") == 1
 
 
-def test_the_accessibility_tree_in_json(shop: str) -> None:
-    done = run("snapshot", shop, "--mode", "aria", "--ignored", "--frame", shop, "--json")
+def test_the_accessibility_tree_in_json(shared_endpoint: str, shop: str) -> None:
+    snapshot = ("snapshot", shop, "--endpoint", shared_endpoint)
+    done = run(*snapshot, "--mode", "aria", "--ignored", "--frame", shop, "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert (answer["mode"], answer["stats"]["source"], answer["stats"]["frames"]) == ("aria", "ax", 1)
     assert [source["reason"] for source in answer["stats"]["sources"].values()] == ["asked for"]
     assert answer["nodes"]
-    missing = run("snapshot", shop, "--frame", "nowhere", "--json")
+    missing = run(*snapshot, "--frame", "nowhere", "--json")
     assert json.loads(missing.stdout)["error"]["type"] == "NodeNotFound"
     assert missing.returncode == 1
 
@@ -167,8 +169,10 @@ def test_the_accessibility_tree_in_json(shop: str) -> None:
         ("({a: [1, 'two']})", '{\n  "a": [\n    1,\n    "two"\n  ]\n}'),
     ],
 )
-def test_a_value_is_printed(expression: str, printed: str) -> None:
-    done = run("evaluate", "about:blank", "--", expression)  # "--", since one of them begins with a dash
+def test_a_value_is_printed(shared_endpoint: str, expression: str, printed: str) -> None:
+    done = run(
+        "evaluate", "about:blank", "--endpoint", shared_endpoint, "--", expression
+    )  # "--", since one of them begins with a dash
     assert done.returncode == 0, done.stderr
     assert done.stdout == printed + "\n"
 
@@ -177,8 +181,10 @@ def test_a_value_is_printed(expression: str, printed: str) -> None:
     ("expression", "value"),
     [("document.title", "Kettle & Crane, a small shop"), ("NaN", "NaN"), ("1 / -0", "-Infinity")],
 )
-def test_a_value_in_json_is_json_whatever_it_is(shop: str, expression: str, value: str) -> None:
-    done = run("evaluate", shop, expression, "--json")
+def test_a_value_in_json_is_json_whatever_it_is(
+    shared_endpoint: str, shop: str, expression: str, value: str
+) -> None:
+    done = run("evaluate", shop, expression, "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
@@ -389,11 +395,20 @@ def test_a_reader_that_leaves_is_no_error(shop: str) -> None:
     assert done.stderr == ""
 
 
-def test_an_element_is_passed_by_its_ref(shop: str) -> None:
-    done = run("evaluate", shop, "el => el.textContent.trim()", "--ref", "e1", "--json")
+def test_an_element_is_passed_by_its_ref(shared_endpoint: str, shop: str) -> None:
+    done = run(
+        "evaluate",
+        shop,
+        "el => el.textContent.trim()",
+        "--ref",
+        "e1",
+        "--json",
+        "--endpoint",
+        shared_endpoint,
+    )
     assert done.returncode == 0, done.stderr
     assert "Kettle" in json.loads(done.stdout)["value"]
-    wrong = run("evaluate", shop, "el => 1", "--ref", "e9999")
+    wrong = run("evaluate", shop, "el => 1", "--ref", "e9999", "--endpoint", shared_endpoint)
     assert wrong.returncode == 1
     assert "e9999" in wrong.stderr
 

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[cdpengine.Browser]:
-    """A browser of the test's own: whoever else follows the pages of a shared one answers their dialogs, too."""
-    async with cdpengine.launch() as browser:
-        yield browser
-
 
 ASK = {"alert": "alert('hello')", "confirm": "confirm('hello')", "prompt": "prompt('hello', 'there')"}
 ACCEPTED = {"default": ("alert",), "accept": ("alert", "confirm", "prompt"), "dismiss": (), "raise": ()}

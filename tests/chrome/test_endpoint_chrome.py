@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ import pytest
 import trio
 from trio_websocket import open_websocket_url
 
+import cdpengine
 from cdpengine.browser.endpoint import resolve_endpoint
 from cdpengine.browser.process import LaunchOptions, start_browser
 
@@ -38,7 +38,7 @@ async def ask_version(url: str) -> str:
 
 async def test_every_way_of_writing_it_leads_to_the_browser() -> None:
     with trio.fail_after(30):
-        async with start_browser(LaunchOptions(Path("/usr/bin/chromium"))) as process:
+        async with start_browser(LaunchOptions(cdpengine.find_browser().path)) as process:
             assert process.endpoint is not None
             port = urlsplit(process.endpoint).port
             path = urlsplit(process.endpoint).path
@@ -67,7 +67,7 @@ class Names(trio.abc.HostnameResolver):
 async def test_a_forwarded_port_and_a_dns_name(named: str) -> None:
     with trio.fail_after(30):
         async with (
-            start_browser(LaunchOptions(Path("/usr/bin/chromium"))) as process,
+            start_browser(LaunchOptions(cdpengine.find_browser().path)) as process,
             trio.open_nursery() as nursery,
         ):
             assert process.endpoint is not None

@@ -20,12 +20,13 @@ import pytest
 import trio
 from trio_websocket import open_websocket_url
 
+import cdpengine
 from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine.errors import InvalidArgument, LaunchFailed
 
 pytestmark = pytest.mark.chrome
 
-CHROMIUM = Path("/usr/bin/chromium")
+CHROMIUM = cdpengine.find_browser().path
 
 
 @pytest.fixture(autouse=True)
