@@ -1,4 +1,4 @@
-"""One scripted peer, one connection to it; every test that uses them runs over a websocket and over pipes."""
+"""A scripted peer and a connection to it, over a websocket and over pipes; and a scripted browser with the engine on it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 import trio
+from scripted_browser import ScriptedBrowser
 from scripting import Kind, settled
 
+import cdpengine
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.testing import ScriptedPeer
@@ -54,3 +56,20 @@ async def connection(peer: ScriptedPeer) -> AsyncIterator[Connection]:
 @pytest.fixture
 def root(connection: Connection) -> Session:
     return connection.root
+
+
+@pytest.fixture
+async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> cdpengine.Page:
+    return await browser.new_page()

@@ -5,7 +5,7 @@ No deadline here is measured on a real clock: what is asserted about time holds 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 import pytest
 import trio
@@ -20,23 +20,6 @@ LATE = 0.15
 """Seconds by which a deadline may be missed (the promise is budget + 150 ms)."""
 
 BACKEND = cdpengine.BackendNode(5)
-
-
-@pytest.fixture
-async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    async with ScriptedBrowser() as peer:
-        yield peer
-
-
-@pytest.fixture
-async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
-    async with scripted.engine() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def page(browser: cdpengine.Browser) -> cdpengine.Page:
-    return await browser.new_page()
 
 
 def sent_on(scripted: ScriptedBrowser, session_id: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,6 @@ from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
 
 GUID = "0a1b2c3d-0000-4000-8000-000000000001"
-
-
-@pytest.fixture
-async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    async with ScriptedBrowser() as peer:
-        yield peer
-
-
-@pytest.fixture
-async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
-    async with scripted.engine() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def page(browser: cdpengine.Browser) -> cdpengine.Page:
-    return await browser.new_page()
 
 
 def begin(peer: ScriptedBrowser, guid: str = GUID, frame: str = "T1", name: str = "x.txt") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,6 @@ from cdpengine.testing import SILENCE, Refusal, walk_cancellations
 NODE = cdpengine.BackendNode(5)
 INTERCEPT = "Page.setInterceptFileChooserDialog"
 OPENED = {"frameId": "T1", "mode": "selectSingle", "backendNodeId": 9}
-
-
-@pytest.fixture
-async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    async with ScriptedBrowser() as peer:
-        yield peer
-
-
-@pytest.fixture
-async def page(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Page]:
-    async with scripted.engine() as browser:
-        yield await browser.new_page()
 
 
 def sent(scripted: ScriptedBrowser, method: str) -> list[Mapping[str, Any]]:

@@ -20,18 +20,6 @@ from cdpengine.testing.peer import Answer
 from cdpengine.wire.tap import Tap
 
 
-@pytest.fixture
-async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    async with ScriptedBrowser() as peer:
-        yield peer
-
-
-@pytest.fixture
-async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
-    async with scripted.engine() as browser:
-        yield browser
-
-
 class Door:
     """Opens the lanes' connections, and refuses or keeps silent when told to."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import pickle
-from collections.abc import AsyncIterator
 
 import pytest
 import trio
@@ -17,23 +16,6 @@ from cdpengine.testing.peer import Answer
 
 QUICK = 0.1
 """Seconds that dialog, termination and probe may take together."""
-
-
-@pytest.fixture
-async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    async with ScriptedBrowser() as peer:
-        yield peer
-
-
-@pytest.fixture
-async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
-    async with scripted.engine() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def page(browser: cdpengine.Browser) -> cdpengine.Page:
-    return await browser.new_page()
 
 
 def hang(scripted: ScriptedBrowser) -> None:
