@@ -32,6 +32,9 @@ SCRIPTS = {"nodriver": "drivers", "zendriver": "drivers"}
 CASES = ("click", "hover", "type", "fill", "click_first_tab", "click_twentieth_tab")
 REPEATS = {"click": 40, "hover": 40, "type": 5, "fill": 10, "click_first_tab": 15, "click_twentieth_tab": 15}
 WARM_UP = 3
+REST = 1.0
+"""Seconds, on every side, until what a browser does at its start is over."""
+
 TABS = 20
 TEXT = ("the quick brown fox jumps over the lazy dog " * 12)[:500]
 
@@ -72,6 +75,7 @@ async def engine_round() -> dict[str, list[float]]:
     said: dict[str, list[float]] = {}
     async with cdpengine.launch() as browser:
         page, nodes = await prepared(browser)
+        await trio.sleep(REST)
         said["click"] = await timed(REPEATS["click"], lambda: page.click(nodes["go"]))
         assert await page.evaluate("clicks") == REPEATS["click"] + WARM_UP
 
@@ -117,6 +121,7 @@ def peer_round(python: Path, peer: str, executable: str) -> dict[str, Any]:
         "repeats": REPEATS,
         "tabs": TABS,
         "warm": WARM_UP,
+        "rest": REST,
     }
     script = HERE / f"peer_actions_{SCRIPTS.get(peer, peer)}.py"
     try:

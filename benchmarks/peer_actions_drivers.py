@@ -39,7 +39,7 @@ async def main(order, driver):
             said[case] = f"cannot: {type(error).__name__}: {error}"[:200]
 
     tab = await browser.get(address)
-    await asyncio.sleep(1)  # the document may still be replaced when `get` returns
+    await asyncio.sleep(order["rest"])  # also: the document may still be replaced when `get` returns
     go, other = await tab.select("#go"), await tab.select("#other")
     field = await tab.select("#field")
 

@@ -30,6 +30,7 @@ async def main(order):
         context = await browser.new_context()
         page = await context.new_page()
         await page.set_content(order["scene"])
+        await asyncio.sleep(order["rest"])
         await timed("click", lambda: page.click("#go"))
         assert await page.evaluate("clicks") == order["repeats"]["click"] + order["warm"]
         over = ["#go", "#other"]

@@ -44,6 +44,7 @@ async def main(order):
     async with Chrome(options=options) as browser:
         tab = await browser.start()
         await tab.go_to(address)
+        await asyncio.sleep(order["rest"])
         go, other, field = [await tab.find(id=name) for name in ("go", "other", "field")]
 
         async def clicks():

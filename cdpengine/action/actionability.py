@@ -1,10 +1,12 @@
 """Actionability: waits until a node can be acted on, and says where.
 
-Rule: one look is two round trips. The first scrolls the node into view and asks for its quads, the viewport
-and a handle on the node in an isolated world; the second runs actionability.js on the node and on the frame
-elements around it, which answers what the node is like and who receives events at the candidate points. A look
-that fails for a reason that may pass is repeated, after short growing pauses, until the budget ends; then the
-last reason is the error. A node that left its document never comes back: that is StaleRef at once.
+Rule: first a glance. One call of actionability.js on the node takes its middle for the point, if it is plain in
+the page that nothing has to be scrolled, measured or waited for. Where it is not, a look is two round trips. The
+first scrolls the node into view and asks for its quads and the viewport; the second runs actionability.js on the
+node and on the frame elements around it, which answers what the node is like and who receives events at the
+candidate points. A look that fails for a reason that may pass is repeated, after short growing pauses, until the
+budget ends; then the last reason is the error. A node that left its document never comes back: that is StaleRef at
+once.
 
 Stability is sampled over two animation frames when something may be moving: an animation of the node, of what it
 is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier look
@@ -16,7 +18,7 @@ witness.py), armed in the same call, sees who receives it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -24,6 +26,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine.action.covering import covering_node
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.in_page import (
@@ -31,7 +34,6 @@ from cdpengine.action.in_page import (
     handle_on,
     post_library_call,
     returned,
-    returned_object,
     run,
     stale,
     together,
@@ -55,12 +57,9 @@ from cdpengine.errors import (
     ConnectionLost,
     Covered,
     Disabled,
-    EvaluationFailed,
     Invisible,
     NotInteractable,
-    RemoteError,
     SessionGone,
-    StaleRef,
     Unstable,
 )
 from cdpengine.js import script
@@ -89,14 +88,6 @@ _ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', beh
 _group_numbers = itertools.count(1)
 
 
-class _DescribedNode(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-
-
-class _Described(msgspec.Struct):
-    node: _DescribedNode
-
-
 class _Focus(msgspec.Struct):
     focused: bool
     holder: str = ""
@@ -117,7 +108,7 @@ class Inspection:
     _looks: int = 0
     _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
     _align: str | None = None
-    _cover: tuple[Handle, object] | None = None
+    _cover: tuple[Handle, dict[str, Any]] | None = None
 
     async def wait_for_point(
         self,
@@ -180,8 +171,8 @@ class Inspection:
             )
         if failure is None:
             raise self.budget.exceeded()
-        if isinstance(failure, Covered):
-            failure.covering_node = await self._covering_node(margin / 2)
+        if isinstance(failure, Covered) and self._cover is not None:
+            failure.covering_node = await covering_node(*self._cover, margin / 2)
         spent = trio.current_time() - started
         failure.steps = (*self.budget.steps, f"looked {self._looks} times in {spent:.1f} s")
         raise failure
@@ -189,32 +180,13 @@ class Inspection:
     def _refusal(self, kind: type[NotInteractable], reason: str) -> NotInteractable:
         return kind(action=self.action, target=self.node.description, reason=reason)
 
-    async def _covering_node(self, patience: float) -> int | None:
-        """Return the backend node id of what was last seen to cover the node, if that can be had quickly."""
-        if self._cover is None:
-            return None
-        handle, request = self._cover
-        if handle.node.session.target_type == "iframe":
-            return None  # node ids count per process: only the page's own are of use to others
-        with (
-            trio.move_on_after(patience),
-            suppress(RemoteError, StaleRef, EvaluationFailed),
-            together() as post,
-        ):
-            found = post(post_library_call(handle, "covering", request, by_value=False))
-            object_id = await returned_object(found, handle.node)
-            if object_id is not None:
-                session = handle.node.session
-                described = await session.request("DOM.describeNode", {"objectId": object_id}, _Described)
-                session.post("Runtime.releaseObject", objectId=object_id)
-                return described.node.backend_node_id
-        return None
-
     # --- one look ------------------------------------------------------------------------------------------
 
     async def _point(
         self, required: Requirements, position: tuple[float, float] | None, witness: Witness | None
     ) -> Point:
+        if self._looks == 1 and position is None and (point := await self._glance(required, witness)):
+            return point
         placed = await self._place(position)
         look, around, requests = await self._look(placed, required, witness)
         if required.visible and look.invisible:
@@ -248,6 +220,23 @@ class Inspection:
             reason=f"{covering.covered} receives the events there{hint}",
             covered_by=covering.covered,
         )
+
+    async def _glance(self, required: Requirements, witness: Witness | None) -> Point | None:
+        """Return the point of a node where all is well at first sight; None where it has to be looked at closely.
+
+        Only in the page's own document: what is around a frame has to be measured.
+        """
+        node, outermost = self.node, self.node.session.target_type != "iframe"
+        if not (outermost and node.frame_id == node.session.target_id and required.receives_events):
+            return None
+        handle = await self._resolve()
+        request = look_request((), glance=True)
+        if witness is not None:
+            request["witness"] = witness.orders(inside=False, checked=True)
+            witness.armed([handle])
+        (seen,) = await self._answers([(handle, request)], witness)
+        poor = seen.invisible or (required.enabled and seen.disabled) or not all(seen.hits)
+        return None if poor else seen.point
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
         await self._usable(visible=True, editable=editable)
@@ -361,16 +350,21 @@ class Inspection:
         asked.sort(key=lambda each: each[0] is not handle)
         if witness is not None:
             witness.armed([one for one, _ in asked if one.node.session is self.node.session])
+        looks = await self._answers(asked, witness)
+        outer = [(one, look) for (one, _), look in zip(asked[1:], looks[1:], strict=True)]
+        return looks[0], outer, [request for _, request in asked]
+
+    async def _answers(
+        self, asked: Sequence[tuple[Handle, dict[str, Any]]], witness: Witness | None
+    ) -> list[Look]:
         with together() as post:
             calls = [post(post_library_call(one, "look", request)) for one, request in asked]
             if witness is not None:
                 witness.post_completion()
-            looks = [
+            return [
                 self._connected(await returned(call, one.node, Look))
                 for call, (one, _) in zip(calls, asked, strict=True)
             ]
-        outer = [(one, look) for (one, _), look in zip(asked[1:], looks[1:], strict=True)]
-        return looks[0], outer, [request for _, request in asked]
 
     def _connected(self, look: Look) -> Look:
         if not look.connected:

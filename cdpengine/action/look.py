@@ -28,7 +28,7 @@ NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, recei
 
 
 class Look(msgspec.Struct):
-    """What actionability.js answers. A reason is "" when there is none."""
+    """What actionability.js answers. A reason is "" when there is none; `point` is that of a glance."""
 
     connected: bool
     element: str
@@ -40,12 +40,22 @@ class Look(msgspec.Struct):
     hits: list[bool] = []
     covered: str = ""
     untouchable: bool = False
+    point: Point | None = None
 
 
 def look_request(
-    points: Sequence[Point], frame: Quad | None = None, *, settle: bool = False
+    points: Sequence[Point], frame: Quad | None = None, *, settle: bool = False, glance: bool = False
 ) -> dict[str, Any]:
-    """Return what the library's `look` is asked; with `frame`, the points are taken to fractions of it."""
+    """Return what the library's `look` is asked; with `frame`, the points are taken to fractions of it.
+
+    With `glance` it chooses the point itself, if there is one that needs no measuring.
+    """
     if frame is not None:
         points = [frame.fractions(point) or Point(-1, -1) for point in points]
-    return {"points": list(points), "fractions": frame is not None, "settle": settle, "witness": None}
+    return {
+        "points": list(points),
+        "fractions": frame is not None,
+        "settle": settle,
+        "glance": glance,
+        "witness": None,
+    }

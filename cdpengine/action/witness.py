@@ -48,7 +48,6 @@ class Record(msgspec.Struct):
 
     `complete`: its last one too. `other` describes what received the first that went astray, of the type `astray`;
     `held`: it was held back. `consumed`: the node received the press, and the page took the node away at that.
-    `hovered`: it matched :hover at the end.
     """
 
     complete: bool = False
@@ -58,7 +57,6 @@ class Record(msgspec.Struct):
     astray: str = ""
     held: bool = False
     consumed: bool = False
-    hovered: bool = False
 
 
 class Departure(Protocol):
@@ -89,6 +87,7 @@ class Witness:
     id: str = attrs.field(factory=lambda: f"w{next(_numbers)}", init=False)
     handles: list[Handle] = attrs.field(factory=list, init=False)
     _ended: bool = attrs.field(default=True, init=False)
+    _turn: int = attrs.field(default=0, init=False)
     _completion: PendingCall | None = attrs.field(default=None, init=False)
     _early: Record | None = attrs.field(default=None, init=False)
 
@@ -96,6 +95,7 @@ class Witness:
         """Return what witness.js is told. `inside`: armed on a frame around the node; `checked`: not forced."""
         return {
             "id": self.id,
+            "turn": self._turn,
             "watch": list(self.watch),
             "final": self.final,
             "count": self.count,
@@ -114,8 +114,9 @@ class Witness:
         """Ask to be told when the action is complete: before the input, which may hold the page up for long."""
         if self._completion is not None:
             self._completion.abandon()
-        request = {"id": self.id, "final": False}
+        request = {"id": self.id, "final": False, "turn": self._turn}
         self._completion = post_library_call(self.handles[0], "receipt", request)
+        self._turn += 1
 
     def end(self) -> None:
         """Take the witness away, if that has not been done. Posted, not awaited: also while being cancelled."""
@@ -127,8 +128,10 @@ class Witness:
 
     def _post_ends(self) -> list[PendingCall]:
         calls: list[PendingCall] = []
+        # The node's own witness has ended by itself when it has told that the action is complete.
+        over = self._early is not None and self._early.complete
         with suppress(SessionGone, ConnectionLost):
-            for handle in self.handles:
+            for handle in self.handles[1:] if over else self.handles:
                 calls.append(post_library_call(handle, "receipt", {"id": self.id, "final": True}))  # noqa: PERF401
         return calls
 

@@ -7,6 +7,7 @@ processes, an old number may name another context.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -52,10 +53,16 @@ class IsolatedWorlds:
     async def resolve(self, node: Node, group: str) -> str:
         """Return the remote object id of `node` in its frame's isolated world, to be released with `group`.
 
-        One round trip when the frame's world is known. Raises RemoteError when Chrome knows no such node.
+        One round trip when the frame's world is known; one call only when a library is kept for it, whose id then
+        tells whether it is still that world. Raises RemoteError when Chrome knows no such node.
         """
         session, frame_id = node.session, node.frame_id
         known = self._contexts.get((session.id, frame_id))
+        if known is not None and (session.id, frame_id) in self._libraries:
+            with suppress(RemoteError):
+                object_id = _object_id(await self._post_resolve(node, known, group).result())
+                if self.library(node, object_id) is not None:
+                    return object_id
         creation = self._post_create(session, frame_id)
         resolution = None if known is None else self._post_resolve(node, known, group)
         try:

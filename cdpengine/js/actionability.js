@@ -4,6 +4,8 @@
 //   fractions  the points are fractions (0..1) of the viewport's size instead
 //   settle     sample the position over two animation frames even when nothing is animated
 //   witness    null, or what the witness is to watch once nothing here stands in the way
+//   glance     there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
+//              scrolling; else no point is tried, nothing is waited for and nothing is armed
 // Answers, at once or as a promise, with plain JSON: see answer().
 (function (request, tools, arm) {
   "use strict";
@@ -81,6 +83,25 @@
     return { never: "", readonly: readonly ? "it is read-only" : "" };
   }
 
+  // The middle of the node, where that is all in view as one upright box, which nothing around it cuts; else null.
+  // Whole pixels, because Chrome floors the coordinates of a mouse event before it looks for the target.
+  function middleInView() {
+    const { scale, offsetLeft, offsetTop, width, height } = visualViewport;
+    const boxes = scale === 1 && !offsetLeft && !offsetTop && !imageOf(element) ? rects() : [];
+    if (boxes.length !== 1) return null;
+    const box = boxes[0];
+    const within = (edge) =>
+      box.left >= edge.left && box.top >= edge.top && box.right <= edge.right && box.bottom <= edge.bottom;
+    if (box.width < 1 || box.height < 1 || !within({ left: 0, top: 0, right: width, bottom: height })) return null;
+    for (const at of flatAncestors(element)) {
+      const { overflowX, overflowY } = getComputedStyle(at);
+      const cuts = overflowX !== "visible" || overflowY !== "visible";
+      if (at !== element && at !== document.documentElement && cuts && !within(at.getBoundingClientRect())) return null;
+    }
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    return [Math.floor(x) >= box.left ? Math.floor(x) : x, Math.floor(y) >= box.top ? Math.floor(y) : y];
+  }
+
   function hitTest() {
     const chain = roots();
     let covered = "";
@@ -138,6 +159,7 @@
       hits,
       covered,
       untouchable,
+      point: request.glance ? request.points[0] ?? null : null,
     };
   }
 
@@ -146,6 +168,11 @@
     return { connected: false, element: element ? describe(element) : "#" + node.nodeName };
   }
   if (request.witness) tools.expected(request.witness.id);
+  if (request.glance) {
+    const point = animating() ? null : middleInView();
+    request.points = point ? [point] : [];
+    return answer(false);
+  }
   // Nothing can be moving unless an animation runs or the caller has a reason to ask (it has just scrolled, or
   // the last look failed). Movement by script alone is not waited for: the hit test comes after it anyway.
   if (!request.settle && !animating()) return answer(false);

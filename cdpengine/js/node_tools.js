@@ -129,10 +129,17 @@
   function expected(id) {
     const witnesses = (document.cdpengineWitnesses ??= new Map());
     if (!witnesses.has(id)) {
-      witnesses.set(id, { record: null, waiting: [], meant: () => false, hovered: () => false, unlisten() {} });
+      witnesses.set(id, { record: null, waiting: [], meant: () => false, unlisten() {} });
     }
     return witnesses.get(id);
   }
 
-  return { expected, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf };
+  function ended(id) {
+    const witnesses = document.cdpengineWitnesses;
+    witnesses.get(id).unlisten();
+    witnesses.delete(id);
+    if (witnesses.size === 0) delete document.cdpengineWitnesses;
+  }
+
+  return { expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf };
 })

@@ -1,6 +1,7 @@
 // Arms a witness: it sees, as the page's own events tell, who receives the input of one action.
 // Called in an isolated world, right before the input is sent, with what to watch:
 //   id       the action's own name; arming again under it begins anew
+//   turn     which arming this is: receipt.js is asked with the same number
 //   watch    the types of the events to look at
 //   final    the type of the event that completes the action, `count` times; "" for none
 //   guard    a press that goes to something else is held back from it, with all that follows from it
@@ -67,7 +68,9 @@
     if (record.seen.length < MOST) record.seen.push(event.type);
     if (event.type === wanted.final && ++record.finals >= wanted.count) {
       record.complete = true;
-      waiting.splice(0).forEach((tell) => tell(record));
+      // Told in full to who asked last, it has nothing left to see or to say. That question can come late.
+      if (waiting.some(({ turn }) => turn === wanted.turn)) tools.ended(wanted.id);
+      waiting.splice(0).forEach(({ tell }) => tell(record));
     }
   }
 
@@ -109,7 +112,6 @@
     record,
     waiting,
     meant,
-    hovered: () => element.isConnected && element.matches(":hover"),
     unlisten: () => listening.forEach((remove) => remove()),
   });
 })

@@ -1,0 +1,96 @@
+"""A glance: where a node is plain to see it is clicked in a few calls; where it is not, it is measured as ever."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio.testing
+from action_stage import Stage
+
+from cdpengine.wire.tap import Traffic
+
+MEASURING = {"DOM.getContentQuads", "DOM.getBoxModel", "DOM.scrollIntoViewIfNeeded", "Page.getLayoutMetrics"}
+
+
+@asynccontextmanager
+async def sent(stage: Stage) -> AsyncIterator[list[str]]:
+    """The methods of what is sent meanwhile."""
+    methods: list[str] = []
+
+    def watch(traffic: Traffic) -> None:
+        if traffic.direction == "sent":
+            methods.append(json.loads(traffic.message)["method"])
+
+    with stage.session.connection.tap.watch(watch):
+        yield methods
+        await trio.testing.wait_all_tasks_blocked()
+
+
+async def test_a_click_on_a_still_page_takes_few_calls(stage: Stage) -> None:
+    await stage.show("<button id=go>Go</button><button id=other>Other</button>")
+    await stage.click("#go")
+    node = await stage.node("#other")
+    async with sent(stage) as methods:
+        await stage.click(node)
+    assert methods == [
+        "DOM.resolveNode",
+        "Runtime.callFunctionOn",
+        "Runtime.callFunctionOn",
+        *["Input.dispatchMouseEvent"] * 3,
+        "Browser.getVersion",
+        "Runtime.releaseObjectGroup",
+    ]
+    assert await stage.types("mousedown", "click") == ["mousedown", "click"] * 2
+    (press,) = [entry for entry in await stage.record("mousedown") if entry["target"] == "other"]
+    middle = await stage.js(
+        "(b => [Math.floor(b.x + b.width / 2), Math.floor(b.y + b.height / 2)])"
+        "(other.getBoundingClientRect())"
+    )
+    assert [press["x"], press["y"]] == middle
+
+
+CLOSELY = {
+    "out of view": "<div style='height:2000px'></div><button id=go>Go</button>",
+    "cut by a scroller": "<div style='width:200px;height:30px;overflow:auto'><p style='height:16px;margin:0'></p>"
+    "<button id=go style='height:20px;display:block'>Go</button></div>",
+    "over two lines": "<p style='width:90px;font:16px monospace'>xxxx <a id=go href='#x'>one two</a></p>",
+    "its middle covered": "<div style='position:relative;width:100px'><button id=go style='width:100px'>Go</button>"
+    "<i style='position:absolute;left:40px;top:0;width:20px;height:20px'></i></div>",
+    "moving": "<style>@keyframes m { from { margin-left: 0 } to { margin-left: 40px } }</style>"
+    "<button id=go style='animation: m .2s linear'>Go</button>",
+}
+
+
+@pytest.mark.parametrize("body", CLOSELY.values(), ids=CLOSELY)
+async def test_what_is_not_plain_to_see_is_measured(stage: Stage, body: str) -> None:
+    await stage.show(body)
+    node = await stage.node("#go")
+    if "animation" in body:
+        await stage.js("go.getAnimations().forEach(each => { each.currentTime = 0; each.play() })")
+    async with sent(stage) as methods:
+        await stage.click(node)
+    assert set(methods) >= MEASURING
+    assert [entry["target"] for entry in await stage.record("click")] == ["go"]
+    inside = "(b => b.top >= 0 && b.bottom <= innerHeight)(go.getBoundingClientRect())"
+    assert await stage.js(inside) is True
+
+
+async def test_what_a_scroller_cuts_is_scrolled_whole_into_view(stage: Stage) -> None:
+    await stage.show(CLOSELY["cut by a scroller"])
+    await stage.click("#go")
+    assert await stage.js("go.parentElement.scrollTop") >= 5
+
+
+async def test_a_witness_that_has_told_all_is_gone(stage: Stage) -> None:
+    await stage.show("<button id=go>Go</button>")
+    node = await stage.node("#go")
+    for _ in range(3):
+        await stage.click(node)
+        context = await stage.worlds.context(stage.session, node.frame_id)
+        left = await stage.session.call(
+            "Runtime.evaluate", expression="'cdpengineWitnesses' in document", contextId=context
+        )
+        assert left["result"]["value"] is False
