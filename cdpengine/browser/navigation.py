@@ -46,8 +46,8 @@ class Navigation:
 
     `url` is where the page is now. `status` is the HTTP status of its document; None where none is known:
     about:, data:, file:, a page out of the back/forward cache, or one brought back from a crash. `redirects`
-    are the URLs that redirected to it, in order; `same_document` says that only the fragment or the history
-    changed.
+    are the URLs that redirected to it, in order; `same_document` says that the page's document stayed: only the
+    fragment, the history or, on the way through the history, a frame in the page changed.
     """
 
     url: str
@@ -198,7 +198,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
 
     async def send(_dead: bool) -> str | None:
         before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
-        refusals = page.dialogs.refusals
+        refusals, frames_before = page.dialogs.refusals, _frame_places(page)
         budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
         await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
 
@@ -207,11 +207,41 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
             main = page.frames.main
             return main.loader_id != before or main.moves_within > moves_before
 
-        await page.wait_for(moved)
+        await page.wait_for(lambda: moved() or _frame_places(page) != frames_before)
+        while not moved():
+            # A frame went to another document, perhaps by itself: the history says whether that was all.
+            if await _is_at(page, entry.id) and not moved() and not page.navigation.under_way:
+                budget.step(f"waiting for {wait_until} of the frames that the history changed")
+                await page.wait_for(lambda: moved() or _frames_reached(page, frames_before, wait_until))
+                break
+            with trio.move_on_after(_HISTORY_PAUSE):
+                await page.wait_for(moved)
         loader_id = page.frames.main.loader_id
         return None if loader_id == before else loader_id
 
     return await _navigate(page, send, wait_until, budget)
+
+
+_HISTORY_PAUSE = 0.05
+"""Seconds between questions where in the history the page is: Chrome tells of that by no event."""
+
+
+async def _is_at(page: PageTarget, entry_id: int) -> bool:
+    history = await page.session.request("Page.getNavigationHistory", {}, _History)
+    return history.entries[history.current_index].id == entry_id
+
+
+def _frame_places(page: PageTarget) -> dict[str, tuple[str, int]]:
+    """Return which document each frame in the page shows, and how often it moved within it."""
+    main = page.frames.main
+    return {frame.id: (frame.loader_id, frame.moves_within) for frame in page.frames if frame is not main}
+
+
+def _frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
+    """Tell whether the frames that show another document than before have come as far as `state`."""
+    known = [frame for frame in page.frames if frame.id in before]
+    replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
+    return all(frame.reached(frame.loader_id, state) for frame in replaced)
 
 
 class _HistoryEntry(msgspec.Struct, rename="camel"):

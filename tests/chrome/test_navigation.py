@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -160,6 +161,43 @@ async def test_history_within_one_document(page: cdpengine.Page, site: HTTPServe
     navigation = await page.go_back()
     assert navigation.same_document
     assert navigation.url == site.url_for("/one")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"], ids=["same process", "process of its own"])
+async def test_history_of_a_frame_only(page: cdpengine.Page, site: HTTPServer, host: str) -> None:
+    inner = f"http://{host}:{site.port}"
+    site.expect_request("/around").respond_with_data(
+        f"<iframe src='{inner}/one'></iframe><script>window.kept = true</script>", content_type="text/html"
+    )
+    await page.goto(site.url_for("/around"))
+    await page.evaluate("void (location.href = '/two')", frame=page.frames[1])
+    await page.wait_for(text="two")
+    await page.evaluate("history.pushState(1, '', '/three')", frame=page.frames[1])
+    back, forward = page.go_back, page.go_forward
+    for go, path in ((back, "/two"), (back, "/one"), (forward, "/two"), (forward, "/three")):
+        navigation = await go(timeout=20)
+        assert navigation == cdpengine.Navigation(
+            url=site.url_for("/around"), status=None, same_document=True
+        )
+        assert [frame.url for frame in page.frames[1:]] == [inner + path]
+    assert await page.evaluate("window.kept") is True
+
+
+async def test_a_frame_that_moves_by_itself_does_not_end_the_way_through_the_history(
+    page: cdpengine.Page, site: HTTPServer
+) -> None:
+    busy = "<iframe src='/one'></iframe><script>let i = 0; setInterval(() => frames[0].location.replace('#' + ++i), 5)</script>"
+    site.expect_request("/busy").respond_with_data(busy, content_type="text/html")
+    site.expect_request("/late").respond_with_handler(_late)
+    await page.goto(site.url_for("/late"))
+    await page.goto(site.url_for("/busy"))
+    navigation = await page.go_back()
+    assert (navigation.url, navigation.same_document) == (site.url_for("/late"), False)
+
+
+def _late(_request: Request) -> Response:
+    time.sleep(0.3)  # a server takes its time, and the document before goes on meanwhile
+    return Response(page_html("late"), content_type="text/html", headers={"Cache-Control": "no-store"})
 
 
 async def test_frames_are_followed_over_processes(
