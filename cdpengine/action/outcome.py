@@ -29,7 +29,7 @@ class ActionOutcome:
     time the action ended; None when none had.
 
     `healed` is the Ref (`cdpengine.Ref`) that the action was done to instead of a stale one, with `heal=True`;
-    None where the target was what it had been.
+    None where the target was what it had been. `healed_destination` is the same of the node that a drag ends on.
     """
 
     action: str
@@ -45,6 +45,7 @@ class ActionOutcome:
     download: DownloadStarted | None = None
 
     healed: Any = None  # a Ref; this floor does not know what that is
+    healed_destination: Any = None
 
     @property
     def dialog(self) -> Dialog | None:

@@ -43,12 +43,14 @@ if TYPE_CHECKING:
 class Happenings:
     """What happens on a page while an action runs. Filled while it runs.
 
-    `healed` is the ref that the action is done to instead of a stale one.
+    `healed` is the ref that the action is done to instead of a stale one, `healed_destination` that of where a
+    drag ends.
     """
 
     dialogs: Span
     activity: Activity
     healed: Ref | None = None
+    healed_destination: Ref | None = None
 
 
 class PageBase:
@@ -120,18 +122,22 @@ class PageBase:
 
         Raises as `resolve`; with `heal`, StaleRef only when it is not sure what that is.
         """
+        node, happenings.healed = await self._aimed(target, heal, budget)
+        return node
+
+    async def _aimed(self, target: Target, heal: bool, budget: Budget) -> tuple[Node, Ref | None]:
         if not heal or not isinstance(target, str | Ref):
-            return self._node(target)
+            return self._node(target), None
         ref = known_ref(self._refs, target)
         error = await staleness(self._target, self._refs, self._worlds, ref)
         if error is None:
-            return self._node(ref)
+            return self._node(ref), None
         page = self._target
         while (seen := await look_again(page, self._worlds, ref, error, budget.remaining())) is None:
             budget.step("the frame's document was replaced while it was looked at")
         self._refs.assign(seen.documents)
-        happenings.healed = successor(page, self._refs, ref, error)
-        return self._node(happenings.healed)
+        healed = successor(page, self._refs, ref, error)
+        return self._node(healed), healed
 
     def _role_of(self, target: Target) -> str:
         """Return the role that a ref had in its snapshot; "" for targets that are no refs."""
@@ -181,6 +187,7 @@ class PageBase:
             popup=next(iter(activity.popups), None),
             download=next(iter(activity.downloads), None),
             healed=happenings.healed,
+            healed_destination=happenings.healed_destination,
         )
 
     def _ref_of(self, covering_node: int | None) -> str:

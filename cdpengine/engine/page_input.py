@@ -15,6 +15,7 @@ from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import click, hover
 from cdpengine.action.select import choose_clicked_option
 from cdpengine.action.touch import tap
+from cdpengine.browser.node import Node
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target
 
@@ -185,6 +186,7 @@ class PageInput(PageBase):
         steps: int = 5,
         modifiers: Sequence[str] = (),
         force: bool = False,
+        heal: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Drag a node with the left button to another node, or to a point (x, y) of the viewport.
@@ -192,18 +194,23 @@ class PageInput(PageBase):
         HTML5 drag and drop, with its dataTransfer, as well as pages that follow the pointer (sliders, sortable
         lists). `source_position` and `position` are relative to the top left of the source's and the destination's
         border box; `steps` is the number of moves between them. Both nodes are checked as by `click`; the
-        destination is scrolled to with the button down.
+        destination is scrolled to with the button down. `heal` is as for `click`, for both of them: the outcome's
+        `healed` and `healed_destination`.
 
         Raises as `click` does, and NotDelivered when the destination did not accept an HTML5 drop. However it
         ends, also cancelled, the button is up and nothing is being dragged.
         """
-        to = Point(*destination) if isinstance(destination, tuple) else None
-        described = f"({destination})" if to is not None else describe_target(destination)  # type: ignore[arg-type]
+        described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
         async with self._input(action, timeout) as (budget, happenings):
+            end: Node | Point
+            if isinstance(destination, tuple):
+                end = checked_point(*destination)
+            else:
+                end, happenings.healed_destination = await self._aimed(destination, heal, budget)
             outcome = await drag(
-                self._node(source),
-                checked_point(*to) if to is not None else self._node(destination),  # type: ignore[arg-type]
+                await self._aim(source, heal, budget, happenings),
+                end,
                 mouse=self.mouse,
                 worlds=self._worlds,
                 budget=budget,

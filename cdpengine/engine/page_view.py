@@ -23,12 +23,13 @@ class PageView(PageBase):
     """The part of a Page that scrolls and shows."""
 
     async def scroll(
-        self, dx: float, dy: float, target: Target | None = None, *, timeout: float = 30
+        self, dx: float, dy: float, target: Target | None = None, *, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
 
-        Over `target`, checked and verified as by `hover`; without one, where the mouse is. Where everything is at
-        its end already, nothing scrolls, as for a person. Raises InvalidArgument, and as `hover` does.
+        Over `target`, checked and verified as by `hover` (`heal` too); without one, where the mouse is. Where
+        everything is at its end already, nothing scrolls, as for a person. Raises InvalidArgument, and as `hover`
+        does.
         """
         over = "" if target is None else f" over {describe_target(target)}"
         async with self._input(f"scroll by ({dx}, {dy}){over}", timeout) as (budget, happenings):
@@ -42,7 +43,7 @@ class PageView(PageBase):
                     await rest(self.session, self._worlds, self._target.frames.main.id)
             else:
                 outcome = await scroll_at(
-                    self._node(target),
+                    await self._aim(target, heal, budget, happenings),
                     dx,
                     dy,
                     mouse=self.mouse,
@@ -53,15 +54,21 @@ class PageView(PageBase):
                 )
             return await self._told(outcome, happenings)
 
-    async def scroll_into_view(self, target: Target, *, timeout: float = 30) -> None:
+    async def scroll_into_view(
+        self, target: Target, *, heal: bool = False, timeout: float = 30
+    ) -> ActionOutcome:
         """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
 
-        Raises Invisible when it has no box or cannot be scrolled there, StaleRef, NodeNotFound.
+        The outcome's `point` is one of its visible points; `heal` is as for `click`. Raises Invisible when it has
+        no box or cannot be scrolled there, StaleRef, NodeNotFound.
         """
-        async with self._action(f"scroll {describe_target(target)} into view", timeout) as budget:
-            await scroll_into_view(
-                self._node(target), worlds=self._worlds, budget=budget, interruptions=self._target
+        action = f"scroll {describe_target(target)} into view"
+        async with self._input(action, timeout) as (budget, happenings):
+            node = await self._aim(target, heal, budget, happenings)
+            point = await scroll_into_view(
+                node, worlds=self._worlds, budget=budget, interruptions=self._target
             )
+            return await self._told(ActionOutcome("scroll into view", node.description, point), happenings)
 
     async def bounding_box(self, target: Target, *, timeout: float = 30) -> BoundingBox | None:
         """Return the upright rectangle around the node, in CSS pixels of the page's viewport; None if it has none.

@@ -16,7 +16,7 @@
   const PRESSES = ["pointerdown", "mousedown", "touchstart"];
   const MOST = 60; // events on record
 
-  const { element, describe, rects, roots, elementAt, receives } = tools;
+  const { element, flatAncestors, describe, rects, roots, elementAt, receives } = tools;
   const witnesses = document.cdpengineWitnesses;
   const before = witnesses?.get(wanted.id);
   if (!before) return; // it was ended before it began
@@ -34,8 +34,15 @@
     return points.some(([x, y]) => Math.abs(x - clientX) <= NEAR && Math.abs(y - clientY) <= NEAR);
   }
 
+  // Chrome scrolls before it tells the page of the wheel: by then something else can be at the point.
+  function scrolled() {
+    return Array.from(flatAncestors(element), (at) => at.scrollLeft + " " + at.scrollTop).join();
+  }
+  const scrolledBefore = wanted.watch.includes("wheel") ? scrolled() : "";
+
   function meant(event) {
     if (wanted.inside) return false;
+    if (event.type === "wheel" && scrolled() !== scrolledBefore) return true;
     const path = event.composedPath();
     return path.includes(element) || path.some((at) => at.localName === "label" && at.control === element);
   }

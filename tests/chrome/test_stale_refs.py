@@ -154,6 +154,27 @@ async def test_heal_takes_what_stands_in_its_place_and_says_so(page: cdpengine.P
     assert (await page.press("Enter", "e3", heal=True)).healed.id == "e6"
 
 
+async def test_heal_of_both_ends_of_a_drag_and_of_what_is_scrolled_to(page: cdpengine.Page) -> None:
+    await shown(page, "<button>From</button><p style='height:3000px'></p><button>To</button>")
+    record = """() => { window.seen = []; for (const type of ['mousedown', 'mouseup'])
+      addEventListener(type, event => seen.push([type, event.target.textContent])) }"""
+    await page.evaluate(record)
+    await page.evaluate(AGAIN)
+    with pytest.raises(StaleRef):
+        await page.drag("e1", "e2")
+    outcome = await page.drag("e1", "e2", heal=True)
+    assert [outcome.healed.name, outcome.healed_destination.name] == ["From", "To"]
+    assert await page.evaluate("seen") == [["mousedown", "From"], ["mouseup", "To"]]
+    outcome = await page.drag(outcome.healed, outcome.healed_destination, heal=True)
+    assert (outcome.healed, outcome.healed_destination) == (None, None)
+    await page.evaluate("scrollTo(0, 0)")
+    await page.evaluate(AGAIN)
+    there = await page.scroll_into_view("e2", heal=True)
+    assert there.healed.name == "To"
+    assert await page.evaluate("scrollY") > 1000
+    assert (await page.scroll(0, -500, there.healed, heal=True)).healed is None
+
+
 async def test_heal_types_into_the_field_that_came_instead(page: cdpengine.Page) -> None:
     await shown(page, "<input aria-label=Name>")
     await page.evaluate("document.querySelector('input').outerHTML = '<input aria-label=Name>'")
