@@ -8,7 +8,8 @@ action     click, hover, type, press               }
 browser    find Chrome, start it, tabs, frames, navigation
 session    connections, sessions, event streams, targets
 wire       messages, the sans-I/O mux, transports, the tap
-budget, errors, nursery: what everything stands on; testing: a scripted peer; js: the page's helpers
+budget, errors, nursery: what everything stands on; debug: recordings of the wire; testing: a scripted peer;
+js: the page's helpers
 
 The names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -69,7 +70,11 @@ if TYPE_CHECKING:
         OptionNotFound,
         PageUnresponsive,
         ProtocolError,
+        RecordingDamaged,
+        RecordingFailed,
+        RecordingLacks,
         RemoteError,
+        ReplayDiverged,
         RescueReport,
         RescueStep,
         SessionGone,
@@ -128,12 +133,13 @@ _HOME = {
     "cdpengine.engine.page_forms": "Field",
     "cdpengine.engine.targets": "BackendNode Target",
     "cdpengine.errors": """
-        AmbiguousNode BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded
-        DialogOpened Disabled DownloadFailed EngineError EvaluationDisabled EvaluationFailed
-        EvaluationTerminated EvaluationTimeout EventsLost FailedField FormErrors InvalidArgument
-        Invisible LaunchFailed NavigationFailed NodeError NodeNotFound NotDelivered NotInteractable
-        OptionNotFound PageUnresponsive ProtocolError RemoteError RescueReport RescueStep
-        SessionGone StaleRef TargetCrashed UndecodableReply Unstable ValueRefused ValueTooLarge
+        AmbiguousNode BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded DialogOpened
+        Disabled DownloadFailed EngineError EvaluationDisabled EvaluationFailed EvaluationTerminated
+        EvaluationTimeout EventsLost FailedField FormErrors InvalidArgument Invisible LaunchFailed
+        NavigationFailed NodeError NodeNotFound NotDelivered NotInteractable OptionNotFound PageUnresponsive
+        ProtocolError RecordingDamaged RecordingFailed RecordingLacks RemoteError ReplayDiverged
+        RescueReport RescueStep SessionGone StaleRef TargetCrashed UndecodableReply Unstable ValueRefused
+        ValueTooLarge
     """,
     "cdpengine.evaluate.counters": "EvaluationStatistics",
     "cdpengine.evaluate.evaluation": "JSHandle",
@@ -238,8 +244,12 @@ __all__ = [
     "PageUnresponsive",
     "PopupOpened",
     "ProtocolError",
+    "RecordingDamaged",
+    "RecordingFailed",
+    "RecordingLacks",
     "Ref",
     "RemoteError",
+    "ReplayDiverged",
     "RescueReport",
     "RescueStep",
     "Session",

@@ -34,6 +34,7 @@ from cdpengine.evaluate.evaluation import Evaluator, Script
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ref_tables import REF_TABLES
 from cdpengine.snapshot.refs import Ref, RefTable
+from cdpengine.wire.tap import span as action_span
 
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
@@ -151,7 +152,11 @@ class PageBase:
         With `also_unready`, a page that is crashed or stuck will do: the action brings it back.
         """
         async with told_unresponsive(self._target):
-            with within(action, timeout) as budget, self._target.dialogs.reported(action):
+            with (
+                action_span(f"page.{action}"),
+                within(action, timeout) as budget,
+                self._target.dialogs.reported(action),
+            ):
                 await (self._target.started() if also_unready else self._target.ready())
                 try:
                     yield budget

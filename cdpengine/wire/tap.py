@@ -7,24 +7,63 @@ is taken out and logged: whoever looks on must not be able to break what he look
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Literal, Protocol
 
 import attrs
+import msgspec
 
 logger = logging.getLogger("cdpengine.wire")
 
 
 @attrs.frozen
-class Traffic:
-    """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection."""
+class Span:
+    """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile."""
+
+    number: int
+    name: str
+
+
+class Traffic(msgspec.Struct, frozen=True):
+    """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection.
+
+    `span` is the action that a command was sent for, None for what no action caused, and for what is received.
+    """
 
     time: float
     direction: Literal["sent", "received"]
     connection: str
     message: bytes | str
+    span: Span | None = None
+
+
+_span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)
+_numbers = itertools.count(1)
+
+
+@contextmanager
+def span(name: str) -> Iterator[None]:
+    """Name the action that the commands of the body, and of the tasks that it starts, are sent for.
+
+    The outermost name holds: an action that is made of others is one action.
+    """
+    if _span.get() is not None:
+        yield
+        return
+    token = _span.set(Span(next(_numbers), name))
+    try:
+        yield
+    finally:
+        _span.reset(token)
+
+
+def current_span() -> Span | None:
+    """Return the action that runs now, None when there is none."""
+    return _span.get()
 
 
 class Watcher(Protocol):
@@ -39,6 +78,15 @@ class Tap:
 
     def __init__(self) -> None:
         self.watchers: tuple[Watcher, ...] = ()
+        self._connections: dict[str, int] = {}
+
+    def name_connection(self, endpoint: str) -> str:
+        """Return what a connection is called in its Traffic: its endpoint, with a number from the second one on.
+
+        Ids of commands are unique within one connection only, so two to the same endpoint need two names.
+        """
+        number = self._connections[endpoint] = self._connections.get(endpoint, 0) + 1
+        return endpoint if number == 1 else f"{endpoint} #{number}"
 
     @contextmanager
     def watch(self, watcher: Watcher) -> Iterator[None]:

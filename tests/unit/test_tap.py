@@ -69,3 +69,9 @@ def test_the_watcher_leaves_when_the_body_raises() -> None:
     with pytest.raises(KeyError), tap.watch(lambda _: None):
         raise KeyError
     assert not tap.watchers
+
+
+def test_two_connections_to_one_endpoint_have_two_names() -> None:
+    tap = Tap()
+    names = [tap.name_connection(endpoint) for endpoint in ("ws://a", "ws://b", "ws://a", "ws://a")]
+    assert names == ["ws://a", "ws://b", "ws://a #2", "ws://a #3"]
