@@ -126,7 +126,9 @@ async def test_whose_download_it_is(
     for download in browser.downloads:
         if download.guid in cancelled:
             with pytest.raises(cdpengine.DownloadFailed):
-                await download.wait(timeout=5)  # its end is told once a thread has looked for what was written
+                await download.wait(
+                    timeout=5
+                )  # its end is told once a thread has looked for what was written
     states = {download.guid: download.state for download in browser.downloads}
     assert states == {"other": "refused", "nobodys": "running", "own": "running", "second": "refused"}
 
