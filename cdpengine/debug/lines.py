@@ -95,6 +95,12 @@ class LineMaker:
         self._number += count
         return line
 
+    def span_ended(self, time: float, number: int, began: float) -> bytes:
+        """Return the line that says that an action is over; b"" when no line said that it began."""
+        if self._spans.pop(number, self) is self:
+            return b""
+        return self._line(time, "span-end", span=number, ms=round((time - began) * 1000, 3))
+
     def end(self, time: float) -> bytes:
         """Return the last line."""
         return self._line(time, "end")

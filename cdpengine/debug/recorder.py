@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 import attrs
 import msgspec
@@ -26,7 +26,7 @@ from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
 from cdpengine.debug.redact import Redactor
 from cdpengine.errors import InvalidArgument, RecordingFailed
-from cdpengine.wire.tap import Tap, Traffic
+from cdpengine.wire.tap import Span, Tap, Traffic
 
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
@@ -64,6 +64,12 @@ class RecorderStatistics:
     written: int
 
 
+class _SpanEnd(NamedTuple):
+    time: float
+    number: int
+    began: float
+
+
 class Recorder:
     """A watcher of the tap that writes a recording. Made by `record`; `path` is where it writes."""
 
@@ -80,7 +86,7 @@ class Recorder:
         self.path = path
         self.failure: BaseException | None = None
         self._most_queued = queued
-        self._queue: queue.SimpleQueue[Traffic | Literal["end"]] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Traffic | _SpanEnd | Literal["end"]] = queue.SimpleQueue()
         self._ending = threading.Event()
         self._messages = 0
         self._lost = 0
@@ -125,6 +131,11 @@ class Recorder:
         self._messages += 1
         self._bytes_in += size
         self._queue.put(traffic)
+
+    def span_ended(self, span: Span, time: float) -> None:
+        """Take the end of an action."""
+        if self.failure is None:
+            self._queue.put(_SpanEnd(time, span.number, span.began))
 
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""
@@ -197,6 +208,9 @@ class Recorder:
             if traffic == "end":
                 lines.append(self._lines.end(self._ended))
                 return lines, size, True
+            if isinstance(traffic, _SpanEnd):
+                lines.append(self._lines.span_ended(traffic.time, traffic.number, traffic.began))
+                continue
             self._latest = traffic.time
             lines += self._lines.lines(traffic)
             size += len(traffic.message)

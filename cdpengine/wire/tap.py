@@ -12,20 +12,28 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 import msgspec
+import trio
 
 logger = logging.getLogger("cdpengine.wire")
+
+_FAILED = "a watcher of the traffic failed and was taken out"
 
 
 @attrs.frozen
 class Span:
-    """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile."""
+    """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile.
+
+    `began` is trio's clock in seconds; `taps` are those that saw a command of it, and so are told when it ends.
+    """
 
     number: int
     name: str
+    began: float = 0.0
+    taps: set[Tap] = attrs.field(factory=set, eq=False, repr=False)
 
 
 class Traffic(msgspec.Struct, frozen=True):
@@ -49,16 +57,19 @@ _numbers = itertools.count(1)
 def span(name: str) -> Iterator[None]:
     """Name the action that the commands of the body, and of the tasks that it starts, are sent for.
 
-    The outermost name holds: an action that is made of others is one action.
+    The outermost name holds: an action that is made of others is one action. Must be called in trio.
     """
     if _span.get() is not None:
         yield
         return
-    token = _span.set(Span(next(_numbers), name))
+    begun = Span(next(_numbers), name, trio.current_time())
+    token = _span.set(begun)
     try:
         yield
     finally:
         _span.reset(token)
+        for tap in begun.taps:
+            tap.end_span(begun)
 
 
 def current_span() -> Span | None:
@@ -71,6 +82,14 @@ class Watcher(Protocol):
 
     def __call__(self, traffic: Traffic, /) -> None:
         """Take one message. Must not block."""
+
+
+@runtime_checkable
+class SpanWatcher(Protocol):
+    """A watcher that wants to know, too, when an action that it saw a command of has ended."""
+
+    def span_ended(self, span: Span, time: float, /) -> None:
+        """Take the end of one action, on trio's clock in seconds. Must not block."""
 
 
 class Tap:
@@ -102,12 +121,25 @@ class Tap:
 
     def pass_on(self, traffic: Traffic) -> None:
         """Hand one message to every watcher. Callers test `watchers` first, so that an idle tap costs nothing."""
+        if traffic.span is not None:
+            traffic.span.taps.add(self)
         for watcher in self.watchers:
             try:
                 watcher(traffic)
             except Exception:
-                logger.exception("a watcher of the traffic failed and was taken out")
+                logger.exception(_FAILED)
                 self._remove(watcher)
+
+    def end_span(self, span: Span) -> None:
+        """Tell every watcher that wants to know that an action is over."""
+        time = trio.current_time()
+        for watcher in self.watchers:
+            if isinstance(watcher, SpanWatcher):
+                try:
+                    watcher.span_ended(span, time)
+                except Exception:
+                    logger.exception(_FAILED)
+                    self._remove(watcher)
 
     def _remove(self, watcher: Watcher) -> None:
         watchers = list(self.watchers)

@@ -107,6 +107,12 @@ async def test_actions_are_spans_and_sessions_have_targets(page: cdpengine.Page,
         await page.click(button)
     lines = read(path)
     (span,) = [line for line in lines if line.k == "span"]
+    (end,) = [line for line in lines if line.k == "span-end"]
+    of_it = [line for line in lines if line.span == span.span]
+    assert (of_it[0], of_it[-1]) == (span, end)
+    assert end.ms is not None
+    assert end.ms >= max(line.ms for line in of_it if line.ms is not None)
+    assert end.t - span.t <= end.ms / 1000 + 1e-6
     assert span.name == f"page.click {button.id}"
     pressed = [line for line in lines if line.m == "Input.dispatchMouseEvent"]
     assert {line.k for line in pressed} == {"call", "reply"}

@@ -107,6 +107,20 @@ def test_commands_name_the_action_that_they_were_sent_for() -> None:
     assert lines[0].name == "page.click e7"
 
 
+def test_the_end_of_an_action_says_how_long_it_took_once() -> None:
+    maker = LineMaker(began=1.0, limit=0, redactor=None)
+    assert maker.span_ended(2.0, 7, 1.0) == b""  # nothing was sent for it
+    list(maker.lines(sent({"id": 1, "method": "A.a"}, 1.5, Span(7, "page.click e7", 1.25))))
+    assert json.loads(maker.span_ended(3.0, 7, 1.25)) == {
+        "t": 2.0,
+        "n": 3,
+        "k": "span-end",
+        "span": 7,
+        "ms": 1750,
+    }
+    assert maker.span_ended(3.5, 7, 1.25) == b""
+
+
 @pytest.mark.parametrize("message", ["no json", "[1]", "{}", '{"id": "x"}', "\ud800"])
 def test_a_message_that_is_none_is_a_stray(message: str) -> None:
     (line,) = lines_of(Traffic(1.0, "received", "main", message))
