@@ -108,12 +108,18 @@ NO_METHODS = frozenset({"Info.plist"})
 """Words of the source that look like methods."""
 
 EITHER: dict[str, tuple[str, ...]] = {
+    "browser.activity:_Navigating": ("Page.frameRequestedNavigation.navigationType",),
     "browser.liveness:_NavigationEvent": (
         "Page.frameNavigated.frameId",
         "Page.frameNavigated.navigationType",
         "Page.frameStartedNavigating.frame",
         "Page.frameStoppedLoading.frame",
         "Page.frameStoppedLoading.navigationType",
+    ),
+    "browser.requests:_Moved": (
+        "Network.loadingFinished.frameId",
+        "Network.loadingFinished.loaderId",
+        "Network.loadingFinished.type",
     ),
 }
 """Fields that a structure has for another event of those that it decodes."""
