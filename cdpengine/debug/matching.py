@@ -3,7 +3,8 @@
 Rule: methods and sessions are equal or they are not; parameters may differ in what changes from run to run
 and means nothing to the browser, and in nothing else:
 
-- the values of VOLATILE;
+- the values of VOLATILE, and the numbers of LEFT_OF_DEADLINES;
+- the names by which the engine counts what it puts into pages ("w21");
 - ports of this machine (127.0.0.1:41234), since servers of tests take a free one, and tokens of 16 or more
   hexadecimal digits in small letters, UUIDs too, since those are made up by chance. Chrome's own ids are in
   capitals;
@@ -20,12 +21,14 @@ import msgspec
 
 from cdpengine.debug.recording import CUT
 from cdpengine.debug.redact import REDACTED, SECRET_PARAMETERS, Redactor
+from cdpengine.debug.skeleton import LEFT_OF_DEADLINES
 
-VOLATILE = frozenset({"objectGroup", "timestamp", "wallTime", "timeout"})
-"""Parameters whose values the client makes up: names, times, what is left of a deadline."""
+VOLATILE = frozenset({"objectGroup", "timestamp", "wallTime"})
+"""Parameters whose values the client makes up: names, times."""
 
 _LOOPBACK = re.compile(r"\b(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}\b")
 _TOKEN = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{16,64}\b")
+_COUNTED = re.compile(r"w\d+")
 _SHOWN = 90
 _MISSING = object()
 
@@ -45,7 +48,9 @@ def same(recorded: Any, asked: Any) -> bool:
     if isinstance(recorded, dict) and isinstance(asked, dict):
         if recorded.keys() != asked.keys():
             return False
-        return all(key in VOLATILE or same(value, asked[key]) for key, value in recorded.items())
+        return all(
+            _made_up(key, value, asked[key]) or same(value, asked[key]) for key, value in recorded.items()
+        )
     if isinstance(recorded, list) and isinstance(asked, list):
         return len(recorded) == len(asked) and all(map(same, recorded, asked))
     return bool(recorded == asked)
@@ -78,10 +83,10 @@ def _differences(
         return
     if isinstance(recorded, dict) and isinstance(asked, dict):
         for key in [*recorded, *(key for key in asked if key not in recorded)]:
-            if key in VOLATILE or (key in secret and key in recorded and key in asked):
-                continue
             inner = f"{path}.{key}" if path else str(key)
             old, new = recorded.get(key, _MISSING), asked.get(key, _MISSING)
+            if _made_up(key, old, new) or (key in secret and old is not _MISSING and new is not _MISSING):
+                continue
             if old is _MISSING or new is _MISSING:
                 yield inner, old, new
             else:
@@ -94,6 +99,23 @@ def _differences(
             yield path, recorded, asked
     elif recorded != asked:
         yield path, recorded, asked
+
+
+def _made_up(key: Any, recorded: Any, asked: Any) -> bool:
+    """Say whether two values of a field mean the same to the browser whatever they are."""
+    if key in VOLATILE:
+        return True
+    if key in LEFT_OF_DEADLINES:
+        return _is_number(recorded) and _is_number(asked)
+    return key == "id" and _is_counted(recorded) and _is_counted(asked)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_counted(value: Any) -> bool:
+    return isinstance(value, str) and _COUNTED.fullmatch(value) is not None
 
 
 def _text_fits(recorded: str, asked: str) -> bool:

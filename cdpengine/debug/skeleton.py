@@ -22,6 +22,9 @@ TIMES = frozenset({
 })  # fmt: skip
 """Fields that hold a time, when their value is a number."""
 
+LEFT_OF_DEADLINES = frozenset({"timeout", "milliseconds", "patience", "await"})
+"""Fields in which the engine sends how much of a deadline is left, when their value is a number."""
+
 _ID_NAME = re.compile(r"(?:^id|I[dD]s?|^uuid|^guid|^pid|^stream|^handle)$")
 _PLAIN_NUMBERS = frozenset({"windowId"})
 _COUNTER = re.compile(r"(?<=-)\d+$")
@@ -64,10 +67,9 @@ def _bare(value: object, name: str) -> object:
         return value
     if _ID_NAME.search(name) and name not in _PLAIN_NUMBERS:
         return ID
-    if name == "timeout" and isinstance(value, float):
-        return TIME  # what was left of a deadline
     if isinstance(value, int | float):
-        return TIME if name in TIMES else value
+        timed = name in TIMES or name in LEFT_OF_DEADLINES
+        return TIME if timed else value
     if name == "objectGroup":
         return _COUNTER.sub(ID, str(value))
     return bare_text(str(value))

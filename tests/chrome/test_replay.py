@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -161,30 +159,28 @@ async def test_changing(recorded_browser):
 """
 
 
-def test_the_fixture_records_once_and_replays_after(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text('pytest_plugins = ["cdpengine.testing.pytest_plugin"]\n')
+def test_the_fixture_records_once_and_replays_after(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     tests = tmp_path / "test_it.py"
     tests.write_text(TESTS)
+    quiet = ["-q", "-o", "trio_mode=true", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-s"]
+    plugin = ["-p", "cdpengine.testing.pytest_plugin", "--rootdir", str(tmp_path), "--import-mode=importlib"]
 
-    def run(*arguments: str, **environment: str) -> str:
-        options = ["-q", "-o", "trio_mode=true", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *arguments],
-            cwd=tmp_path,
-            env=os.environ | environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        return done.stdout + done.stderr
+    def run(*arguments: str) -> str:
+        sys.modules.pop("test_it", None)
+        pytest.main([*quiet, *plugin, *arguments, str(tests)])
+        return capsys.readouterr().out
 
     cassette = tmp_path / "cassettes/test_it.test_same.jsonl.zst"
     assert "2 passed" in run()
     recorded = cassette.read_bytes()
     changed = TESTS.replace("40 + 2", "41 + 1") + "\nasync def test_new(recorded_browser):\n    pass\n"
     tests.write_text(changed)
-    output = run(CDPENGINE_BROWSER="/nowhere", CDPENGINE_TEST_RECORD="0")
+    with monkeypatch.context() as without_browser:
+        without_browser.setenv("CDPENGINE_BROWSER", "/nowhere")
+        without_browser.setenv("CDPENGINE_TEST_RECORD", "0")
+        output = run()
     assert "2 failed, 1 passed" in output
     assert "ReplayDiverged" in output
     assert "+ expression: '41 + 1'" in output
