@@ -26,8 +26,8 @@ class Choice:
 
     `methods` are globs ("Network.*", case does not matter), `sessions` and `targets` beginnings of ids ("browser"
     for the browser's own session), `ids` of commands, `texts` what must stand in the message (case does not
-    matter), `slow` milliseconds that a reply took at least, `errors` refusals, strays and losses only, `spans`
-    globs of the names of actions, or their numbers, that the lines must belong to.
+    matter), `slow` milliseconds that a reply or an action took at least, `errors` refusals, strays and losses
+    only, `spans` globs of the names of actions, or their numbers, that the lines must belong to.
     """
 
     methods: tuple[str, ...] = ()
@@ -53,7 +53,8 @@ class Chooser:
         self._targets = tuple(target.upper() for target in choice.targets)
         self._texts = [_forms(text) for text in choice.texts]
         # Notes say nothing of methods, durations and messages: they are shown where nothing of that is asked.
-        self._notes = not (choice.methods or choice.ids or choice.texts or choice.slow is not None)
+        # How long an action took is said by the note of its end.
+        self._notes = not (choice.methods or choice.ids or choice.texts)
 
     def wants(self, line: Line) -> bool:
         """Say whether the line is chosen."""

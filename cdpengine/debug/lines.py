@@ -27,8 +27,8 @@ _MOST_PENDING = 100_000
 """Commands without a reply that are remembered; beyond that the oldest are forgotten (their replies have no
 name)."""
 
-_SPANS_OPEN = 1_000
-"""Actions whose line was written; beyond that the oldest are forgotten."""
+_SPANS_KNOWN = 1_000
+"""Actions under way, and as many that are over; beyond that the oldest are forgotten."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -77,7 +77,8 @@ class LineMaker:
         self._sent: dict[tuple[str, int], _Sent] = {}
         self._target_of: dict[str, str] = {}
         self._types: dict[str, str] = {}
-        self._spans: dict[int, None] = {}
+        self._spans: dict[int, str] = {}  # the names of those whose line was written
+        self._ended: dict[int, str] = {}  # of these a command may still come that was posted before the end
 
     def target(
         self, time: float, connection: str, session_id: str, target_id: str, kind: str, url: str
@@ -97,9 +98,11 @@ class LineMaker:
 
     def span_ended(self, time: float, number: int, began: float) -> bytes:
         """Return the line that says that an action is over; b"" when no line said that it began."""
-        if self._spans.pop(number, self) is self:
+        name = self._spans.pop(number, None)
+        if name is None:
             return b""
-        return self._line(time, "span-end", span=number, ms=round((time - began) * 1000, 3))
+        _remember(self._ended, number, name)
+        return self._line(time, "span-end", span=number, name=name, ms=round((time - began) * 1000, 3))
 
     def end(self, time: float) -> bytes:
         """Return the last line."""
@@ -115,11 +118,9 @@ class LineMaker:
             yield self._stray(traffic, raw)
             return
         span = traffic.span
-        if span is not None and span.number not in self._spans:
-            self._spans[span.number] = None
-            if len(self._spans) > _SPANS_OPEN:
-                del self._spans[next(iter(self._spans))]
+        if span is not None and span.number not in self._spans and span.number not in self._ended:
             name = span.name if self._redactor is None else self._redactor.text(span.name)
+            _remember(self._spans, span.number, name)
             yield self._line(traffic.time, "span", span=span.number, name=name)
         if traffic.direction == "sent":
             yield self._call(traffic, envelope, raw)
@@ -259,6 +260,12 @@ class LineMaker:
 
 def _sides(traffic: Traffic) -> dict[str, str]:
     return {"c": traffic.connection, "d": ">" if traffic.direction == "sent" else "<"}
+
+
+def _remember(names: dict[int, str], number: int, name: str) -> None:
+    names[number] = name
+    if len(names) > _SPANS_KNOWN:
+        del names[next(iter(names))]
 
 
 _BREAKS = re.compile(rb"[\r\n]")

@@ -32,9 +32,6 @@ MOST_FLOWS = 32
 LONGEST = 1_000
 """Bytes of a payload that are kept as an argument."""
 
-_MOST_ACTIONS = 1_000
-"""Actions whose names are remembered; beyond that the oldest are forgotten."""
-
 TraceEvent = dict[str, object]
 """One event of the trace: ph (its phase), ts in whole microseconds, pid and tid, and what belongs to the phase."""
 
@@ -95,7 +92,6 @@ class _Call:
 class _Action:
     thread: int
     latest: int
-    calls: int = 0
 
 
 @attrs.define
@@ -113,7 +109,6 @@ class Tracer:
         self._tracks: dict[tuple[str, str], _Track] = {}
         self._directory = Directory()
         self._actions: dict[int, _Action] = {}
-        self._action_names: dict[int, str] = {}
         self._action_track = _Track(ACTIONS, _Threads(first=1))
         self._flow = 0
         self._nameless = -(1 << 62)
@@ -127,9 +122,7 @@ class Tracer:
         self._directory.learn(line)
         match line.k:
             case "span":
-                self._action_names[line.span] = line.name
-                if len(self._action_names) > _MOST_ACTIONS:
-                    del self._action_names[next(iter(self._action_names))]
+                yield from self._begin_action(line)
             case "span-end":
                 yield from self._end_action(line.span, self._now)
             case "call":
@@ -173,9 +166,8 @@ class Tracer:
         arguments: TraceEvent = {"id": line.id, "params": _text(_message(line).params), "bytes out": line.z}
         process = track.process
         yield self._at("B", process, thread, name=line.m or "(no method)", cat="call", args=arguments)
-        if line.span in self._action_names:
-            action = yield from self._action(line.span)
-            action.calls += 1
+        action = self._actions.get(line.span)  # None also for one that is over: some commands are sent late
+        if action is not None:
             action.latest = self._now
             self._flow += 1
             flow: TraceEvent = {"name": "caused", "cat": "flow", "id": self._flow}
@@ -221,7 +213,6 @@ class Tracer:
         track.threads.give_back(call.thread)
         action = self._actions.get(call.span)
         if action is not None:
-            action.calls -= 1
             action.latest = self._now
         return self._at("E", track.process, call.thread, args=arguments)
 
@@ -232,25 +223,17 @@ class Tracer:
 
     # --- actions -------------------------------------------------------------------------------------------
 
-    def _action(self, number: int) -> Generator[TraceEvent, None, _Action]:
-        """Return an action that is under way, begun now when it is not.
-
-        A recording need not say when an action ended: it lasts until its last call's reply. One that then goes on
-        is a second slice of the same name.
-        """
-        action = self._actions.get(number)
-        if action is not None:
-            return action
-        for other in [each for each, action in self._actions.items() if not action.calls]:
-            yield from self._end_action(other, None)
+    def _begin_action(self, line: Line) -> Iterator[TraceEvent]:
+        if line.span in self._actions:
+            return
         thread = self._action_track.threads.take()
         yield from self._name_actions(thread)
-        action = self._actions[number] = _Action(thread, self._now)
-        arguments = {"span": number}
-        yield self._at("B", ACTIONS, thread, name=self._action_names[number], cat="action", args=arguments)
-        return action
+        self._actions[line.span] = _Action(thread, self._now)
+        arguments = {"span": line.span}
+        yield self._at("B", ACTIONS, thread, name=line.name, cat="action", args=arguments)
 
     def _end_action(self, number: int, now: int | None) -> Iterator[TraceEvent]:
+        """End an action: `now`, or at its latest call or reply where the recording does not say when."""
         action = self._actions.pop(number, None)
         if action is not None:
             self._action_track.threads.give_back(action.thread)

@@ -60,9 +60,9 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     T       target id of the session, where it is known
     id, m   id and method of a call; of its reply too
     z       size of the message on the wire, in bytes
-    ms      of replies: milliseconds since the call
+    ms      of replies: milliseconds since the call; of span-ends: how long the action took
     span    the action that a call, and so its reply, belongs to; of spans their own number
-    name    of spans: the action, such as "page.click e7"
+    name    of spans and their ends: the action, such as "page.click e7"
     type    of targets: page, iframe, worker, ...
     url     of targets
     count   of lost

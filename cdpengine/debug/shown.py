@@ -70,15 +70,20 @@ def _message(line: Line, limit: int | None) -> list[Piece]:
         Piece(f"{number:>6} ", "id"),
         Piece(safe(line.m) or ("(no message)" if line.k == "stray" else "(unknown call)"), style),
     ]
-    if line.ms is not None:
-        slow = "slow" if line.ms >= _SLOW else "duration"
-        pieces.append(Piece(f" {line.ms:.1f} ms", "very-slow" if line.ms >= _VERY_SLOW else slow))
+    pieces += _duration(line)
     if line.span:
         pieces.append(Piece(f" [{line.span}]", "span"))
     payload = _payload(line, limit)
     if payload:
         pieces.append(Piece(f" {payload}", "error" if line.k == "error" else "payload"))
     return pieces
+
+
+def _duration(line: Line) -> list[Piece]:
+    if line.ms is None:
+        return []
+    slow = "slow" if line.ms >= _SLOW else "duration"
+    return [Piece(f" {line.ms:.1f} ms", "very-slow" if line.ms >= _VERY_SLOW else slow)]
 
 
 def _note(line: Line) -> list[Piece]:
@@ -90,7 +95,8 @@ def _note(line: Line) -> list[Piece]:
         case "span":
             return [Piece("== ", "span"), Piece(safe(f"{line.name} [{line.span}]"), "span")]
         case "span-end":
-            return [Piece("== ", "span"), Piece(safe(f"end of [{line.span}]"), "span")]
+            text = f"end of {line.name}".strip()
+            return [Piece("== ", "span"), Piece(safe(f"{text} [{line.span}]"), "span"), *_duration(line)]
         case "lost":
             return [Piece("!! ", "error"), Piece(f"{line.count} messages lost: they came too fast", "error")]
         case _:

@@ -57,6 +57,10 @@ class Recorded:
     def lost(self, count: int) -> None:
         self.raw.append(self.maker.lost(self.time, count))
 
+    def end_action(self, span: Span) -> None:
+        self.time = round(self.time + 0.001, 6)
+        self.raw.append(self.maker.span_ended(self.time, span.number, span.began))
+
     def end(self) -> Recorded:
         self.raw.append(self.maker.end(self.time))
         return self

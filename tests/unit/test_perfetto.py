@@ -37,7 +37,8 @@ def test_sessions_are_tracks_calls_slices_events_instants() -> None:
     events = traced(small().lines)
     named = names(events)
     assert sorted(named.values()) == [
-        "5E55 page https://example.com/", "actions", "actions", "browser", "calls", "calls", "events", "events",
+        "5E55 page https://example.com/", "actions", "actions", "actions (2)", "browser", "calls", "calls", "events",
+        "events",
     ]  # fmt: skip
     (navigate,) = of(events, "B", "Page.navigate")
     assert (named[navigate["pid"]], named[navigate["tid"]]) == ("5E55 page https://example.com/", "calls")
@@ -82,16 +83,31 @@ def test_calls_that_overlap_lie_on_several_threads() -> None:
 
 def test_actions_that_run_at_once_lie_on_several_threads() -> None:
     recorded = Recorded()
-    one = recorded.call("A.b", span=Span(1, "one"))
-    recorded.exchange("A.b", span=Span(2, "two"))
-    recorded.reply(one)
-    recorded.exchange("A.b", span=Span(3, "three"))
+    one, two, three = Span(1, "one"), Span(2, "two"), Span(3, "three")
+    number = recorded.call("A.b", span=one)
+    recorded.exchange("A.b", span=two)
+    recorded.reply(number)
+    recorded.end_action(one)
+    recorded.exchange("A.b", span=three)
+    recorded.exchange("A.late", span=one)
+    for span in (two, three):
+        recorded.end_action(span)
     events = traced(recorded.lines)
     assert [(e["name"], names(events)[e["tid"]]) for e in of(events, "B") if e["pid"] == ACTIONS] == [
         ("one", "actions"),
         ("two", "actions (2)"),
         ("three", "actions"),
     ]
+    # They last until the recording says that they ended, and what is sent for one later has no flow from it.
+    assert [e["ts"] for e in of(events, "E") if e["pid"] == ACTIONS] == [5_000, 10_000, 11_000]
+    assert len(of(events, "s", "caused")) == 3
+
+
+def test_an_action_whose_end_was_not_recorded_lasts_until_its_last_reply() -> None:
+    recorded = Recorded()
+    recorded.exchange("A.b", span=Span(1, "one"))
+    recorded.exchange("A.c")
+    assert [e["ts"] for e in of(traced(recorded.lines), "E") if e["pid"] == ACTIONS] == [2_000]
 
 
 def test_a_call_without_a_reply_says_so() -> None:

@@ -116,9 +116,12 @@ def test_the_end_of_an_action_says_how_long_it_took_once() -> None:
         "n": 3,
         "k": "span-end",
         "span": 7,
+        "name": "page.click e7",
         "ms": 1750,
     }
     assert maker.span_ended(3.5, 7, 1.25) == b""
+    late = list(maker.lines(sent({"id": 2, "method": "A.b"}, 3.5, Span(7, "page.click e7", 1.25))))
+    assert [json.loads(line)["k"] for line in late] == ["call"]
 
 
 @pytest.mark.parametrize("message", ["no json", "[1]", "{}", '{"id": "x"}', "\ud800"])
