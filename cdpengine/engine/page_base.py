@@ -106,7 +106,9 @@ class PageBase:
         """Evaluate a script of the engine's own, in its own world."""
         async with told_unresponsive(self._target):
             budget = Budget.start(action, timeout)
-            return await self._evaluator.evaluate(Script(source, args, world="isolated"), budget, own=True)
+            evaluated = Script(source, args, world="isolated")
+            with action_span(f"page.{action}"):
+                return await self._evaluator.evaluate(evaluated, budget, own=True)
 
     @property
     def _refs(self) -> RefTable:
