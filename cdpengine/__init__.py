@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from cdpengine._version import __version__
 
 if TYPE_CHECKING:
+    from cdpengine import debug
     from cdpengine.action.boxes import BoundingBox
     from cdpengine.action.fill import FillValue
     from cdpengine.action.option import Option
@@ -159,6 +160,8 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 
 
 def __getattr__(name: str) -> object:
+    if name == "debug":
+        return import_module("cdpengine.debug")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(import_module(_MODULE_OF[name]), name)
@@ -167,7 +170,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -268,6 +271,7 @@ __all__ = [
     "WindowBounds",
     "__version__",
     "connect",
+    "debug",
     "find_browser",
     "find_browsers",
     "launch",

@@ -152,7 +152,7 @@ async def _attach(process: BrowserProcess, *, evaluate_enabled: bool) -> AsyncIt
             _watched_as_asked(tap),
             open_connection(transport, tap=tap) as connection,
             # Nobody else can come to a browser over its pipe.
-            _engine(connection, None, tap, f"pipe {next(_pipe_numbers)}", evaluate_enabled) as browser,
+            _engine(connection, None, tap, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled) as browser,
         ):
             yield browser
     else:
@@ -178,7 +178,7 @@ async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: boo
     async with (
         _watched_as_asked(tap),
         open_one() as main,
-        _engine(main, open_one, tap, key, evaluate_enabled) as browser,
+        _engine(main, open_one, tap, key, endpoint.ws_url, evaluate_enabled) as browser,
     ):
         yield browser
 
@@ -200,14 +200,19 @@ async def _watched_as_asked(tap: Tap) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _engine(
-    main: Connection, opener: ConnectionOpener | None, tap: Tap, key: str, evaluate_enabled: bool = True
+    main: Connection,
+    opener: ConnectionOpener | None,
+    tap: Tap,
+    key: str,
+    endpoint: str | None = None,
+    evaluate_enabled: bool = True,
 ) -> AsyncIterator[Browser]:
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
         await tabs.start()
         try:
-            yield Browser(tabs, version, tap, key=key, evaluate_enabled=evaluate_enabled)
+            yield Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)
         finally:
             await tabs.downloads.close()
             await tabs.creations.settle()
