@@ -20,87 +20,27 @@ import attrs
 import msgspec
 
 from cdpengine.debug.matching import decode_params, describe, fits, same
-from cdpengine.debug.recording import CUT, Line, Message, open_recording
+from cdpengine.debug.recording import Line, open_recording
+from cdpengine.debug.tape import (
+    NO_SESSION,
+    NO_SESSION_TO_DETACH,
+    NO_TARGET,
+    Asked,
+    Client,
+    Received,
+    RecordedCall,
+    Tape,
+    decode_message,
+    page_path,
+)
 from cdpengine.errors import InvalidArgument, ReplayDiverged
-from cdpengine.wire.messages import Envelope, decode_envelope, decode_error
+from cdpengine.wire.messages import Envelope, decode_envelope
 
 DIVERGED = -32050
 """The code of the error that a client gets for a call that is not in the recording (JSON-RPC leaves -32000 to
 -32099 to servers; Chrome uses the first few)."""
 
-NO_SESSION = -32001
-"""Chrome's code for a call on a session that is over."""
-
-_NO_SESSION_TO_DETACH = "No session with given id"
-_NO_TARGET = "No target with given id"
-"""How Chrome's answer begins to a call for a target that is over."""
-
-_PAGE_PATH = re.compile(r"(/devtools/page/[^ ?#]+)")
 _EXPECTED_SHOWN = 5
-
-_decode_message = msgspec.json.Decoder(Message).decode
-
-
-@attrs.define(eq=False)
-class RecordedCall:
-    """A call of the recording. `position` is its place among all that was recorded, `line` its line's number n.
-
-    `optional`: it came too late for its target, which another run may not do. `passed_over`: the program did
-    not ask it in its time. `late` is its reply, when that one's place is over.
-    """
-
-    position: int
-    line: int
-    connection: str
-    session: str
-    id: int
-    method: str
-    raw: msgspec.Raw
-    seconds: float = 0.0
-    asked: Asked | None = None
-    optional: bool = False
-    passed_over: bool = False
-    late: _Received | None = None
-    _params: Any = None
-
-    def params(self) -> Any:
-        """Return the parameters as plain values."""
-        if self._params is None:
-            self._params = decode_params(self.raw)
-        return self._params
-
-    def __str__(self) -> str:
-        return f"{self.method} (line {self.line})"
-
-
-@attrs.frozen(eq=False)
-class _Received:
-    position: int
-    line: int
-    connection: str
-    message: bytes
-    method: str
-    call: RecordedCall | None
-    cut: bool
-    seconds: float
-
-
-@attrs.define(eq=False)
-class Client:
-    """One client, and the recorded connection that is played to it (None: it has not asked anything yet)."""
-
-    number: int
-    path: str
-    connection: str | None = None
-
-
-@attrs.frozen(eq=False)
-class Asked:
-    """A call that a client made."""
-
-    client: Client
-    id: int
-    session_id: str | None
 
 
 @attrs.frozen(eq=False)
@@ -118,13 +58,14 @@ class Playback:
     """
 
     def __init__(self, path: str, lines: Iterable[Line]) -> None:
+        self._tape = Tape(lines)
         self.path = path
-        self.product = ""
+        self.product = self._tape.product
         self.divergence: ReplayDiverged | None = None
-        self.calls: list[RecordedCall] = []
-        self.passed_over: list[str] = []
-        self._received: list[_Received] = []
-        self._connections: dict[str, None] = {}
+        self.calls = self._tape.calls
+        self.passed_over = self._tape.lacking
+        self._received = self._tape.received
+        self._connections = self._tape.connections
         self._open: dict[tuple[str, str], dict[str, list[RecordedCall]]] = {}
         self._at_once: list[Delivery] = []
         self._next = 0
@@ -133,44 +74,10 @@ class Playback:
         self._joined = 0
         self._gone_targets: set[str] = set()
         self._gone_sessions: set[str] = set()
-        self._load(lines)
-
-    # --- loading ---------------------------------------------------------------------------------------------
-
-    def _load(self, lines: Iterable[Line]) -> None:
-        pending: dict[tuple[str, int], RecordedCall] = {}
-        for position, line in enumerate(lines):
-            if line.k == "lost":
-                self.passed_over.append(f"{line.count} messages were lost when it was recorded")
-            if line.k not in ("call", "reply", "error", "event"):
-                continue
-            self._connections.setdefault(line.c)
-            try:
-                message = _decode_message(line.msg)
-            except msgspec.DecodeError:
-                continue  # halves of surrogate pairs; the raw text is what is needed of replies and events
-            if line.k == "call" and line.id is not None:
-                call = RecordedCall(
-                    position, line.n, line.c, line.s, line.id, line.m, message.params, seconds=line.t
-                )
-                self.calls.append(call)
-                pending[line.c, line.id] = call
-                self._open.setdefault((line.c, line.s), defaultdict(list))[line.m].append(call)
-            elif line.k == "event":
-                cut = _is_cut(message.params)
-                self._received.append(
-                    _Received(position, line.n, line.c, bytes(line.msg), line.m, None, cut, line.t)
-                )
-            elif line.k != "call" and line.id is not None:
-                answered = pending.pop((line.c, line.id), None)
-                if answered is not None:
-                    answered.optional = line.k == "error" and _is_gone(message.error)
-                    cut = _is_cut(message.result)
-                    self._received.append(
-                        _Received(position, line.n, line.c, bytes(line.msg), line.m, answered, cut, line.t)
-                    )
-                if line.m == "Browser.getVersion" and not self.product and bytes(message.result):
-                    self.product = str(msgspec.json.decode(message.result).get("product", ""))
+        for call in self.calls:
+            self._open.setdefault((call.connection, call.session), defaultdict(list))[call.method].append(
+                call
+            )
 
     # --- playing ---------------------------------------------------------------------------------------------
 
@@ -182,7 +89,7 @@ class Playback:
     @property
     def page_paths(self) -> Sequence[str]:
         """The paths of the websockets of single pages that were recorded."""
-        return [path for path in map(_page_path, self._connections) if path]
+        return self._tape.page_paths
 
     def join(self, path: str) -> Client:
         """Take one more client; `path` is that of its websocket."""
@@ -345,7 +252,7 @@ class Playback:
             self.divergence = error
         return error
 
-    def _reply(self, item: _Received, asked: Asked) -> Delivery:
+    def _reply(self, item: Received, asked: Asked) -> Delivery:
         if item.cut:
             error = ReplayDiverged(
                 path=self.path,
@@ -357,10 +264,10 @@ class Playback:
             return Delivery(asked.client, _refusal(asked, DIVERGED, str(self._keep(error))))
         return Delivery(asked.client, _renumbered(item.message, asked.id))
 
-    def _note_end(self, item: _Received) -> None:
+    def _note_end(self, item: Received) -> None:
         """Remember the targets and sessions that are over."""
         if item.method in ("Target.targetDestroyed", "Target.detachedFromTarget"):
-            params = decode_params(_decode_message(item.message).params)
+            params = decode_params(decode_message(item.message).params)
             if item.method == "Target.targetDestroyed":
                 self._gone_targets.add(params.get("targetId", ""))
             else:
@@ -372,9 +279,9 @@ class Playback:
             return NO_SESSION, "Session with given id not found."
         params = decode_params(envelope.params)
         if isinstance(params, dict) and params.get("targetId") in self._gone_targets:
-            return -32602, f"{_NO_TARGET} found"
+            return -32602, f"{NO_TARGET} found"
         if envelope.method == "Target.detachFromTarget" and params.get("sessionId") in self._gone_sessions:
-            return -32602, _NO_SESSION_TO_DETACH
+            return -32602, NO_SESSION_TO_DETACH
         return None
 
 
@@ -413,20 +320,5 @@ def _holds_back(call: RecordedCall) -> bool:
     return call.asked is None and not call.optional and not call.passed_over
 
 
-def _is_gone(error: msgspec.Raw) -> bool:
-    body = decode_error(error)
-    return body.code == NO_SESSION or body.message.startswith((_NO_TARGET, _NO_SESSION_TO_DETACH))
-
-
-def _page_path(connection: str) -> str | None:
-    found = _PAGE_PATH.search(connection)
-    return found[1] if found else None
-
-
 def _serves(connection: str, path: str) -> bool:
-    return _page_path(connection) == _page_path(path)
-
-
-def _is_cut(payload: msgspec.Raw) -> bool:
-    raw = bytes(payload)
-    return raw.startswith(b'{"' + CUT.encode())
+    return page_path(connection) == page_path(path)

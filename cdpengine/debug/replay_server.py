@@ -18,7 +18,8 @@ import attrs
 import trio
 
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
-from cdpengine.debug.playback import Client, Delivery, Playback, load_playback
+from cdpengine.debug.playback import Delivery, Playback, load_playback
+from cdpengine.debug.tape import Client
 from cdpengine.errors import InvalidArgument, ReplayDiverged
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.transport import LARGEST_INCOMING, Transport, TransportBroken

@@ -10,8 +10,9 @@ import pytest
 
 from cdpengine.debug.json_pages import pointing_here
 from cdpengine.debug.matching import describe, fits
-from cdpengine.debug.playback import DIVERGED, Client, Playback
+from cdpengine.debug.playback import DIVERGED, Playback
 from cdpengine.debug.recording import Kind, Line
+from cdpengine.debug.tape import Client
 
 
 def raw(message: dict[str, Any]) -> msgspec.Raw:
