@@ -10,8 +10,8 @@ import io
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -120,6 +120,7 @@ async def _converse(console: Interpreter) -> None:
     from cdpengine.cli.repl_prompt import Prompt, Stopped, history_path
     from cdpengine.debug.completion import complete
     from cdpengine.debug.interpreter import Quit
+    from cdpengine.nursery import open_body_nursery
 
     protocol = console.protocol
     prompt = Prompt(
@@ -130,45 +131,64 @@ async def _converse(console: Interpreter) -> None:
     )
     browser = console.browser
     browser.session.on_end(prompt.stop)
-    with patch_stdout(raw=True):
+    # The signal is taken for as long as it all lasts: raised as KeyboardInterrupt, it could end the wait for an
+    # editor that goes on, and two of them would share the terminal.
+    with patch_stdout(raw=True), trio.open_signal_receiver(signal.SIGINT) as signals:
+        interrupts = _Interrupts(lambda: prompt.editing)
         click.echo(f"{browser.version.product} at {browser.connections[0].name}; ? is help, Ctrl-D leaves")
-        while True:
-            try:
-                line = await prompt.ask(f"{console.place}> ")
-            except KeyboardInterrupt:
-                continue  # at the prompt, Ctrl-C clears the line
-            except (EOFError, Stopped):
-                break
-            try:
-                await _run_line(console, line)
-            except Quit:
-                break
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(interrupts.take, signals)
+            while True:
+                try:
+                    line = await prompt.ask(f"{console.place}> ")
+                except KeyboardInterrupt:
+                    continue  # at the prompt Ctrl-C is a key, and clears the line
+                except (EOFError, Stopped):
+                    break
+                try:
+                    await _run_line(console, line, interrupts)
+                except Quit:
+                    break
+            nursery.cancel_scope.cancel()
     if error := browser.session.error():
         raise error
 
 
-async def _run_line(console: Interpreter, line: str) -> None:
+class _Interrupts:
+    """Ctrl-C as a signal: it cancels the command that runs, or that was just entered."""
+
+    def __init__(self, editing: Callable[[], bool]) -> None:
+        self._editing = editing
+        self._scope = trio.CancelScope()
+
+    async def take(self, signals: AsyncIterator[int]) -> None:
+        """Take the signals, for as long as they come."""
+        async for _ in signals:
+            if not self._editing():
+                self._scope.cancel()
+
+    @contextmanager
+    def stopping(self) -> Iterator[trio.CancelScope]:
+        """Have what is in the block cancelled, also by a signal that came since the line was entered."""
+        with self._scope as scope:
+            yield scope
+        self._scope = trio.CancelScope()
+
+
+async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) -> None:
     """Run one line and print what comes of it; Ctrl-C cancels it."""
-    with trio.CancelScope() as running, trio.open_signal_receiver(signal.SIGINT) as interrupts:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_cancel_at_interrupt, interrupts, running)
-            try:
-                output = await console.run(line)
-            except InvalidArgument as error:
-                _complain(str(error))
-            except EngineError as error:
-                _complain(f"{type(error).__name__}: {error}")
-            else:
-                if output is not None:
-                    click.echo(_coloured(output))
-            nursery.cancel_scope.cancel()
+    with interrupts.stopping() as running:
+        try:
+            output = await console.run(line)
+        except InvalidArgument as error:
+            _complain(str(error))
+        except EngineError as error:
+            _complain(f"{type(error).__name__}: {error}")
+        else:
+            if output is not None:
+                click.echo(_coloured(output))
     if running.cancelled_caught:
         _complain("stopped")
-
-
-async def _cancel_at_interrupt(interrupts: AsyncIterator[int], running: trio.CancelScope) -> None:
-    async for _ in interrupts:
-        running.cancel()
 
 
 def _complain(text: str) -> None:

@@ -75,13 +75,14 @@ class _Completer(Completer):
 
 
 class Prompt:
-    """A line editor that a trio program can wait for."""
+    """A line editor that a trio program can wait for. While it is `editing`, Ctrl-C is a key, not a signal."""
 
     def __init__(self, complete: Callable[[str], list[Candidate]], history: Path) -> None:
         self._editor: PromptSession[str] = PromptSession(
             history=SafeHistory(history), completer=_Completer(complete), complete_while_typing=False
         )
         self._stop = threading.Event()
+        self.editing = False
 
     async def ask(self, text: str) -> str:
         """Return the next line. Raises EOFError at Ctrl-D, KeyboardInterrupt at Ctrl-C, Stopped when told to end.
@@ -99,8 +100,10 @@ class Prompt:
                 line.append(self._editor.prompt(text, handle_sigint=False, pre_run=self._check_stop))
             except BaseException as error:  # noqa: BLE001 - handed to the task that asked
                 line.append(error)
+            self.editing = False
             token.run_sync_soon(done.set)
 
+        self.editing = True
         thread = threading.Thread(target=edit, name="console editor", daemon=True)
         thread.start()
         try:
