@@ -132,7 +132,7 @@ def _payload(line: Line) -> tuple[str, int]:
     match line.k:
         case "target":
             return f"{line.type} {line.T} {line.url}", 0
-        case "span":
+        case "span" | "span-end":
             return line.name, 0
         case "lost":
             return f"{line.count} messages lost", 0

@@ -61,7 +61,7 @@
       if (wanted !== null && !wanted[row[METHOD]]) continue;
       if (slow !== null && (row[MS] === null || row[MS] < slow)) continue;
       if (range !== null && (row[TIME] < range[0] || row[TIME] > range[1])) continue;
-      if (words !== "" && !row[PAYLOAD].toLowerCase().includes(words) && !methods[row[METHOD]].toLowerCase().includes(words)) continue;
+      if (words !== "" && ![row[PAYLOAD], methods[row[METHOD]], facts.actions[row[SPAN]] ?? ""].some((text) => text.toLowerCase().includes(words))) continue;
       kept.push(at);
     }
     shown = kept;
@@ -167,17 +167,31 @@
     drawRows();
   };
 
-  // --- the timeline: a lane for each of the busiest sessions, calls above, events below ----------------------------
+  // --- the timeline: a lane for the actions, and one for each of the busiest sessions, calls above, events below ----
 
   const canvas = get("canvas");
   const busiest = sessions.map((_, number) => number).sort((a, b) => sessions[b].count - sessions[a].count);
-  const lanes = new Map(busiest.map((number, place) => [number, Math.min(place, LANES - 1)]));
-  const laneCount = Math.max(1, Math.min(LANES, sessions.length));
+  const actions = rows.some((row) => row[KIND] === "span-end") ? 1 : 0;
+  const lanes = new Map(busiest.map((number, place) => [number, actions + Math.min(place, LANES - 1)]));
+  const laneCount = actions + Math.max(1, Math.min(LANES, sessions.length));
   const LANE = 20;
   const LEFT = 200;
   const AXIS = 16;
   const xOf = (time, width) => LEFT + ((time - view[0]) / (view[1] - view[0])) * (width - LEFT);
   const timeAt = (x, width) => view[0] + (Math.max(0, x - LEFT) / (width - LEFT)) * (view[1] - view[0]);
+
+  const drawAction = (paint, name, x, long) => {
+    paint.globalAlpha = 0.35;
+    paint.fillRect(x, 2, Math.max(1.5, long - 1), LANE - 4);
+    if (long < 40) return;
+    paint.globalAlpha = 1;
+    paint.save();
+    paint.beginPath();
+    paint.rect(x, 0, long - 3, LANE);
+    paint.clip();
+    paint.fillText(name, x + 3, LANE / 2);
+    paint.restore();
+  };
 
   const drawTimeline = () => {
     const width = canvas.clientWidth;
@@ -196,8 +210,9 @@
       paint.fillStyle = colour(lane % 2 ? "paper" : "raised");
       paint.fillRect(LEFT, lane * LANE, width - LEFT, LANE);
       paint.fillStyle = colour("faint");
-      const rest = lane === LANES - 1 && sessions.length > LANES;
-      const name = rest ? `${sessions.length - LANES + 1} others` : sessions[busiest[lane]]?.label ?? "";
+      const place = lane - actions;
+      const rest = place === LANES - 1 && sessions.length > LANES;
+      const name = place < 0 ? "actions" : rest ? `${sessions.length - LANES + 1} others` : sessions[busiest[place]]?.label ?? "";
       paint.save();
       paint.beginPath();
       paint.rect(0, lane * LANE, LEFT - 8, LANE);
@@ -210,10 +225,11 @@
     for (const at of shown) {
       const row = rows[at];
       const kind = classOf(row[KIND]);
-      if (row[SESSION] < 0 || row[TIME] < view[0]) continue;
+      const action = row[KIND] === "span-end";
+      if ((row[SESSION] < 0 && !action) || row[TIME] < view[0]) continue;
       const began = row[MS] === null ? row[TIME] : row[TIME] - row[MS] / 1000;
       if (began > view[1] || kind === "call") continue;
-      const top = (lanes.get(row[SESSION]) ?? laneCount - 1) * LANE;
+      const top = action ? 0 : (lanes.get(row[SESSION]) ?? laneCount - 1) * LANE;
       const x = Math.max(LEFT, xOf(began, width));
       const long = Math.max(1.5, Math.min(width, xOf(row[TIME], width)) - x);
       // What would be drawn over itself is drawn once.
@@ -222,7 +238,8 @@
       drawn.add(key);
       paint.fillStyle = colours[kind === "reply" ? "call" : kind];
       paint.globalAlpha = kind === "reply" ? 0.55 : 0.85;
-      if (row[KIND] === "reply" || row[KIND] === "error") paint.fillRect(x, top + 2, long, 8);
+      if (action) drawAction(paint, row[PAYLOAD], x, long);
+      else if (row[KIND] === "reply" || row[KIND] === "error") paint.fillRect(x, top + 2, long, 8);
       else paint.fillRect(x, top + 12, 1.5, 6);
     }
     paint.globalAlpha = 1;

