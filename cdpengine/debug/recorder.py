@@ -1,30 +1,31 @@
 """Recorder: writes the traffic of a browser's connections to a file while a block runs.
 
-Rule: the engine's tasks only put messages into a queue; one thread redacts, compresses and writes them. When
-the disk cannot keep up, the queue is bounded: what does not fit is counted and told of in the file, never
-waited for. What is in the file can be read up to its last line, however the program ends.
+Rule: the engine's tasks only put messages into a queue. A thread hands them over, some hundred at a time, to a
+process (`debug/writer.py`) that redacts, compresses and writes them. When that cannot keep up, the queue is
+bounded: what does not fit is counted and told of in the file, never waited for. What is in the file can be read up
+to its last line, however the program ends; what was handed over is written even when the program is killed.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import os
-import queue
 import re
+import subprocess
+import sys
 import threading
-import time
+from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 import attrs
-import msgspec
 import trio
 
-from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
 from cdpengine.debug.redact import Redactor
+from cdpengine.debug.writer import PROGRAM, Batch, Beginning, End, Item, Lost, Message, SpanEnd, framed
 from cdpengine.errors import InvalidArgument, RecordingFailed
 from cdpengine.wire.tap import Span, Tap, Traffic
 
@@ -38,24 +39,32 @@ LIMIT = 262_144
 QUEUED = 64_000_000
 """Bytes that may wait to be written. A message that does not fit is lost, and counted."""
 
-_FLUSH_SECONDS = 0.25
+_GATHER_SECONDS = 0.05
+"""How long messages gather before they are handed over."""
 
-_GATHER_SECONDS = 0.02
-"""How long the writing thread lets messages gather once it has written all that there were."""
+_TOGETHER_BYTES = 1 << 18
+"""Bytes of messages that are handed over at once: few enough to stay in the processor's cache on their way."""
 
-_TOGETHER = 16
-_TOGETHER_BYTES = 20_000
-"""Messages, and bytes of them, after which the writing thread lets the engine's go on."""
+_PIPE_BYTES = 1 << 20
+"""What may lie in the pipe to the process, where the system allows it: the thread need not wake up as often."""
 
-_LEVEL = 3
-_CLOSE_PATIENCE = 10.0
+_PATIENCE = 10.0
+"""Seconds that the rest may take at the end without any of it being taken."""
+
+_CLOSE_SECONDS = 60.0
+"""Seconds that the rest may take at the end in any case."""
+
+_TOO_SLOW = "the disk did not take it in time"
+
+_HOME = str(Path(__file__).resolve().parents[2])
+"""Where the package is."""
 
 _Known = tuple[str, str, str, str, str]
 
 
 @attrs.frozen
 class RecorderStatistics:
-    """What a recorder did so far: messages taken and lost; bytes taken, waiting, and written as lines."""
+    """What a recorder did so far: messages taken and lost; bytes taken and waiting; the size of the file."""
 
     messages: int
     lost: int
@@ -64,14 +73,11 @@ class RecorderStatistics:
     written: int
 
 
-class _SpanEnd(NamedTuple):
-    time: float
-    number: int
-    began: float
-
-
 class Recorder:
-    """A watcher of the tap that writes a recording. Made by `record`; `path` is where it writes."""
+    """A watcher of the tap that writes a recording. Made by `record`; `path` is where it writes.
+
+    `failure` says why writing failed, None while it has not.
+    """
 
     def __init__(
         self,
@@ -84,20 +90,16 @@ class Recorder:
         known: Iterable[_Known] = (),
     ) -> None:
         self.path = path
-        self.failure: BaseException | None = None
+        self.failure: str | None = None
         self._most_queued = queued
-        self._queue: queue.SimpleQueue[Traffic | _SpanEnd | Literal["end"]] = queue.SimpleQueue()
+        self._queue: deque[Item] = deque()
         self._ending = threading.Event()
         self._messages = 0
         self._lost = 0
-        self._told_lost = 0  # changed by the writing thread only, as is the next one
-        self._latest = trio.current_time()
+        self._told_lost = 0
         self._bytes_in = 0  # changed by the engine's thread only
-        self._bytes_out = 0  # changed by the writing thread only
-        self._written = 0
+        self._bytes_out = 0  # changed by the handing thread only
         self._began = trio.current_time()
-        self._ended = self._began
-        self._lines = LineMaker(began=self._began, limit=limit, redactor=redactor)
         header = Header(
             started=dt.datetime.now(dt.UTC).isoformat(timespec="microseconds"),
             monotonic=self._began,
@@ -106,36 +108,51 @@ class Recorder:
             limit=limit,
             pid=os.getpid(),
         )
-        first = [_encode_header(header)]
-        first += [self._lines.target(self._began, *each) for each in known]
+        patterns = () if redactor is None else redactor.patterns
+        self._beginning = Beginning(
+            header=header,
+            known=list(known),
+            compressed=path.suffix == ".zst",
+            patterns=[(pattern.pattern, pattern.flags) for pattern in patterns],
+            secrets=[] if redactor is None else list(redactor.secrets),
+        )
         try:
             # Others must not read what a page's user sees, so nobody but the owner may.
-            descriptor = os.open(
+            self._file = os.open(
                 path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600
             )
         except OSError as error:
             raise InvalidArgument(
                 what="recording", given=str(path), expected=f"a file that can be written ({error.strerror})"
             ) from None
-        self._file = os.fdopen(descriptor, "wb", buffering=1 << 16)
-        self._thread = threading.Thread(
-            target=self._run, args=(first,), name=f"recorder {path.name}", daemon=True
-        )
+        self._written = 0
+        self._child: subprocess.Popen[bytes] | None = None
+        self._thread = threading.Thread(target=self._run, name=f"recorder {path.name}", daemon=True)
 
     def __call__(self, traffic: Traffic) -> None:
         """Take one message."""
-        size = len(traffic.message)
+        message = traffic.message
+        size = len(message)
         if self._bytes_in - self._bytes_out + size > self._most_queued or self.failure is not None:
             self._lost += 1
             return
+        if self._lost != self._told_lost:
+            self._tell_lost(traffic.time)
         self._messages += 1
         self._bytes_in += size
-        self._queue.put(traffic)
+        span = traffic.span
+        sent = traffic.direction == "sent"
+        if span is None:
+            self._queue.append(Message(traffic.time, sent, traffic.connection, message))
+        else:
+            self._queue.append(
+                Message(traffic.time, sent, traffic.connection, message, span.number, span.name)
+            )
 
     def span_ended(self, span: Span, time: float) -> None:
         """Take the end of an action."""
         if self.failure is None:
-            self._queue.put(_SpanEnd(time, span.number, span.began))
+            self._queue.append(SpanEnd(time, span.number, span.began))
 
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""
@@ -144,125 +161,112 @@ class Recorder:
             lost=self._lost,
             bytes=self._bytes_in,
             queued=self._bytes_in - self._bytes_out,
-            written=self._written,
+            written=self._size(),
         )
 
     def start(self) -> None:
-        """Start the writing thread."""
+        """Start writing: the process for that is started by a thread, and messages wait for it."""
         self._thread.start()
 
-    def finish(self) -> None:
-        """Have everything written and the file closed. Blocks: to be called in a thread of its own."""
-        self._queue.put("end")
-        self._ending.set()
-        self._thread.join()
+    def finish(self, time: float) -> None:
+        """Have everything written, and the process ended. Blocks: to be called in a thread of its own.
 
-    def note_end(self) -> None:
-        """Note the time of the end, on the engine's clock."""
-        self._ended = trio.current_time()
+        `time` is the end, on the engine's clock.
+        """
+        if self._lost != self._told_lost:
+            self._tell_lost(time)
+        self._queue.append(End(time))
+        self._ending.set()
+        done = -1
+        while self._thread.is_alive() and done != self._bytes_out:
+            done = self._bytes_out
+            self._thread.join(_PATIENCE)
+        if self._thread.is_alive():
+            self.failure = _TOO_SLOW
+            if self._child is not None:
+                self._child.kill()
+            self._thread.join(_PATIENCE)
+        self._written = self._size()
+        file, self._file = self._file, -1
+        os.close(file)
+
+    def _tell_lost(self, time: float) -> None:
+        self._queue.append(Lost(time, self._lost - self._told_lost))
+        self._told_lost = self._lost
+
+    def _size(self) -> int:
+        return self._written if self._file < 0 else os.fstat(self._file).st_size
 
     # --- the thread ----------------------------------------------------------------------------------------
 
-    def _run(self, first: list[bytes]) -> None:
+    def _run(self) -> None:
         try:
-            with self._file, _opened(self.path, self._file) as stream:
-                self._write(stream, first)
-        except BaseException as error:  # noqa: BLE001 - told at the end of the block, in the engine's task
-            self.failure = error
-
-    def _write(self, stream: _Stream, first: list[bytes]) -> None:
-        stream.write(b"".join(first))
-        flushed, dirty, ended = time.monotonic(), True, False
-        while not ended:
-            lines, size, ended = self._take()
-            if lines:
-                text = b"".join(lines)
-                stream.write(text)
-                dirty = True
-                self._written += len(text)
-                self._bytes_out += size
-            if dirty and time.monotonic() - flushed > _FLUSH_SECONDS:
-                stream.flush()
-                flushed, dirty = time.monotonic(), False
-            if lines:
-                time.sleep(
-                    0
-                )  # lets the engine's thread go on: it would wait 5 ms for this one to be interrupted
-            elif not ended:
-                # A pause, not a wait for the next message: a thread that woke for each would take the interpreter
-                # from the engine as often.
-                self._ending.wait(_GATHER_SECONDS)
-
-    def _take(self) -> tuple[list[bytes], int, bool]:
-        """Return the lines of some messages that wait, the messages' size in bytes, and whether it is the end."""
-        lines: list[bytes] = []
-        size = 0
-        for _ in range(_TOGETHER):
+            child = self._child = _start_writer(self._file)
+        except OSError as error:
+            self.failure = f"the process that writes it could not be started ({error.strerror or error})"
+            return
+        assert child.stdin is not None
+        assert child.stderr is not None
+        with child.stdin as pipe, child.stderr:
             try:
-                traffic = self._queue.get_nowait()
-            except queue.Empty:
-                break
-            if self._lost != self._told_lost:
-                lost, self._told_lost = self._lost - self._told_lost, self._lost
-                lines.append(self._lines.lost(self._latest, lost))
-            if traffic == "end":
-                lines.append(self._lines.end(self._ended))
-                return lines, size, True
-            if isinstance(traffic, _SpanEnd):
-                lines.append(self._lines.span_ended(traffic.time, traffic.number, traffic.began))
-                continue
-            self._latest = traffic.time
-            lines += self._lines.lines(traffic)
-            size += len(traffic.message)
-            if size > _TOGETHER_BYTES:
-                break
-        return lines, size, False
+                _write_all(pipe.fileno(), framed(self._beginning))
+                ended = False
+                while not ended:
+                    # A pause, not a wait for the next message: a thread that woke for each would take the
+                    # interpreter from the engine as often.
+                    ended = self._ending.wait(_GATHER_SECONDS)
+                    while self._hand_over(pipe.fileno()):
+                        pass
+                pipe.close()
+            except OSError:
+                pass  # the process is gone; it says why
+            reason = child.stderr.read().decode("utf-8", "replace").strip()
+            status = child.wait()
+        if status:
+            self.failure = self.failure or reason or f"the process that writes it ended with status {status}"
+
+    def _hand_over(self, pipe: int) -> bool:
+        """Hand over what waits, but not too much at a time. Return whether there was anything."""
+        items: list[Item] = []
+        size = 0
+        queue = self._queue
+        while queue and size < _TOGETHER_BYTES:
+            item = queue.popleft()
+            items.append(item)
+            size += len(item.message) if isinstance(item, Message) else 0
+        if items:
+            _write_all(pipe, framed(Batch(items, not queue)))
+            self._bytes_out += size
+        return bool(items)
 
 
-class _Stream:
-    """Where lines go: the file, or the file through zstandard. `flush` makes what was written readable."""
+def _start_writer(file: int) -> subprocess.Popen[bytes]:
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise OSError("there is no Python interpreter to run it")
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", PROGRAM, *map(os.path.abspath, sys.path), _HOME],
+        stdin=subprocess.PIPE,
+        stdout=file,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        # A Ctrl-C in the terminal is not for it: it ends when its input does.
+        start_new_session=sys.platform != "win32",
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+    )
+    if sys.platform == "linux":
+        import fcntl
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def write(self, data: bytes) -> None:
-        self._file.write(data)
-
-    def flush(self) -> None:
-        self._file.flush()
-
-    def close(self) -> None:
-        """Write what is left."""
-
-
-class _Compressed(_Stream):
-    def __init__(self, file: IO[bytes]) -> None:
-        import zstandard
-
-        super().__init__(file)
-        self._flush_block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
-        self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
-
-    def write(self, data: bytes) -> None:
-        self._file.write(self._compressor.compress(data))
-
-    def flush(self) -> None:
-        self._file.write(self._compressor.flush(self._flush_block))
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.write(self._compressor.flush())
+        assert child.stdin is not None
+        with suppress(OSError):  # more than this system allows: then it goes in smaller pieces
+            fcntl.fcntl(child.stdin.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return child
 
 
-class _opened:  # noqa: N801 - reads as a function
-    def __init__(self, path: Path, file: IO[bytes]) -> None:
-        self._stream = _Compressed(file) if path.suffix == ".zst" else _Stream(file)
-
-    def __enter__(self) -> _Stream:
-        return self._stream
-
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
+def _write_all(pipe: int, pieces: tuple[bytes, bytes]) -> None:
+    for data in pieces:
+        done = os.write(pipe, data)
+        while done < len(data):
+            done += os.write(pipe, memoryview(data)[done:])
 
 
 # --- around a browser ----------------------------------------------------------------------------------------
@@ -349,12 +353,10 @@ async def _recording(
         with tap.watch(recorder):
             yield recorder
     finally:
-        recorder.note_end()
-        with trio.move_on_after(_CLOSE_PATIENCE, shield=True) as closing:
-            await trio.to_thread.run_sync(recorder.finish, abandon_on_cancel=True)
+        with trio.move_on_after(_CLOSE_SECONDS, shield=True) as closing:
+            await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
     if closing.cancelled_caught or recorder.failure is not None:
-        reason = "the disk did not take it in time" if recorder.failure is None else str(recorder.failure)
-        raise RecordingFailed(path=str(path), reason=reason) from recorder.failure
+        raise RecordingFailed(path=str(path), reason=recorder.failure or _TOO_SLOW)
 
 
 def _known(connections: Iterable[Connection]) -> Iterator[_Known]:
@@ -364,9 +366,3 @@ def _known(connections: Iterable[Connection]) -> Iterator[_Known]:
             if session.id is not None and session.target_id is not None:
                 kind, url = ("", "") if info is None else (info.type, info.url)
                 yield connection.traffic_name, session.id, session.target_id, kind, url
-
-
-def _encode_header(header: Header) -> bytes:
-    # Its first fields are what tells a recording from other files, so they are written although they are defaults.
-    fields = {"cdpengine": header.cdpengine, "version": header.version} | msgspec.to_builtins(header)
-    return msgspec.json.encode(fields) + b"\n"

@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from cdpengine.debug.search import Search
 from cdpengine.errors import InvalidArgument
 
 REDACTED = "[redacted]"
@@ -83,40 +84,30 @@ _LONG_ENOUGH = 6
 _REMEMBERED = 64
 _LONGEST_REMEMBERED = 4096
 
-_QUERY = "|".join(QUERY_KEYS)
-_WORDS = "|".join(map(re.escape, SENSITIVE_WORDS))
-_IN_TEXT = (
-    # https://user:password@host
-    (re.compile(r"(://)[^/?#\s\"'<>@]+@"), rf"\1{REDACTED}@"),
-    (re.compile(r"\b(Bearer|Basic|Digest|Negotiate)\s+[\w\-.~+/=,\"]{4,}", re.IGNORECASE), rf"\1 {REDACTED}"),
-    # A JSON Web Token: two or three parts of base64url, the first of which begins with {"
-    (re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?"), REDACTED),
-    # ?access_token=..., &key=..., password=..., token%3D..., "secret": "...", secret: ...
-    (
-        re.compile(
-            rf"""((?<![\w.\-])(?:[\w.\-]*(?:{_WORDS})[\w.\-]*|{_QUERY})\\*["']?\s*(?:=|:|%3D)\s*\\*["']?)"""
-            r"""([^"'&;\s,<>\\)}]+)""",
-            re.IGNORECASE,
-        ),
-        rf"\1{REDACTED}",
-    ),
+_NAMED = re.compile("|".join(map(re.escape, SENSITIVE_WORDS)), re.IGNORECASE)
+_USER = re.compile(r"(://)[^/?#\s\"'<>@]+@")  # https://user:password@host
+_SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)\s+[\w\-.~+/=,\"]{4,}", re.IGNORECASE)
+_WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
+"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" """
+
+_VALUE = re.compile(r"""\s*\\*["']?([^"'&;\s,<>\\)}]+)""")
+"""What is secret after ?access_token=, &key=, password=, token%3D, "secret": ", secret: """
+
+_SCHEMES = dict.fromkeys(("bearer", "basic", "digest", "negotiate"), r"(?:\s|\\)")
+_ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
+_IN_TEXT = Search(
+    dict.fromkeys(SENSITIVE_WORDS, r"[\w.\-]*" + _ASSIGNED), dict.fromkeys(QUERY_KEYS, _ASSIGNED)
+)
+"""Ends where a value begins."""
+
+# In JSON that is not decoded, a word may also be in a name ("a-token": ..., or {"name": "a-token", "value": ...});
+# a common word that is a name by itself (not within a text, where its quotes are escaped) is the protocol's own.
+_NAME_ENDS = r"""(?:[^"\\]|\\.){0,200}"\s*[:,}\]]"""
+_IN_JSON = Search(
+    dict.fromkeys(SENSITIVE_WORDS, rf"(?:[\w.\-]*{_ASSIGNED}|{_NAME_ENDS})") | _SCHEMES | {"eyj": ""},
+    dict.fromkeys(QUERY_KEYS, r"""(?:\\+["']|')?\s*(?:=|:|%3d)"""),
 )
 
-_SUSPECTS = (
-    b"pass", b"cookie", b"token", b"key", b"secret", b"auth", b"bearer", b"credential", b"signature", b"security",
-    b"otp", b"srf", b"eyj", b"basic ", b"digest ", b"negotiate ",
-)  # fmt: skip
-"""Each of SENSITIVE_WORDS, and what _IN_TEXT looks for, holds one of these."""
-
-_SUSPECT = re.compile(b"|".join(_SUSPECTS))
-_SHORT = 500
-
-_NAMED = re.compile(f"(?:{_WORDS})", re.IGNORECASE)
-_QUICK_KEYS = tuple(key.encode() for key in QUERY_KEYS if key not in ("key", "auth", "pass"))
-"""Those that no other word of the scan holds."""
-
-_QUICK_BEFORE = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_.-")
-_QUICK_AFTER = re.compile(rb"[\"'\\]*\s*(?:=|:|%3d)")
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@]+@")
 
@@ -132,12 +123,12 @@ class Redactor:
     def __init__(
         self, *, patterns: Iterable[str | re.Pattern[str]] = (), secrets: Iterable[str] = ()
     ) -> None:
-        self._patterns = [_compiled(pattern) for pattern in patterns]
-        self._given = tuple(secret for secret in secrets if secret)
+        self.patterns = tuple(_compiled(pattern) for pattern in patterns)
+        self.secrets = tuple(secret for secret in secrets if secret)
         self._learned: dict[str, None] = {}
-        self._search: re.Pattern[bytes] | None = None
+        self._known = Search({})
         self._replace: re.Pattern[str] | None = None
-        self._stale = bool(self._given)
+        self._stale = bool(self.secrets)
         self.redacted = 0
 
     def redact(self, message: bytes, method: str = "") -> bytes:
@@ -174,32 +165,34 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without what looks like a secret, and without those that are known."""
-        for pattern, replacement in _IN_TEXT:
-            text = pattern.sub(replacement, text)
-        for pattern in self._patterns:
+        if "@" in text:
+            text = _USER.sub(rf"\1{REDACTED}@", text)
+        low = text.lower()
+        if any(map(low.__contains__, _SCHEMES)):
+            text = _SCHEME.sub(rf"\1 {REDACTED}", text)
+        if "eyJ" in text:
+            text = _WEB_TOKEN.sub(REDACTED, text)
+        text = _without_values(text)
+        for pattern in self.patterns:
             text = pattern.sub(_group_replaced, text)
         self._compile()
-        return text if self._replace is None else self._replace.sub(REDACTED, text)
+        if self._replace is not None and self._known.found(text):
+            text = self._replace.sub(REDACTED, text)
+        return text
 
     # --- deciding ------------------------------------------------------------------------------------------
 
     def suspicious(self, message: bytes, method: str) -> bool:
         """Say whether a message, or a part of one, may hold a secret. Errs towards yes."""
-        if self._patterns or _holds_secrets(method):
+        if self.patterns or _holds_secrets(method):
             return True
         low = message.lower()
-        # It runs for every message. Measured: in a short text one pattern is faster, in a long one the words are.
-        if len(low) < _SHORT:
-            if _SUSPECT.search(low):
-                return True
-        elif any(map(low.__contains__, _SUSPECTS)):
-            return True
         if b"@" in low and _QUICK_USER.search(low):
             return True
-        if (b"=" in low or b"\\" in low) and _has_query_key(low):
+        if _IN_JSON.found(low):
             return True
         self._compile()
-        return self._search is not None and self._search.search(message) is not None
+        return self._replace is not None and self._known.found(message)
 
     # --- going through -------------------------------------------------------------------------------------
 
@@ -241,7 +234,7 @@ class Redactor:
     def _learn(self, secret: str) -> None:
         for part in {secret, *re.split(r"[;\s]+", secret)} if len(secret) <= _LONGEST_REMEMBERED else ():
             part = part.partition("=")[2] if "=" in part.rstrip("=") else part
-            if len(part) < _LONG_ENOUGH or part == REDACTED or part in self._given:
+            if len(part) < _LONG_ENOUGH or part == REDACTED or part in self.secrets:
                 continue
             if self._learned.pop(part, "new") == "new":
                 self._stale = True
@@ -254,13 +247,11 @@ class Redactor:
         if not self._stale:
             return
         self._stale = False
-        forms = {form for secret in (*self._given, *self._learned) for form in _forms(secret)}
+        forms = {form for secret in (*self.secrets, *self._learned) for form in _forms(secret)}
         ordered = sorted(forms, key=len, reverse=True)
         if ordered:
             self._replace = re.compile("|".join(map(re.escape, ordered)))
-            self._search = re.compile(
-                b"|".join(re.escape(form.encode("utf-8", "replace")) for form in ordered)
-            )
+            self._known = Search(dict.fromkeys(ordered, ""))
 
 
 @lru_cache(2_000)
@@ -268,19 +259,20 @@ def _holds_secrets(method: str) -> bool:
     return method in SECRET_PARAMETERS or _COOKIE_METHODS.match(method) is not None
 
 
-def _has_query_key(low: bytes) -> bool:
-    """Say whether one of QUERY_KEYS stands before "=" or ":".
-
-    Searches for plain text, however many, are much faster than one for a pattern that begins with alternatives.
-    """
-    for key in _QUICK_KEYS:
-        at = low.find(key)
-        while at >= 0:
-            after = at + len(key)
-            if (not at or low[at - 1] not in _QUICK_BEFORE) and _QUICK_AFTER.match(low, after):
-                return True
-            at = low.find(key, after)
-    return False
+def _without_values(text: str) -> str:
+    low = text.lower()
+    if not _IN_TEXT.found(low):
+        return text
+    if len(low) != len(text):  # one letter of Unicode's gets longer
+        low = text = "".join(letter if len(letter.lower()) == 1 else "?" for letter in text)
+        low = low.lower()
+    values = [value for end in _IN_TEXT.ends(low) if (value := _VALUE.match(text, end))]
+    pieces, done = [], 0
+    for start, end in sorted(value.span(1) for value in values):
+        if start >= done:
+            pieces += [text[done:start], REDACTED]
+            done = end
+    return "".join((*pieces, text[done:]))
 
 
 def _forms(secret: str) -> set[str]:

@@ -16,7 +16,6 @@ from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 import msgspec
-import trio
 
 logger = logging.getLogger("cdpengine.wire")
 
@@ -62,6 +61,8 @@ def span(name: str) -> Iterator[None]:
     if _span.get() is not None:
         yield
         return
+    import trio
+
     begun = Span(next(_numbers), name, trio.current_time())
     token = _span.set(begun)
     try:
@@ -132,6 +133,8 @@ class Tap:
 
     def end_span(self, span: Span) -> None:
         """Tell every watcher that wants to know that an action is over."""
+        import trio
+
         time = trio.current_time()
         for watcher in self.watchers:
             if isinstance(watcher, SpanWatcher):

@@ -173,6 +173,35 @@ async def test_cancelled_at_each_step(page: cdpengine.Page, tmp_path: Path) -> N
     assert await walk_cancellations(operation, after) > 1
 
 
+def writer_of(pid: int) -> int | None:
+    """Return the process that writes for a program; None where it cannot be told."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and b"cdpengine.debug.writer" in (entry / "cmdline").read_bytes():
+                return int(entry.name)
+        except OSError:
+            continue  # it ended meanwhile
+    return None
+
+
+async def test_a_writer_that_is_killed_is_told_and_disturbs_nothing(
+    page: cdpengine.Page, tmp_path: Path
+) -> None:
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("its process cannot be found here")
+    with pytest.raises(cdpengine.RecordingFailed, match="ended with status -9"):
+        async with debug.record(page.browser, tmp_path / "a.jsonl") as recorder:
+            with trio.fail_after(60):
+                while recorder.statistics().written == 0:  # noqa: ASYNC110 - a file's size tells nobody
+                    await trio.sleep(0.01)
+            writer = writer_of(os.getpid())
+            assert writer is not None
+            os.kill(writer, signal.SIGKILL)
+            assert await page.evaluate("1 + 1") == 2
+    assert await page.evaluate("1 + 1") == 2
+
+
 PROGRAM = """
 import sys, trio, cdpengine
 async def main():
@@ -198,14 +227,36 @@ async def test_what_a_kill_leaves_can_be_read(tmp_path: Path, name: str) -> None
         with trio.fail_after(20):
             while path.stat().st_size < size + 5_000:  # noqa: ASYNC110 - a file's size tells nobody
                 await trio.sleep(0.05)
+        writer = writer_of(process.pid)
         process.send_signal(signal.SIGKILL)
         process.wait(10)
+        with trio.fail_after(60):
+            while writer is not None and Path(f"/proc/{writer}").exists():  # noqa: ASYNC110
+                await trio.sleep(0.05)
     with debug.open_recording(path) as recording:
         lines = list(recording)
         assert not recording.closed_in_order
         assert len(recording.damage) <= 1
     assert len(lines) > 50
     assert lines[-1].n in (len(lines), len(lines) + 1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+async def test_a_ctrl_c_in_the_terminal_leaves_a_whole_recording(tmp_path: Path) -> None:
+    path = tmp_path / "interrupted.jsonl"
+    with subprocess.Popen(  # noqa: ASYNC220 - it is interrupted, so nothing waits for it
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "CDPENGINE_RECORD": str(path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(60)
+    assert len(read(path)) > 10
 
 
 def test_on_the_command_line(tmp_path: Path) -> None:
