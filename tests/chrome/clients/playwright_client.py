@@ -22,7 +22,7 @@ with sync_playwright() as playwright:
         "greeting": page.locator("#greeting").inner_text(),
         "title": other.title(),
         "sum": page.evaluate("([a, b]) => a + b", [2, 3]),
-        "screenshot": len(page.screenshot()) > 1000,
+        "screenshot": len(other.screenshot()) > 1000,
         "pages": len(context.pages),
     }
     context.close()
