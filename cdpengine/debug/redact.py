@@ -93,7 +93,7 @@ _WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
 _VALUE = re.compile(r"""\s*\\*["']?([^"'&;\s,<>\\)}]+)""")
 """What is secret after ?access_token=, &key=, password=, token%3D, "secret": ", secret: """
 
-_SCHEMES = dict.fromkeys(("bearer", "basic", "digest", "negotiate"), r"(?:\s|\\)")
+_SCHEMES = ("bearer", "basic", "digest", "negotiate")
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
 _IN_TEXT = Search(
     dict.fromkeys(SENSITIVE_WORDS, r"[\w.\-]*" + _ASSIGNED), dict.fromkeys(QUERY_KEYS, _ASSIGNED)
@@ -102,9 +102,13 @@ _IN_TEXT = Search(
 
 # In JSON that is not decoded, a word may also be in a name ("a-token": ..., or {"name": "a-token", "value": ...});
 # a common word that is a name by itself (not within a text, where its quotes are escaped) is the protocol's own.
+_SPACE = r"(?:\s|\\)"
 _NAME_ENDS = r"""(?:[^"\\]|\\.){0,200}"\s*[:,}\]]"""
+_REST = r"(?:[\w.\-\x80-\xff]|\\u[0-9a-f]{4})*"
 _IN_JSON = Search(
-    dict.fromkeys(SENSITIVE_WORDS, rf"(?:[\w.\-]*{_ASSIGNED}|{_NAME_ENDS})") | _SCHEMES | {"eyj": ""},
+    dict.fromkeys(SENSITIVE_WORDS, rf"(?:{_REST}{_ASSIGNED}|{_NAME_ENDS})")
+    | {"basic": _SPACE, "digest": _SPACE, "negotiate": _SPACE, "eyj": ""}
+    | {"bearer": rf"(?:{_SPACE}|{_REST}{_ASSIGNED}|{_NAME_ENDS})"},
     dict.fromkeys(QUERY_KEYS, r"""(?:\\+["']|')?\s*(?:=|:|%3d)"""),
 )
 
@@ -261,11 +265,10 @@ def _holds_secrets(method: str) -> bool:
 
 def _without_values(text: str) -> str:
     low = text.lower()
+    if len(low) != len(text):  # a letter of Turkish gets longer; places must stay the same
+        low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
     if not _IN_TEXT.found(low):
         return text
-    if len(low) != len(text):  # one letter of Unicode's gets longer
-        low = text = "".join(letter if len(letter.lower()) == 1 else "?" for letter in text)
-        low = low.lower()
     values = [value for end in _IN_TEXT.ends(low) if (value := _VALUE.match(text, end))]
     pieces, done = [], 0
     for start, end in sorted(value.span(1) for value in values):

@@ -89,6 +89,10 @@ PLACES: list[tuple[str, dict[str, Any], str]] = [
         {"params": {"expression": f"fetch(u, {{authorization: 'Bearer {TOKEN}'}})"}},
         "",
     ),
+    ("a field named bearer", {"id": 1, "result": {"<bearer": CANARY}}, ""),
+    ("a name in which letters are escaped", {"id": 1, "result": {"value": f"tokené={TOKEN}"}}, ""),
+    ("a letter that lower case makes longer", {"id": 1, "result": {"value": f"tokenİ: {TOKEN}"}}, ""),
+    ("a long text", {"id": 1, "result": {"value": f"{'<p>monkey</p>' * 99}token: {TOKEN}"}}, ""),
     ("a JSON Web Token", {"id": 1, "result": {"value": f"eyJhbGciOiJub25lIn0.{TOKEN}"}}, ""),
 ]
 
