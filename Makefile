@@ -5,16 +5,20 @@ BIN := .venv/bin
 UV = $(shell command -v uv || echo $(BIN)/uv)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types imports unit format bench lock setup clean
+.PHONY: help demo test test-peers lint types imports unit format bench lock setup clean
 
 help: ## This list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
 
 demo: setup ## The engine on a page of its own: see, click, type, hover, evaluate, survive a hung script
 	@$(BIN)/cdpengine demo $(ARGS)
 
 test: setup ## Every check: lint, types, direction of imports, all tests against a real browser
 	@scripts/check.sh lint types imports tests
+
+test-peers: setup ## Puppeteer and Playwright through the proxy: installs them beside the benchmarks, and runs them
+	@scripts/peers.sh
+	@$(BIN)/pytest -q -m peers tests/chrome
 
 lint: setup ## ruff: rules and formatting
 	@scripts/check.sh lint
@@ -32,7 +36,7 @@ format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 bench: setup ## The benchmarks, one after the other
-	@set -e; for case in round_trip hung_evaluate snapshot actions; do echo "== $$case"; $(BIN)/python -m benchmarks.$$case; done
+	@set -e; for case in round_trip hung_evaluate snapshot actions recorder proxy; do echo "== $$case"; $(BIN)/python -m benchmarks.$$case; done
 
 lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
 	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

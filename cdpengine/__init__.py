@@ -8,7 +8,8 @@ action     click, hover, type, press               }
 browser    find Chrome, start it, tabs, frames, navigation
 session    connections, sessions, event streams, targets
 wire       messages, the sans-I/O mux, transports, the tap
-budget, errors, nursery: what everything stands on; testing: a scripted peer; js: the page's helpers
+budget, errors, nursery: what everything stands on; debug: recordings of the wire; testing: a scripted peer;
+js: the page's helpers
 
 The names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from cdpengine._version import __version__
 
 if TYPE_CHECKING:
+    from cdpengine import debug
     from cdpengine.action.boxes import BoundingBox
     from cdpengine.action.fill import FillValue
     from cdpengine.action.option import Option
@@ -69,7 +71,11 @@ if TYPE_CHECKING:
         OptionNotFound,
         PageUnresponsive,
         ProtocolError,
+        RecordingDamaged,
+        RecordingFailed,
+        RecordingLacks,
         RemoteError,
+        ReplayDiverged,
         RescueReport,
         RescueStep,
         SessionGone,
@@ -128,12 +134,13 @@ _HOME = {
     "cdpengine.engine.page_forms": "Field",
     "cdpengine.engine.targets": "BackendNode Target",
     "cdpengine.errors": """
-        AmbiguousNode BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded
-        DialogOpened Disabled DownloadFailed EngineError EvaluationDisabled EvaluationFailed
-        EvaluationTerminated EvaluationTimeout EventsLost FailedField FormErrors InvalidArgument
-        Invisible LaunchFailed NavigationFailed NodeError NodeNotFound NotDelivered NotInteractable
-        OptionNotFound PageUnresponsive ProtocolError RemoteError RescueReport RescueStep
-        SessionGone StaleRef TargetCrashed UndecodableReply Unstable ValueRefused ValueTooLarge
+        AmbiguousNode BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded DialogOpened
+        Disabled DownloadFailed EngineError EvaluationDisabled EvaluationFailed EvaluationTerminated
+        EvaluationTimeout EventsLost FailedField FormErrors InvalidArgument Invisible LaunchFailed
+        NavigationFailed NodeError NodeNotFound NotDelivered NotInteractable OptionNotFound PageUnresponsive
+        ProtocolError RecordingDamaged RecordingFailed RecordingLacks RemoteError ReplayDiverged
+        RescueReport RescueStep SessionGone StaleRef TargetCrashed UndecodableReply Unstable ValueRefused
+        ValueTooLarge
     """,
     "cdpengine.evaluate.counters": "EvaluationStatistics",
     "cdpengine.evaluate.evaluation": "JSHandle",
@@ -153,6 +160,8 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.
 
 
 def __getattr__(name: str) -> object:
+    if name == "debug":
+        return import_module("cdpengine.debug")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value: object = getattr(import_module(_MODULE_OF[name]), name)
@@ -161,7 +170,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -238,8 +247,12 @@ __all__ = [
     "PageUnresponsive",
     "PopupOpened",
     "ProtocolError",
+    "RecordingDamaged",
+    "RecordingFailed",
+    "RecordingLacks",
     "Ref",
     "RemoteError",
+    "ReplayDiverged",
     "RescueReport",
     "RescueStep",
     "Session",
@@ -258,6 +271,7 @@ __all__ = [
     "WindowBounds",
     "__version__",
     "connect",
+    "debug",
     "find_browser",
     "find_browsers",
     "launch",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
-from cdpengine.cli.options import Failed
+from cdpengine.cli.options import Failed, record_options
 from cdpengine.errors import ConnectionLost, SessionGone
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ PLAIN_WIDTH = 110
     metavar="PATH|CHANNEL",
     help="The browser to start: a path, or chrome, chromium, edge, brave.",
 )
+@record_options
 def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
     """See, click, type, hover and evaluate on a small shop page, and survive a script that never ends.
 

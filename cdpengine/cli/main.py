@@ -18,7 +18,11 @@ from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
 from cdpengine.cli.evaluate import evaluate
 from cdpengine.cli.options import Failed
+from cdpengine.cli.protocol import protocol
+from cdpengine.cli.proxy import proxy
+from cdpengine.cli.repl import repl
 from cdpengine.cli.snapshot import snapshot
+from cdpengine.cli.trace import trace
 from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument
 
 DONE = 0
@@ -40,7 +44,7 @@ def commands() -> None:
     """
 
 
-for command in (demo, doctor, snapshot, text, markdown, evaluate):
+for command in (demo, doctor, snapshot, text, markdown, evaluate, proxy, protocol, repl, trace):
     commands.add_command(command)
 
 

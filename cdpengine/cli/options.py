@@ -6,6 +6,7 @@ Rule: a value that cannot work is refused while the command line is parsed, befo
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -77,8 +78,38 @@ class Source:
                         await page.close()
 
 
+def _set_in_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """Return what makes an option say the same as an environment variable, for this process."""
+
+    def take(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+        if value:
+            os.environ[name] = "1" if value is True else str(value)
+
+    return take
+
+
+def record_options(command: F) -> F:
+    """Add --record and --unredacted."""
+    command = click.option(
+        "--unredacted",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_in_environment("CDPENGINE_RECORD_UNREDACTED"),
+        help="With --record: write secrets too.",
+    )(command)
+    return click.option(
+        "--record",
+        metavar="FILE",
+        type=click.Path(dir_okay=False),
+        expose_value=False,
+        callback=_set_in_environment("CDPENGINE_RECORD"),
+        help="Record the protocol's traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
+    )(command)
+
+
 def browser_options(command: F) -> F:
-    """Add --browser and --endpoint."""
+    """Add --browser and --endpoint, --record and --unredacted."""
+    command = record_options(command)
     command = click.option(
         "--endpoint",
         metavar="URL",

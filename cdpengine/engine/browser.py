@@ -31,6 +31,7 @@ from cdpengine.session.connection import Connection, ConnectionStatistics
 from cdpengine.session.session import Session
 from cdpengine.session.targets import TargetInfo
 from cdpengine.wire.tap import Tap
+from cdpengine.wire.tap import span as action_span
 
 _DISPOSE_GRACE = 2.0
 """Seconds that disposing of a context may take when its block ends."""
@@ -78,13 +79,23 @@ class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
     `key` tells browsers apart: two connections to one browser have the same, one that was started anew another.
+    `endpoint` is its websocket URL, at which other clients can connect to it, `cdpengine.debug.proxy` say; None
+    over a pipe.
     """
 
     def __init__(
-        self, tabs: Tabs, version: BrowserVersion, tap: Tap, *, key: str, evaluate_enabled: bool = True
+        self,
+        tabs: Tabs,
+        version: BrowserVersion,
+        tap: Tap,
+        *,
+        key: str,
+        endpoint: str | None = None,
+        evaluate_enabled: bool = True,
     ) -> None:
         self.version = version
         self.key = key
+        self.endpoint = endpoint
         self.tap = tap
         self.evaluate_enabled = evaluate_enabled
         self.evaluation_counters = EvaluationCounters()
@@ -147,7 +158,7 @@ class Browser:
         """
         if url is not None:
             check_url(url)
-        with within("open a page", timeout) as budget:
+        with action_span("browser.new_page"), within("open a page", timeout) as budget:
             params: dict[str, object] = {"url": "about:blank"}
             if context is not None:
                 params["browserContextId"] = context.id
@@ -259,7 +270,7 @@ class Browser:
 
         Chrome disposes of it by itself should this program be killed.
         """
-        with within("make a context", timeout):
+        with action_span("browser.new_context"), within("make a context", timeout):
             made = await self._tabs.creations.create(
                 "Target.createBrowserContext", {"disposeOnDetach": True}, _Context, self._dispose
             )

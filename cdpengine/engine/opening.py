@@ -7,9 +7,11 @@ ends. What the body raises leaves as itself. A browser that somebody else starte
 from __future__ import annotations
 
 import itertools
+import logging
 import math
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -28,6 +30,7 @@ from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, Lau
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.wire.tap import Tap
+from cdpengine.wire.tap import logger as wire_logger
 from cdpengine.wire.transport import PipeTransport, open_websocket
 
 _CLOSE_GRACE = 1.5
@@ -146,9 +149,10 @@ async def _attach(process: BrowserProcess, *, evaluate_enabled: bool) -> AsyncIt
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
         tap = Tap()
         async with (
+            _watched_as_asked(tap),
             open_connection(transport, tap=tap) as connection,
             # Nobody else can come to a browser over its pipe.
-            _engine(connection, None, tap, f"pipe {next(_pipe_numbers)}", evaluate_enabled) as browser,
+            _engine(connection, None, tap, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled) as browser,
         ):
             yield browser
     else:
@@ -171,20 +175,44 @@ async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: boo
             yield connection
 
     key = browser_key(endpoint.ws_url)
-    async with open_one() as main, _engine(main, open_one, tap, key, evaluate_enabled) as browser:
+    async with (
+        _watched_as_asked(tap),
+        open_one() as main,
+        _engine(main, open_one, tap, key, endpoint.ws_url, evaluate_enabled) as browser,
+    ):
         yield browser
 
 
 @asynccontextmanager
+async def _watched_as_asked(tap: Tap) -> AsyncIterator[None]:
+    """Record the traffic where the environment says so, and log it where the logger wants that."""
+    async with AsyncExitStack() as stack:
+        if os.environ.get("CDPENGINE_RECORD"):
+            from cdpengine.debug.recorder import record_as_asked
+
+            await stack.enter_async_context(record_as_asked(tap))
+        if wire_logger.isEnabledFor(logging.DEBUG):
+            from cdpengine.debug.wire_log import log_traffic
+
+            stack.enter_context(log_traffic(tap))
+        yield
+
+
+@asynccontextmanager
 async def _engine(
-    main: Connection, opener: ConnectionOpener | None, tap: Tap, key: str, evaluate_enabled: bool = True
+    main: Connection,
+    opener: ConnectionOpener | None,
+    tap: Tap,
+    key: str,
+    endpoint: str | None = None,
+    evaluate_enabled: bool = True,
 ) -> AsyncIterator[Browser]:
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
         await tabs.start()
         try:
-            yield Browser(tabs, version, tap, key=key, evaluate_enabled=evaluate_enabled)
+            yield Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)
         finally:
             await tabs.downloads.close()
             await tabs.creations.settle()

@@ -31,6 +31,7 @@ from cdpengine.engine.page_windows import PageWindows
 from cdpengine.engine.unresponsive import QUICK_PROBE
 from cdpengine.errors import RescueReport, shown_url
 from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue_page
+from cdpengine.wire.tap import span as action_span
 
 
 class Page(
@@ -100,7 +101,7 @@ class Page(
 
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Also works on a page whose script never ends."""
-        with within("close the page", timeout):
+        with action_span("page.close"), within("close the page", timeout):
             await self.browser.close_target(self.target_id)
 
     async def unresponsive_for(self) -> float:
@@ -122,7 +123,7 @@ class Page(
         or closing goes on then, and the page's next action waits for it.
         """
         check_rescue(allow)
-        with within("rescue the page", timeout):
+        with action_span("page.rescue"), within("rescue the page", timeout):
             report = await rescue_page(self._target, allow=allow)
             if report.under_way:
                 await self._target.rescued()

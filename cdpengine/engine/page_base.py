@@ -34,6 +34,7 @@ from cdpengine.evaluate.evaluation import Evaluator, Script
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ref_tables import REF_TABLES
 from cdpengine.snapshot.refs import Ref, RefTable
+from cdpengine.wire.tap import span as action_span
 
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
@@ -107,7 +108,9 @@ class PageBase:
         """Evaluate a script of the engine's own, in its own world."""
         async with told_unresponsive(self._target):
             budget = Budget.start(action, timeout)
-            return await self._evaluator.evaluate(Script(source, args, world="isolated"), budget, own=True)
+            evaluated = Script(source, args, world="isolated")
+            with action_span(f"page.{action}"):
+                return await self._evaluator.evaluate(evaluated, budget, own=True)
 
     @property
     def _refs(self) -> RefTable:
@@ -157,7 +160,11 @@ class PageBase:
         With `also_unready`, a page that is crashed or stuck will do: the action brings it back.
         """
         async with told_unresponsive(self._target):
-            with within(action, timeout) as budget, self._target.dialogs.reported(action):
+            with (
+                action_span(f"page.{action}"),
+                within(action, timeout) as budget,
+                self._target.dialogs.reported(action),
+            ):
                 await (self._target.started() if also_unready else self._target.ready())
                 try:
                     yield budget

@@ -7,7 +7,7 @@ files in cdpengine/js, and run in a world of their own.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from cdpengine.browser.finding import FoundNode
@@ -20,6 +20,7 @@ from cdpengine.evaluate.evaluation import JSHandle, Script, World
 from cdpengine.evaluate.rescue import Rescue
 from cdpengine.js import script
 from cdpengine.snapshot.refs import Ref
+from cdpengine.wire.tap import span as action_span
 
 
 class PageScripts(PageBase):
@@ -62,7 +63,7 @@ class PageScripts(PageBase):
         """
         budget = Budget.start("evaluate", timeout)
         script = self._script(expression_or_function, args, target, frame, world)
-        with self._target.dialogs.reported("evaluate"):
+        with action_span("page.evaluate"), self._target.dialogs.reported("evaluate"):
             return await self._evaluator.evaluate(script, budget, allow=rescue)
 
     @asynccontextmanager
@@ -83,7 +84,9 @@ class PageScripts(PageBase):
         """
         budget = Budget.start("evaluate", timeout)
         script = self._script(expression_or_function, args, target, frame, world)
-        async with self._evaluator.handle(script, budget, allow=rescue) as handle:
+        async with AsyncExitStack() as stack:
+            with action_span("page.evaluate_handle"):
+                handle = await stack.enter_async_context(self._evaluator.handle(script, budget, allow=rescue))
             yield handle
 
     def evaluate_statistics(self) -> EvaluationStatistics:

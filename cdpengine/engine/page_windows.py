@@ -16,6 +16,7 @@ from cdpengine.browser.windows import (
 )
 from cdpengine.budget import within
 from cdpengine.engine.page_base import PageBase
+from cdpengine.wire.tap import span as action_span
 
 if TYPE_CHECKING:
     from cdpengine.engine.page import Page
@@ -34,7 +35,7 @@ class PageWindows(PageBase):
 
         Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGone.
         """
-        with within("read the window's bounds", timeout):
+        with action_span("page.window_bounds"), within("read the window's bounds", timeout):
             await self._target.started()
             return await window_bounds(self.browser.session, self.target_id)
 
@@ -55,6 +56,6 @@ class PageWindows(PageBase):
         Raises InvalidArgument for a size together with another state, RemoteError, SessionGone.
         """
         numbers = checked_bounds(left, top, width, height, state)
-        with within("set the window's bounds", timeout):
+        with action_span("page.set_window_bounds"), within("set the window's bounds", timeout):
             await self._target.started()
             return await set_window_bounds(self.browser.session, self.target_id, numbers, state)

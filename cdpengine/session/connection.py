@@ -8,6 +8,7 @@ call and every stream ends with ConnectionLost, at once, and so does every later
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -19,19 +20,31 @@ import trio
 from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall, SharedCall
+from cdpengine.session.consumers import Consumers
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Targets
 from cdpengine.wire.mux import Call, Mux, Notice, Reply, Stray
-from cdpengine.wire.tap import Tap, Traffic
-from cdpengine.wire.transport import Transport, TransportBroken
+from cdpengine.wire.tap import Tap, Traffic, current_span
+from cdpengine.wire.transport import Arrival, Transport, TransportBroken
 
 logger = logging.getLogger("cdpengine.session")
 
 
 @attrs.frozen
 class ConnectionStatistics:
-    """Counts of one connection since it was opened; sizes in bytes (characters for text messages received)."""
+    """Counts of one connection since it was opened; sizes in bytes (characters for text messages received).
+
+    `in_flight` commands wait for their reply, `queued` ones for being written; `late_replies` came after nobody
+    waited for them any more. Messages that belong to nobody are `unknown_replies` (of no known command),
+    `malformed`, `shapeless`, or `events_of_unknown_sessions`. `lost_events` were dropped because a consumer was
+    too slow.
+
+    `reader_lag` is how long a message lay in this program, on the average, from being read off the socket until it
+    was delivered, `longest_reader_lag` the longest such time, both in seconds. While more is read, those that lie
+    there count from the newest bytes (at most 64 messages are read ahead). What lay in the operating system's
+    buffers, while the program left trio no turn, is not in it.
+    """
 
     sent: int
     received: int
@@ -46,6 +59,9 @@ class ConnectionStatistics:
     shapeless: int
     events_of_unknown_sessions: int
     sessions: int
+    lost_events: int = 0
+    reader_lag: float = 0.0
+    longest_reader_lag: float = 0.0
 
 
 class Connection:
@@ -54,9 +70,13 @@ class Connection:
     def __init__(self, transport: Transport, tap: Tap) -> None:
         self.name = transport.name
         self.tap = tap
+        self.traffic_name = tap.name_connection(transport.name)
         self.root = Session(self, None)
         self.targets = Targets(self)
+        self.consumers = Consumers()
         self._transport = transport
+        self._lag_total = 0.0
+        self._lag_longest = 0.0
         self._mux = Mux()
         self._outbox: deque[Call] = deque()
         self._outbox_filled = trio.lowlevel.ParkingLot()
@@ -92,6 +112,9 @@ class Connection:
             shapeless=strays["shapeless"],
             events_of_unknown_sessions=self._counts["orphans"],
             sessions=len(self.targets.sessions),
+            lost_events=self.consumers.lost_events,
+            reader_lag=self._lag_total / max(1, self._counts["received"]),
+            longest_reader_lag=self._lag_longest,
         )
 
     # --- for sessions and calls ----------------------------------------------------------------------------
@@ -115,6 +138,8 @@ class Connection:
                 given=f"{len(call.message)} bytes of JSON",
                 expected=f"at most {self._transport.largest_outgoing}: Chrome cuts the connection above that",
             )
+        if self.tap.watchers:
+            call.cause = current_span()
         self._outbox.append(call)
         self._outbox_filled.unpark()
         return call
@@ -145,7 +170,7 @@ class Connection:
             counts["sent"] += 1
             counts["bytes_sent"] += len(call.message)
             if tap.watchers:
-                tap.pass_on(Traffic(trio.current_time(), "sent", self.name, call.message))
+                tap.pass_on(Traffic(trio.current_time(), "sent", self.traffic_name, call.message, call.cause))
             message, call.message = call.message, b""
             try:
                 await self._transport.send(message)
@@ -154,6 +179,7 @@ class Connection:
 
     async def run_reader(self) -> None:
         """Route what comes in, until the transport breaks."""
+        arrival: Arrival | None = getattr(self._transport, "arrival", None)
         while True:
             try:
                 message = await self._transport.receive()
@@ -162,6 +188,11 @@ class Connection:
                 return
             if self._lost is not None:
                 return  # closed while this message was under way: nobody is left to take it
+            if arrival is not None:
+                lag = time.perf_counter() - arrival.time
+                self._lag_total += lag
+                if lag > self._lag_longest:
+                    self._lag_longest = lag
             self._route(message)
 
     def _route(self, message: bytes | str) -> None:
@@ -169,7 +200,7 @@ class Connection:
         counts["received"] += 1
         counts["bytes_received"] += len(message)
         if self.tap.watchers:
-            self.tap.pass_on(Traffic(trio.current_time(), "received", self.name, message))
+            self.tap.pass_on(Traffic(trio.current_time(), "received", self.traffic_name, message))
         match self._mux.feed(message):
             case Reply() as reply:
                 reply.call.waiter.settle(reply)

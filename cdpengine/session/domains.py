@@ -11,7 +11,6 @@ REPORTING_DOMAINS = frozenset(
         "Accessibility",
         "Animation",
         "Audits",
-        "BackgroundService",
         "CSS",
         "Console",
         "DOM",

@@ -22,6 +22,7 @@ from cdpengine.errors import (
     UndecodableReply,
 )
 from cdpengine.session.calls import PendingCall, SharedCall
+from cdpengine.session.consumers import caller
 from cdpengine.session.domains import NEEDS, REPORTING_DOMAINS
 from cdpengine.session.events import Event, compile_pattern, domain_of
 from cdpengine.session.streams import EventStream
@@ -180,18 +181,20 @@ class Session:
             raise InvalidArgument(what="patterns", given="none", expected='at least one, such as "Network.*"')
         if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
             raise InvalidArgument(what="buffer", given=repr(buffer), expected="a number of events, 1 or more")
-        stream = EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer)
+        stream = EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer, caller())
         if self._ended is not None:
             raise self._ended(None)
         domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}
         wanted = sorted(domains & REPORTING_DOMAINS) if enable else []
         self._streams.append(stream)
+        self.connection.consumers.add(stream)
         self._routes.clear()
         try:
             async with self.enabled(*wanted):
                 yield stream
         finally:
             self._streams.remove(stream)
+            self.connection.consumers.remove(stream)
             self._routes.clear()
             stream.end(_subscription_left)
 

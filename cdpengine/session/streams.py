@@ -11,12 +11,19 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import trio
 
 from cdpengine.errors import EventsLost, TargetCrashed
 from cdpengine.session.events import Event
+
+if TYPE_CHECKING:
+    from cdpengine.session.consumers import Consumers
+
+_SMALL = 10
+"""A buffer of less than this is often full, and nobody has to be warned of that."""
 
 
 @attrs.frozen
@@ -32,12 +39,23 @@ class StreamStatistics:
 class EventStream:
     """Events of one session that match one of some patterns, in the order in which Chrome sent them.
 
-    Iterate over it, or call `receive()`; one consumer at a time.
+    Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is "file:line" of who opened it.
     """
 
-    def __init__(self, patterns: Sequence[str], tests: Sequence[Callable[[str], bool]], buffer: int) -> None:
+    def __init__(
+        self,
+        patterns: Sequence[str],
+        tests: Sequence[Callable[[str], bool]],
+        buffer: int,
+        opened_at: str = "",
+    ) -> None:
         self.patterns = tuple(patterns)
         self.buffer = buffer
+        self.opened_at = opened_at
+        self.consumers: Consumers | None = None
+        self.crowded_since = 0.0  # kept by the consumers, as the next one is
+        self.quiet_until = 0.0
+        self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
         self._tests = tuple(tests)
         self._queue: deque[Event | EventsLost | TargetCrashed] = deque()
         self._waiting = 0
@@ -106,6 +124,8 @@ class EventStream:
             if self._gap is None:
                 self._gap = EventsLost(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
                 self._queue.append(self._gap)
+                if self.consumers is not None:
+                    self.consumers.lost(self)
             self._gap.count += 1
         else:
             # A gap stays open only while nothing was delivered after it.
@@ -114,6 +134,11 @@ class EventStream:
             self._queue.append(event)
             self._waiting += 1
             self._received += 1
+            if self._waiting >= self._crowd:
+                if self.consumers is not None:
+                    self.consumers.crowded(self)
+            elif self.crowded_since:
+                self.crowded_since = 0.0
         self._arrived.unpark()
 
     def crash(self, error: TargetCrashed) -> None:

@@ -192,7 +192,8 @@ _OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.pro
 
 @cache
 def _installation(kit: str | None) -> str:
-    tables = json.dumps({"bits": role_bits()})
+    # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
+    tables = json.dumps({"bits": role_bits()}, sort_keys=True)
     parts = f"{tables}, {script('walk_details')}, {script('walk_styles')}, {script('walk_reuse')}"
     if kit is None:
         return f"{_OFFERED} ? {script('walk')}(null, {parts}) : null"

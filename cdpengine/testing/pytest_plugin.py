@@ -5,12 +5,31 @@ In a conftest.py: `pytest_plugins = ["cdpengine.testing.pytest_plugin"]`.
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
+import pytest
 import pytest_trio  # type: ignore[import-untyped]
 
 from cdpengine.session.connection import Connection
 from cdpengine.testing.peer import ScriptedPeer
+
+if TYPE_CHECKING:
+    from cdpengine import Browser
+
+RECORD_ANEW = "CDPENGINE_TEST_RECORD"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --record-traffic."""
+    parser.addoption(
+        "--record-traffic",
+        action="store_true",
+        default=False,
+        help=f"record the tests of `recorded_browser` anew, with a browser ({RECORD_ANEW}=1 does too)",
+    )
 
 
 @pytest_trio.trio_fixture  # type: ignore[untyped-decorator]
@@ -25,3 +44,26 @@ async def cdp_connection(cdp_peer: ScriptedPeer) -> AsyncIterator[Connection]:
     """Give the test a connection of the engine to `cdp_peer`."""
     async with cdp_peer.connect() as connection:
         yield connection
+
+
+@pytest_trio.trio_fixture  # type: ignore[untyped-decorator]
+async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Browser]:
+    """Give the test a browser that is recorded once and replayed ever after, without any browser.
+
+    The recording is `cassettes/<module>.<test>.jsonl.zst` beside the test's file, secrets redacted. It is
+    made where it is missing, and made anew with --record-traffic or CDPENGINE_TEST_RECORD=1; with
+    CDPENGINE_TEST_RECORD=0 a missing one fails the test instead (for continuous integration). A test that
+    asks something else than was recorded fails with ReplayDiverged, which says what.
+    """
+    import cdpengine
+    from cdpengine.debug.cassettes import cassette
+
+    folder = request.path.parent / "cassettes"
+    folder.mkdir(exist_ok=True)
+    name = re.sub(r"[^\w.-]+", "_", request.node.name)
+    wanted = os.environ.get(RECORD_ANEW, "")
+    anew = request.config.getoption("--record-traffic", default=False) or wanted == "1"
+    record = True if anew else (False if wanted == "0" else None)
+    path = folder / f"{request.path.stem}.{name}.jsonl.zst"
+    async with cassette(path, record=record) as taped, cdpengine.connect(taped.endpoint) as browser:
+        yield browser

@@ -22,13 +22,17 @@ StrayKind = Literal["late", "unknown", "malformed", "shapeless"]
 
 @attrs.define(eq=False)
 class Call:
-    """A command that was opened and not yet answered. `message` is its JSON; `waiter` is the shell's business."""
+    """A command that was opened and not yet answered. `message` is its JSON.
+
+    `waiter` and `cause` (the action that it is sent for) are the shell's business.
+    """
 
     id: int
     method: str
     session_id: str | None
     message: bytes
     waiter: Any = None
+    cause: Any = None
 
 
 @attrs.frozen(eq=False)

@@ -7,24 +7,75 @@ is taken out and logged: whoever looks on must not be able to break what he look
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal, Protocol
+from contextvars import ContextVar
+from typing import Literal, Protocol, runtime_checkable
 
 import attrs
+import msgspec
 
 logger = logging.getLogger("cdpengine.wire")
 
+_FAILED = "a watcher of the traffic failed and was taken out"
+
 
 @attrs.frozen
-class Traffic:
-    """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection."""
+class Span:
+    """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile.
+
+    `began` is trio's clock in seconds; `taps` are those that saw a command of it, and so are told when it ends.
+    """
+
+    number: int
+    name: str
+    began: float = 0.0
+    taps: set[Tap] = attrs.field(factory=set, eq=False, repr=False)
+
+
+class Traffic(msgspec.Struct, frozen=True):
+    """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection.
+
+    `span` is the action that a command was sent for, None for what no action caused, and for what is received.
+    """
 
     time: float
     direction: Literal["sent", "received"]
     connection: str
     message: bytes | str
+    span: Span | None = None
+
+
+_span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)
+_numbers = itertools.count(1)
+
+
+@contextmanager
+def span(name: str) -> Iterator[None]:
+    """Name the action that the commands of the body, and of the tasks that it starts, are sent for.
+
+    The outermost name holds: an action that is made of others is one action. Must be called in trio.
+    """
+    if _span.get() is not None:
+        yield
+        return
+    import trio
+
+    begun = Span(next(_numbers), name, trio.current_time())
+    token = _span.set(begun)
+    try:
+        yield
+    finally:
+        _span.reset(token)
+        for tap in begun.taps:
+            tap.end_span(begun)
+
+
+def current_span() -> Span | None:
+    """Return the action that runs now, None when there is none."""
+    return _span.get()
 
 
 class Watcher(Protocol):
@@ -34,11 +85,28 @@ class Watcher(Protocol):
         """Take one message. Must not block."""
 
 
+@runtime_checkable
+class SpanWatcher(Protocol):
+    """A watcher that wants to know, too, when an action that it saw a command of has ended."""
+
+    def span_ended(self, span: Span, time: float, /) -> None:
+        """Take the end of one action, on trio's clock in seconds. Must not block."""
+
+
 class Tap:
     """Holds the watchers of one or several connections."""
 
     def __init__(self) -> None:
         self.watchers: tuple[Watcher, ...] = ()
+        self._connections: dict[str, int] = {}
+
+    def name_connection(self, endpoint: str) -> str:
+        """Return what a connection is called in its Traffic: its endpoint, with a number from the second one on.
+
+        Ids of commands are unique within one connection only, so two to the same endpoint need two names.
+        """
+        number = self._connections[endpoint] = self._connections.get(endpoint, 0) + 1
+        return endpoint if number == 1 else f"{endpoint} #{number}"
 
     @contextmanager
     def watch(self, watcher: Watcher) -> Iterator[None]:
@@ -54,12 +122,27 @@ class Tap:
 
     def pass_on(self, traffic: Traffic) -> None:
         """Hand one message to every watcher. Callers test `watchers` first, so that an idle tap costs nothing."""
+        if traffic.span is not None:
+            traffic.span.taps.add(self)
         for watcher in self.watchers:
             try:
                 watcher(traffic)
             except Exception:
-                logger.exception("a watcher of the traffic failed and was taken out")
+                logger.exception(_FAILED)
                 self._remove(watcher)
+
+    def end_span(self, span: Span) -> None:
+        """Tell every watcher that wants to know that an action is over."""
+        import trio
+
+        time = trio.current_time()
+        for watcher in self.watchers:
+            if isinstance(watcher, SpanWatcher):
+                try:
+                    watcher.span_ended(span, time)
+                except Exception:
+                    logger.exception(_FAILED)
+                    self._remove(watcher)
 
     def _remove(self, watcher: Watcher) -> None:
         watchers = list(self.watchers)

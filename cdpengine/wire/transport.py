@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol, cast
@@ -46,8 +47,17 @@ class TransportBroken(Exception):
     """The other end is gone, or this end was closed. The text says how it came."""
 
 
+class Arrival:
+    """When the last bytes were read off a socket or a pipe: `time`, of time.perf_counter()."""
+
+    __slots__ = ("time",)
+
+    def __init__(self) -> None:
+        self.time = time.perf_counter()
+
+
 class Transport(Protocol):
-    """A stream of whole messages in both directions."""
+    """A stream of whole messages in both directions. It may have an `arrival`, for statistics."""
 
     name: str
     largest_outgoing: int
@@ -73,8 +83,9 @@ class WebSocketTransport:
 
     largest_outgoing = LARGEST_OUTGOING
 
-    def __init__(self, websocket: WebSocketConnection, name: str) -> None:
+    def __init__(self, websocket: WebSocketConnection, name: str, arrival: Arrival | None = None) -> None:
         self._websocket = websocket
+        self.arrival = arrival
         self.name = name
 
     async def send(self, message: bytes) -> None:
@@ -119,14 +130,15 @@ async def open_websocket(
     bracketed = f"[{host_name}]" if ":" in host_name else host_name
     host = host_header or (bracketed if port == _DEFAULT_PORTS[parts.scheme] else f"{bracketed}:{port}")
     extra_headers = [_header(key, value) for key, value in (headers or {}).items()]
-    stream = await _open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
+    arrival = Arrival()
+    stream = _Stamped(await _open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown), arrival)
     async with stream, open_body_nursery() as nursery:
         websocket: WebSocketConnection | None = None
         with trio.CancelScope() as handshake:
             background = _Background(nursery, handshake)
             websocket = await trio_websocket.wrap_client_stream(
                 cast("trio.Nursery", background),
-                stream,
+                cast("trio.SocketStream", stream),
                 host,
                 resource,
                 extra_headers=extra_headers,
@@ -138,7 +150,7 @@ async def open_websocket(
             raise ConnectFailed(endpoint=shown, reason=background.ending)
         if websocket.closed is not None:
             raise ConnectFailed(endpoint=shown, reason=f"{_CLOSED_EARLY} ({websocket.closed})")
-        transport = WebSocketTransport(websocket, shown)
+        transport = WebSocketTransport(websocket, shown, arrival)
         try:
             # The farewell needs the reader: cancellation from outside reaches it only after that.
             background.reading.shield = True
@@ -149,6 +161,31 @@ async def open_websocket(
                     await transport.aclose()
             finally:
                 background.reading.cancel()
+
+
+class _Stamped(trio.abc.Stream):
+    """A stream that notes when its bytes come in."""
+
+    def __init__(self, stream: trio.abc.Stream, arrival: Arrival) -> None:
+        self._stream = stream
+        self._arrival = arrival
+        # As they are: a message out costs nothing more.
+        self.send_all = stream.send_all  # type: ignore[method-assign]
+        self.wait_send_all_might_not_block = stream.wait_send_all_might_not_block  # type: ignore[method-assign]
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        data = await self._stream.receive_some(max_bytes)
+        self._arrival.time = time.perf_counter()
+        return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 _CLOSED_EARLY = "the server closed the connection during the websocket handshake"
@@ -258,6 +295,7 @@ class PipeTransport:
         self._from_browser = from_browser
         self._buffer = bytearray()
         self._searched = 0
+        self.arrival = Arrival()
         self.name = name
 
     async def send(self, message: bytes) -> None:
@@ -284,6 +322,7 @@ class PipeTransport:
             self._searched = len(self._buffer)
             try:
                 chunk = await self._from_browser.receive_some(RECEIVE_BUFFER)
+                self.arrival.time = time.perf_counter()
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 raise TransportBroken(_pipe_reason(error)) from None
             if not chunk:

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.chrome
 
 
 def javascript_files() -> list[Traversable]:
-    folders = (files("cdpengine").joinpath("js"), files("cdpengine").joinpath("cli", "demo_site"))
+    names = (("js",), ("cli", "demo_site"), ("debug",))
+    folders = [files("cdpengine").joinpath(*name) for name in names]
     return [entry for folder in folders for entry in folder.iterdir() if entry.name.endswith(".js")]
 
 
@@ -43,7 +44,7 @@ def code_of(source: str) -> str:
 
 
 def test_there_are_files_to_look_at() -> None:
-    assert {"actionability.js", "shop.js"} <= {file.name for file in FILES}
+    assert {"actionability.js", "shop.js", "recording.js"} <= {file.name for file in FILES}
 
 
 async def complaint(session: Session, source: str, name: str) -> str | None:

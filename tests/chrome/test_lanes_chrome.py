@@ -17,7 +17,7 @@ BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"
 def cut(browser: cdpengine.Browser) -> None:
     """Close the lane's socket under it, as a network does."""
     websocket = browser._tabs.lanes.connection._transport._websocket  # type: ignore[attr-defined]
-    websocket._stream.socket.shutdown(trio.socket.SHUT_RDWR)
+    websocket._stream._stream.socket.shutdown(trio.socket.SHUT_RDWR)
 
 
 def target(page: cdpengine.Page) -> PageTarget:

@@ -18,7 +18,7 @@ from cdpengine.errors import EngineError, RescueReport, RescueStep
 CLASSES = [
     kind
     for _, kind in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(kind, EngineError) and kind.__module__ == errors.__name__
+    if issubclass(kind, EngineError) and kind.__module__.startswith(f"{errors.__name__}.")
 ]
 
 VALUES: dict[str, object] = {

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from cdpengine.wire.tap import Tap, Traffic
+from cdpengine.wire.tap import Span, Tap, Traffic, current_span, span
 
 
 def traffic(text: str) -> Traffic:
@@ -69,3 +69,69 @@ def test_the_watcher_leaves_when_the_body_raises() -> None:
     with pytest.raises(KeyError), tap.watch(lambda _: None):
         raise KeyError
     assert not tap.watchers
+
+
+def test_two_connections_to_one_endpoint_have_two_names() -> None:
+    tap = Tap()
+    names = [tap.name_connection(endpoint) for endpoint in ("ws://a", "ws://b", "ws://a", "ws://a")]
+    assert names == ["ws://a", "ws://b", "ws://a #2", "ws://a #3"]
+
+
+class EndsSeen:
+    def __init__(self, *, failing: bool = False) -> None:
+        self.failing = failing
+        self.ended: list[Span] = []
+        self.times: list[float] = []
+
+    def __call__(self, traffic: Traffic) -> None: ...
+
+    def span_ended(self, ended: Span, time: float) -> None:
+        if self.failing:
+            raise ValueError("watcher")
+        self.ended.append(ended)
+        self.times.append(time)
+
+
+async def test_the_end_of_an_action_is_told_to_those_who_saw_a_command_of_it() -> None:
+    tap, idle = Tap(), Tap()
+    seen, unseen = EndsSeen(), EndsSeen()
+    with tap.watch(seen), tap.watch(lambda _: None), idle.watch(unseen), span("page.click e7"), span("inner"):
+        cause = current_span()
+        assert cause is not None
+        tap.pass_on(Traffic(1.0, "sent", "test", "1", cause))
+        tap.pass_on(Traffic(2.0, "sent", "test", "2", cause))
+        assert seen.ended == []
+    assert (seen.ended, unseen.ended) == ([cause], [])
+    seen.ended.clear()
+    seen.times.clear()
+    with span("page.click e7"), tap.watch(seen):
+        tap.pass_on(Traffic(1.0, "sent", "test", "1", current_span()))
+    assert seen.ended == []  # it watched no more
+    with tap.watch(seen), idle.watch(unseen):
+        with pytest.raises(KeyError), span("page.click e7"):
+            cause = current_span()
+            tap.pass_on(Traffic(1.0, "sent", "test", "1", cause))
+            raise KeyError
+        with span("page.nothing sent"):
+            pass
+    assert [one.name for one in seen.ended] == ["page.click e7"]
+    assert seen.ended == [cause]
+    assert seen.ended[0].began <= seen.times[0]
+    assert unseen.ended == []
+
+
+async def test_a_watcher_that_raises_at_the_end_of_an_action_is_taken_out(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tap = Tap()
+    seen = EndsSeen()
+    with (
+        caplog.at_level(logging.ERROR, logger="cdpengine.wire"),
+        tap.watch(EndsSeen(failing=True)),
+        tap.watch(seen),
+    ):
+        with span("page.click e7"):
+            tap.pass_on(Traffic(1.0, "sent", "test", "1", current_span()))
+        assert tap.watchers == (seen,)
+    assert len(seen.ended) == 1
+    assert [record.levelname for record in caplog.records] == ["ERROR"]

@@ -1,0 +1,265 @@
+"""`cdpengine protocol`: what the browser says that it can do, looked up, compared, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+import trio
+
+from cdpengine.cli.options import F, Failed, Source, json_option
+from cdpengine.cli.output import errors_as_json, print_json
+
+if TYPE_CHECKING:
+    from cdpengine.debug.drift import Drift
+    from cdpengine.debug.protocol import Protocol
+
+_COLOURS = {"+": "green", "-": "red", "~": "yellow"}
+
+
+@attrs.frozen
+class _Origin:
+    """Where the protocol is from: a file, a running browser, or one that is started for it."""
+
+    file: Path | None
+    source: Source
+
+    def load(self) -> Protocol:
+        """Read it, or ask for it."""
+        from cdpengine.debug.protocol_source import read_protocol
+
+        if self.file is not None:
+            return read_protocol(self.file)
+        return trio.run(_ask, self.source)
+
+
+async def _ask(source: Source) -> Protocol:
+    from cdpengine.browser.find import find_browser
+    from cdpengine.browser.process import LaunchOptions, start_browser
+    from cdpengine.debug.protocol_source import fetch_protocol
+
+    if source.endpoint is not None:
+        return await fetch_protocol(source.endpoint)
+    async with start_browser(LaunchOptions(executable=find_browser(source.executable).path)) as process:
+        assert process.endpoint is not None
+        return await fetch_protocol(process.endpoint)
+
+
+def _named(name: str) -> Protocol:
+    """Return the protocol of what a user names: a saved file, an endpoint, or a browser to start."""
+    from cdpengine.debug.protocol_source import read_protocol
+
+    if "://" in name:
+        return _Origin(None, Source(None, name)).load()
+    path = Path(name)
+    if path.is_file() and _is_document(path):
+        return read_protocol(path)
+    return _Origin(None, Source(name, None)).load()
+
+
+def _is_document(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).lstrip()[:1] in (b"{", b"[") or path.suffix == ".json"
+
+
+def _origin_options(command: F) -> F:
+    for option in (
+        click.option(
+            "--file",
+            "saved",
+            metavar="FILE",
+            type=click.Path(path_type=Path),
+            help="Read the protocol from a file that `protocol save` wrote.",
+        ),
+        click.option("--endpoint", metavar="URL", help="Ask a running browser: http://host:port or ws://..."),
+        click.option(
+            "--browser",
+            "executable",
+            metavar="PATH|CHANNEL",
+            help="The browser to start and ask: a path, or chrome, chromium, edge, brave.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _origin(saved: Path | None, executable: str | None, endpoint: str | None) -> _Origin:
+    if saved is not None and (executable is not None or endpoint is not None):
+        raise click.UsageError("--file reads a saved protocol; give no browser with it")
+    return _Origin(saved, Source(executable, endpoint))
+
+
+@click.group(short_help="Look up, compare and check what the browser can do.")
+def protocol() -> None:
+    """Look up, compare and check the protocol of a browser, from its own description.
+
+    Without --endpoint or --file, a browser is started, asked, and ended.
+    """
+
+
+@protocol.command("list", short_help="List domains, or what is in one.")
+@click.argument("domain", required=False)
+@json_option
+@_origin_options
+def list_(
+    domain: str | None, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
+) -> None:
+    """List the domains, or the commands, events and types of DOMAIN."""
+    from cdpengine.debug.protocol_text import domains_text, list_text, row_json
+
+    with errors_as_json(wanted=as_json):
+        loaded = _origin(saved, executable, endpoint).load()
+        if domain is None:
+            entries = [entry for entry in loaded.entries() if entry.kind == "domain"]
+        else:
+            home = loaded.find(domain)[0].domain
+            entries = [e for e in loaded.entries() if e.domain is home and e.kind != "domain"]
+        if as_json:
+            print_json({"version": loaded.version, "entries": [row_json(entry) for entry in entries]})
+        else:
+            click.echo(domains_text(loaded) if domain is None else list_text(entries))
+
+
+@protocol.command(short_help="Show a command, an event, a type or a domain.")
+@click.argument("name")
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="Levels of types to expand.")
+@json_option
+@_origin_options
+def show(
+    name: str,
+    depth: int | None,
+    as_json: bool,
+    saved: Path | None,
+    executable: str | None,
+    endpoint: str | None,
+) -> None:
+    """Show NAME with its parameters and results, types expanded.
+
+    \b
+    Examples:
+      cdpengine protocol show Page.navigate
+      cdpengine protocol show Network.Request --file protocol.json
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    from cdpengine.debug.protocol_text import entry_json, entry_text
+
+    with errors_as_json(wanted=as_json):
+        loaded = _origin(saved, executable, endpoint).load()
+        entries = loaded.find(name)
+        if as_json:
+            print_json({"entries": [entry_json(loaded, entry) for entry in entries]})
+        else:
+            click.echo("\n\n".join(entry_text(loaded, entry, depth=depth) for entry in entries))
+
+
+@protocol.command(short_help="Find a word in names, fields and descriptions.")
+@click.argument("word")
+@json_option
+@_origin_options
+def search(
+    word: str, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
+) -> None:
+    """List what has WORD in its name, its fields or its description. Exit status 1 when nothing has."""
+    from cdpengine.debug.protocol_text import list_text, row_json
+
+    with errors_as_json(wanted=as_json):
+        loaded = _origin(saved, executable, endpoint).load()
+        found = loaded.search(word)
+        if as_json:
+            print_json({"entries": [row_json(entry) for entry in found]})
+        elif found:
+            click.echo(list_text(found))
+        else:
+            click.echo(f"nothing has {word!r} in its name or its description", err=True)
+        if not found:
+            raise Failed
+
+
+@protocol.command(short_help="Save the browser's description to a file.")
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--endpoint", metavar="URL", help="Ask a running browser: http://host:port or ws://...")
+@click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start and ask.")
+def save(file: Path, executable: str | None, endpoint: str | None) -> None:
+    """Write the browser's own description of the protocol to FILE, as it is."""
+    loaded = _origin(None, executable, endpoint).load()
+    try:
+        file.write_bytes(loaded.source)
+    except OSError as error:
+        raise click.FileError(str(file), error.strerror) from None
+    counts = f"{len(loaded.commands)} commands, {len(loaded.events)} events, {len(loaded.types)} types"
+    click.echo(f"{file}: protocol {loaded.version}, {counts}")
+
+
+@protocol.command(short_help="What changed from one protocol to another.")
+@click.argument("before")
+@click.argument("after")
+@json_option
+def diff(before: str, after: str, as_json: bool) -> None:
+    """List what AFTER has and BEFORE has not, the other way round, and what changed.
+
+    Each is a file that `protocol save` wrote, the endpoint of a running browser, or a browser to start (a path,
+    or chrome, chromium, edge, brave).
+    """
+    from cdpengine.debug.protocol_diff import diff_protocols
+
+    with errors_as_json(wanted=as_json):
+        changes = diff_protocols(_named(before), _named(after))
+        if as_json:
+            print_json({"changes": changes})
+            return
+        for change in changes:
+            click.secho(str(change), fg=_COLOURS[str(change)[0]])
+        click.echo(_counted([change.kind for change in changes]))
+
+
+def _counted(kinds: Sequence[str]) -> str:
+    counts = [f"{kinds.count(kind)} {kind}" for kind in ("added", "removed", "changed") if kind in kinds]
+    return ", ".join(counts) or "no difference"
+
+
+@protocol.command(short_help="Whether the engine, and PyCDP, know this browser.")
+@click.option("--all", "everything", is_flag=True, help="List what PyCDP does not know, too.")
+@json_option
+@_origin_options
+def check(
+    everything: bool, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
+) -> None:
+    """Compare the engine's own methods and fields, and PyCDP's vocabulary, with the browser's.
+
+    Exit status 0: the browser has all that the engine uses. 1: it lacks some of it, and the engine is affected.
+    What PyCDP does not know affects only those who use that part of PyCDP.
+    """
+    from cdpengine.debug.drift import engine_drift, pycdp_drift
+    from cdpengine.debug.pycdp import read_pycdp
+    from cdpengine.debug.vocabulary import DECODED, engine_uses
+
+    with errors_as_json(wanted=as_json):
+        loaded = _origin(saved, executable, endpoint).load()
+        uses = engine_uses()
+        engine = engine_drift(loaded, uses)
+        pycdp = pycdp_drift(loaded, read_pycdp())
+        affected = any(drift.breaks for drift in engine)
+        if as_json:
+            print_json({"affected": affected, "engine": engine, "pycdp": pycdp})
+        else:
+            methods = len({use.method for use in uses})
+            click.echo(f"engine: {methods} methods used, {len(DECODED)} replies and events decoded")
+            _print_drift(engine, lambda _drift: True)
+            click.echo(f"  {'affected' if affected else 'the browser has all of it'}")
+            click.echo("PyCDP:")
+            _print_drift(pycdp, lambda drift: drift.breaks or everything)
+            broken = sum(drift.breaks for drift in pycdp)
+            hidden = "" if everything else " (--all lists it)"
+            click.echo(
+                f"  {broken} that PyCDP gets wrong, {len(pycdp) - broken} that it does not know{hidden}"
+            )
+        if affected:
+            raise Failed
+
+
+def _print_drift(found: Sequence[Drift], wanted: Callable[[Drift], bool]) -> None:
+    for drift in found:
+        if wanted(drift):
+            click.secho(f"  {drift}", fg="red" if drift.breaks and drift.side == "engine" else None)

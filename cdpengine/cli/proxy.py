@@ -1,0 +1,129 @@
+"""`cdpengine proxy`: a man in the middle between any client of the protocol and a browser."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import trio
+
+if TYPE_CHECKING:
+    from cdpengine.debug.proxy_server import Proxy
+
+
+@click.command(short_help="Stand between a client and a browser: see, record, do harm on demand.")
+@click.option(
+    "--listen", "port", type=click.IntRange(0, 65535), required=True, metavar="PORT", help="0: any free."
+)
+@click.option(
+    "--upstream", required=True, metavar="ENDPOINT", help="The browser: http://host:port or ws://..."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Record the traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
+)
+@click.option("--unredacted", is_flag=True, help="With --record: write secrets too.")
+@click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="GLOB",
+    help="Print only messages of methods like this; can be given several times.",
+)
+@click.option("--quiet", is_flag=True, help="Print no messages, only who comes and goes.")
+@click.option("--fault", "faults", multiple=True, metavar="SPEC", help="Do harm; can be given several times.")
+@click.option(
+    "--faults",
+    "faults_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Faults, one a line.",
+)
+def proxy(
+    port: int,
+    upstream: str,
+    host: str,
+    record: Path | None,
+    unredacted: bool,
+    filters: tuple[str, ...],
+    quiet: bool,
+    faults: tuple[str, ...],
+    faults_file: Path | None,
+) -> None:
+    """Pass any client's traffic through to a browser, and print one line for each message. Ends with Ctrl-C.
+
+    A SPEC is ACTION:METHOD[@KIND][:NTH[:ARGUMENTS]] with the actions delay, drop, duplicate, truncate, error,
+    cut; the NTH message like that ("3+" from the third on, "*" each). KIND is call, reply, event or any.
+
+    \b
+    Examples:
+      cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222
+      cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222 --filter 'Page.*' --record a.jsonl.zst
+      cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222 --fault error:Page.navigate:2:-32000:no
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    from cdpengine import debug
+    from cdpengine.debug.faults import parse_faults
+    from cdpengine.debug.front import is_loopback
+
+    if unredacted and record is None:
+        raise click.UsageError("--unredacted says how to --record FILE; there is none")
+    lines = [] if faults_file is None else faults_file.read_text().splitlines()
+    planned = [*parse_faults(lines), *(debug.parse_fault(fault) for fault in faults)]
+
+    async def run() -> None:
+        async with debug.proxy(
+            upstream, faults=planned, record=record, unredacted=unredacted, host=host, port=port
+        ) as running:
+            if not is_loopback(running.listens_on[0]):
+                click.secho(
+                    f"WARNING: listening on {running.listens_on[0]}: whoever can reach this port can do "
+                    "all that the browser's user can",
+                    fg="red",
+                    bold=True,
+                    err=True,
+                )
+            click.echo(f"{running.endpoint} -> {upstream} ({running.ws_endpoint})")
+            for fault in planned:
+                click.echo(f"fault {fault}")
+            running.notes.append(click.echo)
+            if quiet:
+                await trio.sleep_forever()
+            await _print_messages(running, filters)
+
+    trio.run(run)
+
+
+async def _print_messages(running: Proxy, filters: tuple[str, ...]) -> None:
+    import msgspec
+
+    from cdpengine.debug.lines import LineMaker
+    from cdpengine.debug.recording import Line
+    from cdpengine.debug.redact import Redactor
+    from cdpengine.debug.shown import plain, show_line
+    from cdpengine.wire.tap import Traffic
+
+    maker = LineMaker(began=trio.current_time(), limit=_LOOKED_AT, redactor=Redactor())
+    decode = msgspec.json.Decoder(Line).decode
+
+    def watch(traffic: Traffic) -> None:
+        for raw in maker.lines(traffic):
+            line = decode(raw)
+            if not line.d or (filters and not any(fnmatchcase(line.m, pattern) for pattern in filters)):
+                continue
+            client = " ".join(line.c.split(" ")[:2])
+            click.echo(f"{client:<9} {plain(show_line(line, payload_limit=_SHOWN))}")
+
+    with running.tap.watch(watch):
+        await trio.sleep_forever()
+
+
+_SHOWN = 120
+"""Bytes of a payload that are shown."""
+
+_LOOKED_AT = 4096
+"""Bytes of a message that are looked at: what is longer is cut before secrets are searched in it."""

@@ -1,0 +1,212 @@
+"""`cdpengine repl`: a console on the protocol, for people at a terminal and for scripts from standard input.
+
+Rule: Ctrl-C ends the command that runs, never the console; a script ends at the first line that fails, with that
+line's exit status.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+import click
+import trio
+
+from cdpengine.cli.options import Source, record_options
+from cdpengine.errors import EngineError, InvalidArgument
+
+if TYPE_CHECKING:
+    from cdpengine import Browser
+    from cdpengine.debug.interpreter import Interpreter, Output
+    from cdpengine.debug.protocol import Protocol
+
+_COLOURED_AT_MOST = 200_000
+"""Characters of a result that are coloured: colouring takes time that grows with them."""
+
+
+@click.command(short_help="A console on the protocol, with completion.")
+@click.argument("endpoint", required=False)
+@click.option(
+    "--browser",
+    "executable",
+    metavar="PATH|CHANNEL",
+    help="The browser to start: a path, or chrome, chromium, edge, brave.",
+)
+@click.option("--headed", is_flag=True, help="Start the browser with a window.")
+@record_options
+def repl(endpoint: str | None, executable: str | None, headed: bool) -> None:
+    """Send commands, watch events, act on pages: at a prompt, or line by line from standard input.
+
+    ENDPOINT is a running browser (http://host:port or ws://...), which is left running; without it, a browser is
+    started, and ends with the console. "?" at the prompt is help, Tab completes, Ctrl-C stops what runs, Ctrl-D
+    leaves. A script ends at its first line that fails, with exit status 1, 2 when the line was wrong, 3 when an
+    evaluation ran out of time.
+
+    \b
+    Examples:
+      cdpengine repl http://127.0.0.1:9222
+      echo 'Browser.getVersion' | cdpengine repl
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    trio.run(_run, Source(executable, endpoint), headed)
+
+
+async def _run(source: Source, headed: bool) -> None:
+    from cdpengine.debug.interpreter import Interpreter
+    from cdpengine.nursery import open_body_nursery
+
+    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    async with _opened(source, headed) as browser, open_body_nursery() as nursery:
+        protocol = await _protocol(source, browser)
+        console = Interpreter(browser, protocol, nursery, click.echo)
+        try:
+            await (_converse(console) if interactive else _read_script(console))
+        finally:
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _opened(source: Source, headed: bool) -> AsyncIterator[Browser]:
+    import cdpengine
+
+    if source.endpoint is not None or not headed:
+        async with source.open() as browser:
+            yield browser
+    else:
+        async with cdpengine.launch(executable=source.executable, headless=False) as browser:
+            yield browser
+
+
+async def _protocol(source: Source, browser: Browser) -> Protocol | None:
+    """Return the browser's protocol; None, with a word about it, where it cannot be had."""
+    from cdpengine.debug.protocol_source import fetch_protocol
+
+    try:
+        return await fetch_protocol(source.endpoint or browser.connections[0].name, timeout=10)
+    except EngineError as error:
+        click.echo(f"no completion and no help: {error}", err=True)
+        return None
+
+
+# --- scripts -------------------------------------------------------------------------------------------------
+
+
+async def _read_script(console: Interpreter) -> None:
+    from cdpengine.debug.interpreter import Quit
+
+    number = 0
+    while line := await trio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True):
+        number += 1
+        try:
+            if output := await console.run(line):
+                click.echo(output.text)
+        except Quit:
+            return
+        except EngineError:
+            click.echo(f"line {number} of the script failed", err=True)
+            raise
+
+
+# --- people --------------------------------------------------------------------------------------------------
+
+
+async def _converse(console: Interpreter) -> None:
+    from prompt_toolkit.patch_stdout import patch_stdout
+
+    from cdpengine.cli.repl_prompt import Prompt, Stopped, history_path
+    from cdpengine.debug.completion import complete
+    from cdpengine.debug.interpreter import Quit
+    from cdpengine.nursery import open_body_nursery
+
+    protocol = console.protocol
+    prompt = Prompt(
+        lambda line: complete(
+            line, protocol, words={"targets": console.target_numbers, "refs": console.refs}
+        ),
+        history_path(),
+    )
+    browser = console.browser
+    browser.session.on_end(prompt.stop)
+    # The signal is taken for as long as it all lasts: raised as KeyboardInterrupt, it could end the wait for an
+    # editor that goes on, and two of them would share the terminal.
+    with patch_stdout(raw=True), trio.open_signal_receiver(signal.SIGINT) as signals:
+        interrupts = _Interrupts(lambda: prompt.editing)
+        click.echo(f"{browser.version.product} at {browser.connections[0].name}; ? is help, Ctrl-D leaves")
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(interrupts.take, signals)
+            while True:
+                try:
+                    line = await prompt.ask(f"{console.place}> ")
+                except KeyboardInterrupt:
+                    continue  # at the prompt Ctrl-C is a key, and clears the line
+                except (EOFError, Stopped):
+                    break
+                try:
+                    await _run_line(console, line, interrupts)
+                except Quit:
+                    break
+            nursery.cancel_scope.cancel()
+    if error := browser.session.error():
+        raise error
+
+
+class _Interrupts:
+    """Ctrl-C as a signal: it cancels the command that runs, or that was just entered."""
+
+    def __init__(self, editing: Callable[[], bool]) -> None:
+        self._editing = editing
+        self._scope = trio.CancelScope()
+
+    async def take(self, signals: AsyncIterator[int]) -> None:
+        """Take the signals, for as long as they come."""
+        async for _ in signals:
+            if not self._editing():
+                self._scope.cancel()
+
+    @contextmanager
+    def stopping(self) -> Iterator[trio.CancelScope]:
+        """Have what is in the block cancelled, also by a signal that came since the line was entered."""
+        with self._scope as scope:
+            yield scope
+        self._scope = trio.CancelScope()
+
+
+async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) -> None:
+    """Run one line and print what comes of it; Ctrl-C cancels it."""
+    with interrupts.stopping() as running:
+        try:
+            output = await console.run(line)
+        except InvalidArgument as error:
+            _complain(str(error))
+        except EngineError as error:
+            _complain(f"{type(error).__name__}: {error}")
+        else:
+            if output is not None:
+                click.echo(_coloured(output))
+    if running.cancelled_caught:
+        _complain("stopped")
+
+
+def _complain(text: str) -> None:
+    from cdpengine.debug.interpreter import safe_lines
+
+    click.echo(click.style(safe_lines(text), fg="red") if _colours() else safe_lines(text))
+
+
+def _colours() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _coloured(output: Output) -> str:
+    if output.kind != "json" or not _colours() or len(output.text) > _COLOURED_AT_MOST:
+        return output.text
+    from pygments.formatters.terminal import TerminalFormatter
+    from pygments.lexers.data import JsonLexer
+
+    coloured = io.StringIO()
+    TerminalFormatter().format(JsonLexer().get_tokens(output.text), coloured)
+    return coloured.getvalue().rstrip("\n")

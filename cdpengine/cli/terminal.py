@@ -1,0 +1,53 @@
+"""The terminal: how wide it is, whether it has colours, and text cut to fit it.
+
+Rule: width is counted in columns, as a terminal does (most CJK characters take two), not in characters.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+
+PLAIN_WIDTH = 160
+"""Columns where the output is no terminal, and COLUMNS says nothing."""
+
+
+def width() -> int:
+    """Return the columns of the terminal."""
+    return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
+
+
+def has_colours() -> bool:
+    """Say whether standard output takes colours: a terminal, and nobody said no."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def printable(text: str) -> str:
+    """Return the text with what the output's encoding lacks written as escapes."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def fit(text: str, columns: int) -> tuple[str, int]:
+    """Return the text, cut so that it takes at most `columns` columns ("..." at its end), and those it takes."""
+    from rich.cells import cell_len, set_cell_size
+
+    length = cell_len(text)
+    if length <= columns:
+        return text, length
+    dots = "..."[: max(0, columns)]
+    return set_cell_size(text, max(0, columns - len(dots))) + dots, max(0, columns)
+
+
+def painter(styles: dict[str, str]) -> Callable[[str, str], str]:
+    """Return what colours a text by the name of a style; it changes nothing where there are no colours."""
+    if not has_colours():
+        return lambda text, _style: text
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    parsed = {name: Style.parse(style) for name, style in styles.items()}
+    none = Style()
+    return lambda text, style: parsed.get(style, none).render(text, color_system=ColorSystem.STANDARD)

@@ -1,0 +1,40 @@
+"""`cdpengine trace replay FILE`: a recording served as a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import trio
+
+
+@click.command(short_help="Serve a recording as a browser.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--listen", "port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="0: any free."
+)
+@click.option(
+    "--patience-ms",
+    type=click.IntRange(min=0),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="How much longer than recorded a call waits for what comes before its reply.",
+)
+def replay(file: Path, port: int, patience_ms: int) -> None:
+    """Serve the recording FILE as a browser's endpoint on this machine, until a program leaves it, or Ctrl-C.
+
+    Programs connect as to a browser, once each: a recorded connection is played to one client. Replies and events
+    come in the recorded order. The first call that was not recorded ends the command with what was expected there,
+    and exit status 1; it reaches the program as an error of the protocol.
+    """
+    from cdpengine import debug
+
+    async def run() -> None:
+        async with debug.replay(file, port=port, patience=patience_ms / 1000) as running:
+            click.echo(running.endpoint)
+            for what in running.passed_over:
+                click.echo(f"not replayed: {what}", err=True)
+            await running.until_divergence()
+
+    trio.run(run)

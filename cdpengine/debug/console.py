@@ -1,0 +1,249 @@
+"""The console's language: what a line means. Pure.
+
+    Page.navigate url=https://example.com      a command; values are JSON, 'text', or bare text
+    Input.insertText {"text": "Ada"}           its parameters as one JSON object
+    ? Page.navigate                            help from the browser's own protocol
+    !click e3                                  an action of the engine (ACTIONS)
+    # anything                                 nothing
+
+Rule: a bare value is what the protocol says that the parameter is; a parameter that the command does not have is
+refused, because Chrome passes over it in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+import attrs
+
+from cdpengine.debug.protocol import Field, Protocol
+from cdpengine.debug.protocol_text import signature
+from cdpengine.debug.redact import REDACTED, Redactor
+from cdpengine.errors import InvalidArgument
+
+
+@attrs.frozen
+class Action:
+    """An action of the console: how it is written, and what it does."""
+
+    usage: str
+    does: str
+
+
+ACTIONS: dict[str, Action] = {
+    "targets": Action("!targets", "list the targets, with the numbers that !use takes"),
+    "use": Action("!use N", "send commands to target N from now on; 0 is the browser itself"),
+    "new": Action("!new [URL]", "open a page, and use it"),
+    "goto": Action("!goto URL", "navigate the page, and wait until it has loaded"),
+    "snapshot": Action("!snapshot [interactive]", "print the page's roles, names and refs"),
+    "click": Action("!click REF", "click an element of the last snapshot"),
+    "hover": Action("!hover REF", "move the pointer onto an element"),
+    "type": Action("!type REF TEXT", "type text into an element"),
+    "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A"),
+    "evaluate": Action("!evaluate JAVASCRIPT", "evaluate an expression or a function in the page"),
+    "events": Action(
+        "!events PATTERN... | off", "show events as they come: Network.*, Page.loadEventFired, *"
+    ),
+    "wait": Action("!wait PATTERN", "wait for the next event that matches, and print it"),
+    "timeout": Action("!timeout SECONDS", "how long each command may take from now on"),
+    "statistics": Action("!statistics", "print the counts of the connections"),
+    "help": Action("!help", "print this list"),
+    "quit": Action("!quit", "leave"),
+}
+
+
+@attrs.frozen
+class Argument:
+    """One parameter as it was written. `quoted` values are JSON or quoted text, bare ones are still text."""
+
+    name: str
+    text: str
+    value: object = None
+    quoted: bool = False
+
+
+@attrs.frozen
+class CallLine:
+    """A command of the protocol."""
+
+    method: str
+    arguments: tuple[Argument, ...]
+
+
+@attrs.frozen
+class ActionLine:
+    """An action of the engine; `rest` is what follows its name."""
+
+    name: str
+    rest: str
+
+
+@attrs.frozen
+class HelpLine:
+    """A question; `name` is "" for help on the console itself."""
+
+    name: str
+
+
+Line = CallLine | ActionLine | HelpLine
+
+_METHOD = re.compile(r"([A-Za-z]+\.[A-Za-z]+)(?=\s|$)")
+_NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=")
+_BARE = re.compile(r"\S*")
+_decoder = json.JSONDecoder()
+
+
+def parse_line(line: str) -> Line | None:
+    """Return what a line says; None for an empty one or a comment. Raises InvalidArgument."""
+    text = line.strip()
+    if not text or text.startswith("#"):
+        return None
+    if text.startswith("?"):
+        return HelpLine(text[1:].strip())
+    if text.startswith("!"):
+        name, _, rest = text[1:].partition(" ")
+        if name not in ACTIONS:
+            near = [known for known in ACTIONS if known.startswith(name[:1])] if name else []
+            expected = ", ".join(f"!{known}" for known in near or ACTIONS)
+            raise InvalidArgument(what="action", given=f"!{name[:40]}", expected=expected)
+        return ActionLine(name, rest.strip())
+    found = _METHOD.match(text)
+    if found is None:
+        raise InvalidArgument(
+            what="line",
+            given=repr(text.split()[0][:40]),
+            expected="Domain.method name=value ..., !action, or ? for help",
+        )
+    return CallLine(found[1], _arguments(text[found.end() :].strip(), found[1]))
+
+
+def _arguments(text: str, method: str) -> tuple[Argument, ...]:
+    if text.startswith("{"):
+        try:
+            value, end = _decoder.raw_decode(text)
+        except (ValueError, RecursionError):
+            raise _wrong(method, "one JSON object, or name=value ...") from None
+        if text[end:].strip():
+            raise _wrong(method, "nothing after the JSON object")
+        return tuple(Argument(name, json.dumps(inner), inner, True) for name, inner in value.items())
+    arguments: list[Argument] = []
+    place = 0
+    while place < len(text):
+        named = _NAME.match(text, place)
+        if named is None:
+            raise _wrong(method, "name=value ...; put a text with spaces into quotes")
+        place = named.end()
+        argument, place = _value(named[1], text, place, method)
+        if any(other.name == argument.name for other in arguments):
+            raise _wrong(method, f"{argument.name} once")
+        arguments.append(argument)
+    return tuple(arguments)
+
+
+def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int]:
+    first = text[place : place + 1]
+    if first and first in "{[\"'":
+        if first == "'":
+            end = text.find("'", place + 1)
+            if end < 0:
+                raise _wrong(method, f"a closing ' for {name}")
+            value: object = text[place + 1 : end]
+            end += 1
+        else:
+            try:
+                value, end = _decoder.raw_decode(text, place)
+            except (ValueError, RecursionError):
+                raise _wrong(method, f"JSON for {name}") from None
+        if end < len(text) and not text[end].isspace():
+            raise _wrong(method, f"a space after the value of {name}")
+        return Argument(name, text[place:end], value, True), end
+    bare = _BARE.match(text, place)
+    assert bare is not None
+    return Argument(name, bare[0]), bare.end()
+
+
+def _wrong(method: str, expected: str) -> InvalidArgument:
+    # What was given is not repeated: it may be a password.
+    return InvalidArgument(what=f"parameters of {method}", given="what was written", expected=expected)
+
+
+def bind(line: CallLine, protocol: Protocol | None) -> tuple[str, dict[str, object]]:
+    """Return the method and its parameters, bare values typed as the protocol says.
+
+    A method that the protocol lacks is passed on as it is: the browser will say what it thinks of it. Raises
+    InvalidArgument for a parameter that the command does not have, and for one that is missing.
+    """
+    command = None if protocol is None else protocol.commands.get(line.method)
+    if protocol is None or command is None:
+        return line.method, {argument.name: _typed(argument, None, None, "") for argument in line.arguments}
+    known = {field.name: field for field in command.parameters}
+    missing = [
+        field.name
+        for field in command.parameters
+        if not field.optional and all(argument.name != field.name for argument in line.arguments)
+    ]
+    unknown = [argument.name for argument in line.arguments if argument.name not in known]
+    if unknown or missing:
+        raise InvalidArgument(
+            what=f"parameters of {line.method}",
+            given=f"no {', '.join(missing)}" if missing else ", ".join(unknown),
+            expected=signature(line.method, command),
+        )
+    domain = line.method.partition(".")[0]
+    return line.method, {
+        argument.name: _typed(argument, known[argument.name], protocol, domain) for argument in line.arguments
+    }
+
+
+def _typed(argument: Argument, field: Field | None, protocol: Protocol | None, domain: str) -> object:
+    if argument.quoted:
+        return argument.value
+    kind = ""
+    if field is not None and protocol is not None:
+        _, described = protocol.resolve(field, domain)
+        kind = (field if described is None else described).type
+    if kind in ("string", "binary"):
+        return argument.text
+    try:
+        return json.loads(argument.text)
+    except ValueError:
+        return argument.text
+
+
+# --- what may be kept of a line ------------------------------------------------------------------------------
+
+
+def safe_line(line: str) -> str:
+    """Return a line as it may be written to a history: without typed text, passwords, cookies and tokens."""
+    redactor = Redactor()
+    try:
+        parsed = parse_line(line)
+    except InvalidArgument:
+        word = line.split(maxsplit=1)[0]
+        return f"{word} {REDACTED}" if word != line.strip() else redactor.text(line)
+    match parsed:
+        case ActionLine("type", rest):
+            return f"!type {rest.split(maxsplit=1)[0] if rest else ''} {REDACTED}"
+        case ActionLine("press", rest):
+            keys = [word if len(word) > 1 else REDACTED for word in rest.split()[:1]]
+            return " ".join(["!press", *keys, *rest.split()[1:]])
+        case CallLine(method, arguments) if arguments:
+            return _safe_call(redactor, method, arguments)
+    return redactor.text(line.strip())
+
+
+def _safe_call(redactor: Redactor, method: str, arguments: tuple[Argument, ...]) -> str:
+    given: Mapping[str, object] = {
+        argument.name: argument.value if argument.quoted else argument.text for argument in arguments
+    }
+    message = json.dumps({"method": method, "params": given}).encode()
+    kept = json.loads(redactor.redact(message, method))["params"]
+    words = [
+        f"{argument.name}={argument.text}"
+        if kept[argument.name] == given[argument.name]
+        else f"{argument.name}={json.dumps(kept[argument.name])}"
+        for argument in arguments
+    ]
+    return " ".join([method, *words])

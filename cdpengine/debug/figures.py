@@ -1,0 +1,287 @@
+"""Figures of a recording: what was sent and received, how long it took, what failed, what is missing. Pure.
+
+Rule: memory depends on how many methods and sessions there are, not on how many messages; beyond a bound both are
+counted together. Nothing is held for a call under way: a reply in a recording names its method, so calls that
+never got one are those that are left over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from cdpengine.debug.quantiles import Quantiles
+from cdpengine.debug.recording import Line
+from cdpengine.debug.whereabouts import Directory
+
+MOST_ROWS = 2_000
+"""Methods, and sessions, that are counted by themselves."""
+
+OTHERS = "(others)"
+UNKNOWN = "(unknown call)"
+"""Replies whose call is not in the recording: it was sent before, or lost."""
+
+MOST_GAPS = 1_000
+"""Gaps that are listed; all are counted."""
+
+
+@attrs.frozen
+class Durations:
+    """Milliseconds from calls to their replies; quantiles are at most 1 % off, `most` is exact."""
+
+    p50: float
+    p95: float
+    p99: float
+    most: float
+
+
+@attrs.frozen(kw_only=True)
+class Counts:
+    """What was counted. Bytes are those on the wire; errors are replies that refuse."""
+
+    calls: int
+    events: int
+    replies: int
+    errors: int
+    unanswered: int
+    bytes_out: int
+    bytes_in: int
+
+
+@attrs.frozen(kw_only=True)
+class MethodFigures:
+    """One method. `durations` is None where no reply was recorded."""
+
+    method: str
+    counts: Counts
+    durations: Durations | None
+
+
+@attrs.frozen(kw_only=True)
+class SessionFigures:
+    """One session. An empty `session` is the browser's own; `url` is where it was last."""
+
+    connection: str
+    session: str
+    target: str
+    type: str
+    url: str
+    counts: Counts
+    durations: Durations | None
+
+
+@attrs.frozen
+class Gap:
+    """Lines that are not in the file. `t` is where, in seconds; `told`: the recorder itself told of the loss."""
+
+    t: float
+    count: int
+    told: bool
+
+
+@attrs.frozen
+class Figures:
+    """All figures of one recording; `seconds` from its first line to its last."""
+
+    seconds: float
+    messages: int
+    strays: int
+    actions: int
+    counts: Counts
+    events_per_second: float | None
+    busiest_second: int
+    busiest_events: int
+    lost: int
+    missing: int
+    gaps: tuple[Gap, ...]
+    methods: tuple[MethodFigures, ...]
+    sessions: tuple[SessionFigures, ...]
+
+
+@attrs.define
+class _Row:
+    calls: int = 0
+    events: int = 0
+    replies: int = 0
+    errors: int = 0
+    bytes_out: int = 0
+    bytes_in: int = 0
+    known_replies: int = 0
+    durations: Quantiles = attrs.Factory(Quantiles)
+
+    def counts(self) -> Counts:
+        return Counts(
+            calls=self.calls,
+            events=self.events,
+            replies=self.replies,
+            errors=self.errors,
+            unanswered=max(0, self.calls - self.known_replies),
+            bytes_out=self.bytes_out,
+            bytes_in=self.bytes_in,
+        )
+
+
+class Tally:
+    """Counts the lines of one recording, given one after the other."""
+
+    def __init__(self) -> None:
+        self._first: float | None = None
+        self._last = 0.0
+        self._methods: dict[str, _Row] = {}
+        self._sessions: dict[tuple[str, str], _Row] = {}
+        self._directory = Directory(MOST_ROWS)
+        self._strays = 0
+        self._stray_bytes = [0, 0]
+        self._actions = 0
+        self._second = 0
+        self._in_second = 0
+        self._busiest = (0, 0)
+        self._next_number = 0
+        self._lost = 0
+        self._missing = 0
+        self._gaps: list[Gap] = []
+
+    def add_all(self, lines: Iterable[Line]) -> None:
+        """Count several lines."""
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        """Count one line."""
+        if self._first is None:
+            self._first = line.t
+        elif line.n > self._next_number > 0:
+            self._gap(line.t, line.n - self._next_number, told=False)
+        self._next_number = line.n + 1
+        self._last = max(self._last, line.t)
+        kind = line.k
+        if kind == "event":
+            if line.m == "Target.targetInfoChanged":
+                self._directory.learn(line)
+            row, session = self._rows(line)
+            row.events += 1
+            row.bytes_in += line.z
+            session.events += 1
+            session.bytes_in += line.z
+            self._count_second(int(line.t))
+        elif kind == "call":
+            row, session = self._rows(line)
+            row.calls += 1
+            row.bytes_out += line.z
+            session.calls += 1
+            session.bytes_out += line.z
+        elif kind in ("reply", "error"):
+            self._reply(line)
+        else:
+            self._other(line)
+
+    def figures(self) -> Figures:
+        """Return what was counted so far."""
+        seconds = self._last - (self._first or 0.0)
+        methods = tuple(
+            MethodFigures(method=name, counts=row.counts(), durations=_durations(row.durations))
+            for name, row in sorted(self._methods.items(), key=_by_count)
+        )
+        whole = Counts(
+            calls=sum(each.counts.calls for each in methods),
+            events=sum(each.counts.events for each in methods),
+            replies=sum(each.counts.replies for each in methods),
+            errors=sum(each.counts.errors for each in methods),
+            unanswered=sum(each.counts.unanswered for each in methods),
+            bytes_out=sum(each.counts.bytes_out for each in methods) + self._stray_bytes[0],
+            bytes_in=sum(each.counts.bytes_in for each in methods) + self._stray_bytes[1],
+        )
+        busiest = max(self._busiest, (self._in_second, self._second), key=lambda each: each[0])
+        return Figures(
+            seconds=seconds,
+            messages=whole.calls + whole.events + whole.replies + self._strays,
+            strays=self._strays,
+            actions=self._actions,
+            counts=whole,
+            events_per_second=whole.events / seconds if seconds > 0 else None,
+            busiest_second=busiest[1],
+            busiest_events=busiest[0],
+            lost=self._lost,
+            missing=self._missing,
+            gaps=tuple(self._gaps),
+            methods=methods,
+            sessions=tuple(self._session_figures()),
+        )
+
+    def _session_figures(self) -> Iterator[SessionFigures]:
+        for key, row in sorted(self._sessions.items(), key=_by_count):
+            where = self._directory.of(*key)
+            yield SessionFigures(
+                connection=key[0],
+                session=key[1],
+                target=where.target,
+                type=where.type,
+                url=where.url,
+                counts=row.counts(),
+                durations=_durations(row.durations),
+            )
+
+    def _reply(self, line: Line) -> None:
+        row, session = self._rows(line)
+        for each in (row, session):
+            each.replies += 1
+            each.bytes_in += line.z
+            each.errors += line.k == "error"
+            each.known_replies += line.m != ""
+            if line.ms is not None:
+                each.durations.add(line.ms)
+
+    def _other(self, line: Line) -> None:
+        match line.k:
+            case "target":
+                self._directory.learn(line)
+            case "span":
+                self._actions += 1
+            case "stray":
+                self._strays += 1
+                self._stray_bytes[line.d == "<"] += line.z
+            case "lost":
+                self._next_number += line.count
+                self._gap(line.t, line.count, told=True)
+            case _:
+                pass
+
+    def _rows(self, line: Line) -> tuple[_Row, _Row]:
+        method = line.m or UNKNOWN
+        row = self._methods.get(method)
+        if row is None:
+            method = method if len(self._methods) < MOST_ROWS else OTHERS
+            row = self._methods.setdefault(method, _Row())
+        key = (line.c, line.s)
+        session = self._sessions.get(key)
+        if session is None:
+            key = key if len(self._sessions) < MOST_ROWS else ("", OTHERS)
+            session = self._sessions.setdefault(key, _Row())
+        return row, session
+
+    def _count_second(self, second: int) -> None:
+        if second != self._second:
+            self._busiest = max(self._busiest, (self._in_second, self._second), key=lambda each: each[0])
+            self._second, self._in_second = second, 0
+        self._in_second += 1
+
+    def _gap(self, t: float, count: int, *, told: bool) -> None:
+        if told:
+            self._lost += count
+        else:
+            self._missing += count
+        if len(self._gaps) < MOST_GAPS:
+            self._gaps.append(Gap(t, count, told))
+
+
+def _by_count(item: tuple[object, _Row]) -> tuple[int, str]:
+    row = item[1]
+    return -(row.calls + row.events + row.replies), str(item[0])
+
+
+def _durations(quantiles: Quantiles) -> Durations | None:
+    p50, p95, p99 = (quantiles.at(part) for part in (0.5, 0.95, 0.99))
+    if p50 is None or p95 is None or p99 is None:
+        return None
+    return Durations(round(p50, 3), round(p95, 3), round(p99, 3), quantiles.most)

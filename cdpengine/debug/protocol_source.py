@@ -1,0 +1,82 @@
+"""Where a protocol is from: a running browser's /json/protocol, or a file that it was saved to.
+
+Rule: the browser is asked over HTTP, once; nothing is attached to it. A file is exactly what was answered.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import trio
+
+from cdpengine.browser.endpoint import redact_endpoint, resolve_endpoint
+from cdpengine.debug.protocol import Protocol, decode_protocol
+from cdpengine.errors import ConnectFailed, InvalidArgument
+
+_PATH = "/json/protocol"
+_LOOPBACK = ("127.", "localhost", "::1")
+
+
+async def fetch_protocol(
+    endpoint: str, *, headers: Mapping[str, str] | None = None, timeout: float = 30
+) -> Protocol:
+    """Ask the browser at `endpoint` ("http://host:port" or its "ws://...") for its protocol.
+
+    Raises InvalidArgument for what is no endpoint or no protocol, ConnectFailed when nobody answers in
+    `timeout` seconds.
+    """
+    shown = redact_endpoint(endpoint)
+    answer: bytes | None = None
+    with trio.move_on_after(timeout):
+        resolved = await resolve_endpoint(endpoint, headers)
+        answer = await _get(_protocol_url(resolved.ws_url), dict(headers or {}), shown)
+    if answer is None:
+        raise ConnectFailed(endpoint=shown, reason=f"no answer of {_PATH} within {timeout:g} s")
+    return decode_protocol(answer, f"{_PATH} of {shown}")
+
+
+def read_protocol(path: Path) -> Protocol:
+    """Read a protocol that was saved. Raises InvalidArgument."""
+    try:
+        document = path.read_bytes()
+    except OSError as error:
+        raise InvalidArgument(
+            what="protocol", given=str(path), expected=f"a file that can be read ({error.strerror})"
+        ) from None
+    return decode_protocol(document, str(path))
+
+
+def _protocol_url(ws_url: str) -> str:
+    parts = urlsplit(ws_url)
+    prefix = parts.path.partition("/devtools/")[0] if "/devtools/" in parts.path else ""
+    scheme = "https" if parts.scheme == "wss" else "http"
+    return parts._replace(scheme=scheme, path=prefix.rstrip("/") + _PATH, fragment="").geturl()
+
+
+async def _get(url: str, headers: Mapping[str, str], shown: str) -> bytes:
+    import httpx
+
+    host = urlsplit(url).hostname or ""
+    # Reading the certificate store takes longer than the whole request; a plain one needs none.
+    tls = ssl.create_default_context() if url.startswith("https") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client = httpx.AsyncClient(
+        trust_env=not host.startswith(_LOOPBACK),
+        timeout=None,  # noqa: S113 - the caller's deadline is the one deadline
+        headers=dict(headers),
+        verify=tls,
+    )
+    try:
+        async with client:
+            response = await client.get(url)
+    except httpx.RequestError as error:
+        raise ConnectFailed(
+            endpoint=shown, reason=f"{_PATH} was not answered ({type(error).__name__})"
+        ) from None
+    if response.status_code != httpx.codes.OK:
+        raise ConnectFailed(
+            endpoint=shown, reason=f"{_PATH} was answered with HTTP status {response.status_code}"
+        )
+    return response.content

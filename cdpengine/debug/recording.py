@@ -1,0 +1,234 @@
+"""Recording: the format of recorded traffic, and the one way to read it.
+
+Rule: one JSON object a line, a header first; zstandard when the file begins with its magic number, whatever the
+name. Reading takes memory for one line only, and gives all that can be read: a line that is damaged is passed
+over and told of in `damage`, with its number; a line that was being written when the writer died ends the
+recording. A field that a newer version adds is no damage.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Literal
+
+import attrs
+import msgspec
+
+from cdpengine.errors import InvalidArgument, RecordingDamaged
+
+VERSION = 1
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+"""What a file that is compressed begins with (RFC 8878)."""
+
+CUT = "cdpengine.cut"
+"""The key of the marker that stands for a payload above the limit; its value is the payload's size in bytes."""
+
+Kind = Literal["call", "reply", "error", "event", "stray", "target", "span", "span-end", "lost", "end"]
+
+
+class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """The first line.
+
+    `started` is the wall clock, ISO 8601 in UTC; `monotonic` the engine's clock then, in seconds;
+    `limit` is the size in bytes above which payloads are cut, 0 for none.
+    """
+
+    cdpengine: str = "recording"
+    version: int = VERSION
+    started: str = ""
+    monotonic: float = 0.0
+    product: str = ""
+    redacted: bool = True
+    limit: int = 0
+    pid: int = 0
+
+
+class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """One thing that happened, in the order of the wire. What does not apply is left out of the file.
+
+    t       seconds since the recording began
+    n       sequence number, from 1; a gap is where lines were lost
+    k       call, reply, error (a reply that refuses), event, stray (a message that is none of these);
+            target (a session and what it belongs to), span and span-end (one action of the program's own),
+            lost (`count` messages came faster than they could be written), end (the recorder was closed in order)
+    c       the connection's name
+    d       ">" sent, "<" received
+    s       session id, absent for the browser's own session
+    T       target id of the session, where it is known
+    id, m   id and method of a call; of its reply too
+    z       size of the message on the wire, in bytes
+    ms      of replies: milliseconds since the call; of span-ends: how long the action took
+    span    the action that a call, and so its reply, belongs to; of spans their own number
+    name    of spans and their ends: the action, such as "page.click e7"
+    type    of targets: page, iframe, worker, ...
+    url     of targets
+    count   of lost
+    msg     the message: as it was, or redacted; where its payload is above the limit, {"cdpengine.cut": bytes,
+            "head": "..."} stands in the payload's place
+    """
+
+    t: float = 0.0
+    n: int = 0
+    k: Kind
+    c: str = ""
+    d: str = ""
+    s: str = ""
+    T: str = ""
+    id: int | None = None
+    m: str = ""
+    z: int = 0
+    ms: float | None = None
+    span: int = 0
+    name: str = ""
+    type: str = ""
+    url: str = ""
+    count: int = 0
+    msg: msgspec.Raw = msgspec.Raw(b"")
+
+
+class Message(msgspec.Struct):
+    """The message of a line, its payloads left raw."""
+
+    id: int | None = None
+    method: str = ""
+    params: msgspec.Raw = msgspec.Raw(b"")
+    result: msgspec.Raw = msgspec.Raw(b"")
+    error: msgspec.Raw = msgspec.Raw(b"")
+
+
+@attrs.frozen
+class Damage:
+    """A line that could not be read, and why."""
+
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
+
+
+_DAMAGE_KEPT = 100
+_CHUNK = 1 << 18
+
+_decode_header = msgspec.json.Decoder(Header).decode
+_decode_line = msgspec.json.Decoder(Line).decode
+_decode_message = msgspec.json.Decoder(Message).decode
+
+
+class Recording:
+    """A recording that is being read. Iterate over it for its lines; once."""
+
+    def __init__(self, path: Path, size: int, raw: IO[bytes], text: IO[bytes]) -> None:
+        self.path = path
+        self.size = size
+        self.damage: list[Damage] = []
+        self.damaged_lines = 0
+        self.closed_in_order = False
+        self._raw = raw
+        self._text = text
+        self._number = 0
+        self.header = self._read_header()
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file were read; of `size`, for a progress bar."""
+        return self._raw.tell()
+
+    @property
+    def line_number(self) -> int:
+        """The number of the line that was given last; the header is line 1."""
+        return self._number
+
+    def __iter__(self) -> Iterator[Line]:
+        for number, raw in self._lines():
+            self._number = number
+            if not raw.strip():
+                continue
+            try:
+                line = _decode_line(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                self._damaged(number, str(error) if raw.endswith(b"\n") else "the line breaks off")
+                continue
+            self.closed_in_order = line.k == "end"
+            yield line
+
+    def message(self, line: Line) -> Message:
+        """Return the message of a line. Raises RecordingDamaged when it is none."""
+        try:
+            return _decode_message(line.msg)
+        except msgspec.DecodeError as error:
+            raise RecordingDamaged(path=str(self.path), line=self._number, reason=str(error)) from None
+
+    def report(self, reason: str) -> None:
+        """Add to `damage` what a reader found wrong with the line that was given last."""
+        self._damaged(self._number, reason)
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        number = 1
+        while True:
+            try:
+                raw = self._text.readline()
+            except Exception as error:  # noqa: BLE001 - zstandard's own error has no type that is public
+                self._damaged(number + 1, f"the compressed data ends or is damaged here ({error})")
+                return
+            if not raw:
+                return
+            number += 1
+            yield number, raw
+
+    def _damaged(self, number: int, reason: str) -> None:
+        self.damaged_lines += 1
+        if len(self.damage) < _DAMAGE_KEPT:
+            self.damage.append(Damage(number, reason))
+
+    def _read_header(self) -> Header:
+        try:
+            raw = self._text.readline(1 << 20)
+            header = _decode_header(raw)
+        except Exception as error:  # noqa: BLE001 - zstandard's own error has no type that is public
+            what = "it is empty" if self.size == 0 else f"its first line is no header of one ({error})"
+            raise RecordingDamaged(
+                path=str(self.path), line=1, reason=f"this is no recording: {what}"
+            ) from None
+        if header.cdpengine != "recording" or b'"cdpengine"' not in raw:
+            raise RecordingDamaged(
+                path=str(self.path), line=1, reason="this is no recording: its first line is no header of one"
+            )
+        if header.version > VERSION:
+            raise RecordingDamaged(
+                path=str(self.path),
+                line=1,
+                reason=f"it is of version {header.version}; this program reads up to {VERSION}",
+            )
+        self._number = 1
+        return header
+
+
+@contextmanager
+def open_recording(path: str | Path) -> Iterator[Recording]:
+    """Open a recording for reading; close it when the block ends.
+
+    Raises InvalidArgument when there is no such file, RecordingDamaged when it is no recording.
+    """
+    path = Path(path)
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise InvalidArgument(
+            what="recording", given=str(path), expected=f"a file ({error.strerror})"
+        ) from None
+    with raw:
+        size = path.stat().st_size
+        compressed = raw.peek(4)[:4] == ZSTANDARD if isinstance(raw, io.BufferedReader) else False
+        if not compressed:
+            yield Recording(path, size, raw, raw)
+            return
+        import zstandard
+
+        with zstandard.ZstdDecompressor().stream_reader(
+            raw, read_size=_CHUNK, read_across_frames=True
+        ) as reader:
+            yield Recording(path, size, raw, io.BufferedReader(reader, _CHUNK))

@@ -1,0 +1,272 @@
+"""Replay: serves a recording as a browser's endpoint, over HTTP and websockets or inside of this process.
+
+Rule: nothing waits for ever: where a program leaves out what it asked when it was recorded, the rest comes
+all the same, after the time that passed there and a patience. The first call that was not recorded reaches
+the client as an error of the protocol, and leaves the block as ReplayDiverged.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import attrs
+import trio
+
+from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
+from cdpengine.debug.playback import Delivery, Playback, load_playback
+from cdpengine.debug.tape import Client
+from cdpengine.errors import InvalidArgument, ReplayDiverged
+from cdpengine.nursery import open_body_nursery
+from cdpengine.wire.transport import LARGEST_INCOMING, Transport, TransportBroken
+
+logger = logging.getLogger("cdpengine.debug")
+
+PATIENCE = 2.0
+"""Seconds that a program may stand still longer than it did when it was recorded, before what it leaves out
+is passed over."""
+
+BROWSER_PATH = "/devtools/browser/replay"
+
+
+@attrs.define(eq=False)
+class _Line:
+    """What is on its way to one client."""
+
+    send: trio.MemorySendChannel[bytes]
+    receive: trio.MemoryReceiveChannel[bytes]
+
+
+class Replay:
+    """A recording that is being served. `endpoint` is what a client is given in the browser's place.
+
+    `divergence` is the first one, None so far; `left` how many recorded calls nobody has asked yet.
+    """
+
+    def __init__(self, playback: Playback, patience: float) -> None:
+        self.endpoint = ""
+        self._playback = playback
+        self._patience = patience
+        self._lines: dict[int, _Line] = {}
+        self._changed = trio.Event()
+
+    @property
+    def divergence(self) -> ReplayDiverged | None:
+        """The first divergence, None while the program keeps to the recording."""
+        return self._playback.divergence
+
+    @property
+    def left(self) -> int:
+        """How many recorded calls nobody has asked yet."""
+        return len(self._playback.left)
+
+    @property
+    def passed_over(self) -> list[str]:
+        """What of the recording cannot be given, such as events that were cut."""
+        return self._playback.passed_over
+
+    async def until_divergence(self) -> None:
+        """Wait until a program has left the recording, and a moment more, so that it is told."""
+        while self.divergence is None:
+            await self._changed.wait()
+            await trio.lowlevel.checkpoint()
+        await trio.sleep(_GRACE)
+
+    @asynccontextmanager
+    async def open_transport(self) -> AsyncIterator[Transport]:
+        """Connect a client within this process; for `cdpengine.session.connection.open_connection`."""
+        with self._joined(BROWSER_PATH) as (client, line):
+            yield _InProcess(self, client, line)
+
+    # --- HTTP and websockets -----------------------------------------------------------------------------------
+
+    async def answer(self, request: HttpRequest) -> HttpAnswer:
+        """Answer /json/version and /json/list out of the recording."""
+        here = request.headers.get("host") or self.endpoint.partition("://")[2]
+        path = request.target.partition("?")[0].rstrip("/")
+        page: object
+        if path == "/json/version":
+            page = {
+                "Browser": self._playback.product or "replay",
+                "Protocol-Version": "1.3",
+                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}",
+            }
+        elif path in ("/json", "/json/list"):
+            page = [
+                {
+                    "id": each.rpartition("/")[2],
+                    "type": "page",
+                    "title": "",
+                    "url": "",
+                    "webSocketDebuggerUrl": f"ws://{here}{each}",
+                }
+                for each in self._playback.page_paths
+            ]
+        else:
+            return HttpAnswer(404, b"A recording has /json/version and /json/list only.\n")
+        return HttpAnswer(200, json.dumps(page, indent=3).encode(), "application/json; charset=UTF-8")
+
+    async def take(self, socket: Socket) -> None:
+        """Play to one client until it leaves."""
+        if "origin" in socket.request.headers:
+            await socket.refuse(403, "web pages are not let in\n")
+            return
+        await socket.accept()
+        with self._joined(socket.request.target) as (client, line):
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(_write, socket, line, name=f"replay to client {client.number}")
+                try:
+                    while True:
+                        self.ask(client, await socket.receive())
+                except TransportBroken as broken:
+                    logger.debug("client %d of the replay left: %s", client.number, broken)
+                finally:
+                    await socket.close(1001, "the replay was ended")
+
+    # --- playing -----------------------------------------------------------------------------------------------
+
+    def ask(self, client: Client, message: bytes | str) -> None:
+        """Take one call, and send what is due after it."""
+        if not self._playback.ask(client, message):
+            logger.warning("client %d of the replay sent what is no call", client.number)
+        self._send_due()
+
+    async def watch(self) -> None:
+        """Pass over what a program leaves out, so that nobody waits for what comes after it for ever."""
+        while True:
+            changed = self._changed
+            with trio.move_on_after(self._patience):
+                await changed.wait()
+            if changed.is_set():
+                continue
+            waited = self._playback.held_back() if self._lines else None
+            with trio.move_on_after(math.inf if waited is None else waited):
+                await changed.wait()
+            if not changed.is_set():
+                self._playback.pass_over()
+                self._send_due()
+
+    def _send_due(self) -> None:
+        for delivery in self._playback.due():
+            self._send(delivery)
+        self._changed.set()
+        self._changed = trio.Event()
+
+    def _send(self, delivery: Delivery) -> None:
+        line = self._lines.get(delivery.client.number)
+        if line is not None:  # else it has left
+            line.send.send_nowait(delivery.message)
+
+    def _joined(self, path: str) -> _Joined:
+        return _Joined(self._playback, self._lines, path)
+
+
+_GRACE = 0.1
+
+
+class _Joined:
+    """A client for as long as a block runs."""
+
+    def __init__(self, playback: Playback, lines: dict[int, _Line], path: str) -> None:
+        self._playback = playback
+        self._lines = lines
+        self._path = path
+        self._number = 0
+
+    def __enter__(self) -> tuple[Client, _Line]:
+        client = self._playback.join(self._path)
+        self._number = client.number
+        # No bound: all that it can hold is the recording, which is in memory already.
+        line = self._lines[client.number] = _Line(*trio.open_memory_channel[bytes](math.inf))
+        return client, line
+
+    def __exit__(self, *_: object) -> None:
+        line = self._lines.pop(self._number)
+        line.send.close()
+
+
+async def _write(socket: Socket, line: _Line) -> None:
+    async for message in line.receive:
+        try:
+            await socket.send(message)
+        except TransportBroken:
+            return
+
+
+class _InProcess:
+    """A client's transport without any socket."""
+
+    largest_outgoing = LARGEST_INCOMING
+
+    def __init__(self, replay: Replay, client: Client, line: _Line) -> None:
+        self.name = f"replay, client {client.number}"
+        self._replay = replay
+        self._client = client
+        self._line = line
+
+    async def send(self, message: bytes) -> None:
+        await trio.lowlevel.checkpoint()
+        self._replay.ask(self._client, message)
+
+    async def receive(self) -> bytes | str:
+        try:
+            return await self._line.receive.receive()
+        except (trio.EndOfChannel, trio.ClosedResourceError):
+            raise TransportBroken("the replay was ended") from None
+
+    async def aclose(self) -> None:
+        self._line.receive.close()
+        await trio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def replay(
+    path: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    patience: float = PATIENCE,
+    complete: bool = False,
+) -> AsyncIterator[Replay]:
+    """Serve a recording as a browser while the block runs: give a client `replay.endpoint`.
+
+    Calls are matched by method, parameters and session, whatever their order; `cdpengine.debug.matching` says
+    which parameters may differ. Replies and events come in the recorded order. What the program leaves out is
+    passed over when it stood still for `patience` seconds longer than when it was recorded.
+
+    Raises ReplayDiverged when the block ends, in place of an error of the body's that came of it, if the
+    client asked what was not recorded, or, with `complete`, left out what was. Raises InvalidArgument and
+    RecordingDamaged for files that cannot be replayed. The recording is held in memory.
+    """
+    if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
+        raise InvalidArgument(what="patience", given=repr(patience), expected="seconds, 0 or more")
+    playback = await trio.to_thread.run_sync(load_playback, path)
+    running = Replay(playback, patience)
+    try:
+        async with (
+            open_body_nursery() as nursery,
+            serve_front(running.answer, running.take, host=host, port=port) as (address, bound),
+        ):
+            shown = f"[{address}]" if ":" in address else address
+            running.endpoint = f"http://{shown}:{bound}"
+            nursery.start_soon(running.watch, name="patience of the replay")
+            yield running
+    except Exception as error:
+        if playback.divergence is not None:
+            raise playback.divergence from error
+        raise
+    if playback.divergence is not None:
+        raise playback.divergence
+    if complete and playback.left:
+        left = playback.left
+        raise ReplayDiverged(
+            path=playback.path,
+            line=left[0].line,
+            got="no more",
+            expected=tuple(map(str, left[:5])),
+            reason=f"{len(left)} recorded calls were never asked",
+        )

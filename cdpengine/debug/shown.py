@@ -1,0 +1,133 @@
+"""From a line of a recording to one line of text for people. Pure: pieces with the names of their styles.
+
+Rule: what a page wrote is data. Whatever could move a terminal's cursor, colour it, or turn its text around is
+written as an escape, so that it can be seen and does nothing. One line of a recording stays one line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import attrs
+import msgspec
+
+from cdpengine.debug.chosen import BROWSER
+from cdpengine.debug.recording import Line, Message
+
+SHORT_ID = 8
+"""Characters of a session's id that are shown."""
+
+# Controls (C0, DEL, C1), what turns the direction of text or cannot be seen, separators of lines, halves of pairs.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+_ARROWS = {">": "->", "<": "<-"}
+_KIND_STYLES = {"call": "call", "reply": "reply", "error": "error", "event": "event", "stray": "error"}
+_SLOW, _VERY_SLOW = 100.0, 1000.0
+
+
+@attrs.frozen
+class Piece:
+    """A piece of a line: its text, and the name of its style ("" for none)."""
+
+    text: str
+    style: str = ""
+
+
+def safe(text: str) -> str:
+    """Return the text with everything that a terminal could obey, or that hides, written as an escape."""
+    return _UNSAFE.sub(_escaped, text)
+
+
+def plain(pieces: Iterable[Piece]) -> str:
+    """Return the pieces as one text."""
+    return "".join(piece.text for piece in pieces)
+
+
+def show_line(line: Line, *, payload_limit: int | None = None) -> list[Piece]:
+    """Return a line as pieces: time, direction, session, id, method, duration, payload.
+
+    Of the payload at most `payload_limit` bytes are looked at; None for all of them.
+    """
+    pieces = [Piece(f"{line.t:10.3f} ", "time")]
+    if line.k in _KIND_STYLES:
+        pieces += _message(line, payload_limit)
+    else:
+        pieces += _note(line)
+    return pieces
+
+
+def _message(line: Line, limit: int | None) -> list[Piece]:
+    style = _KIND_STYLES[line.k]
+    number = "" if line.id is None else f"#{line.id}"
+    session = safe(line.s[:SHORT_ID]) if line.s else BROWSER
+    pieces = [
+        Piece(f"{_ARROWS.get(line.d, '  ')} ", style),
+        Piece(f"{session:<{SHORT_ID}} ", "session"),
+        Piece(f"{number:>6} ", "id"),
+        Piece(safe(line.m) or ("(no message)" if line.k == "stray" else "(unknown call)"), style),
+    ]
+    pieces += _duration(line)
+    if line.span:
+        pieces.append(Piece(f" [{line.span}]", "span"))
+    payload = _payload(line, limit)
+    if payload:
+        pieces.append(Piece(f" {payload}", "error" if line.k == "error" else "payload"))
+    return pieces
+
+
+def _duration(line: Line) -> list[Piece]:
+    if line.ms is None:
+        return []
+    slow = "slow" if line.ms >= _SLOW else "duration"
+    return [Piece(f" {line.ms:.1f} ms", "very-slow" if line.ms >= _VERY_SLOW else slow)]
+
+
+def _note(line: Line) -> list[Piece]:
+    match line.k:
+        case "target":
+            of = f"{line.type or 'target'} {line.T[:SHORT_ID]} {line.url}"
+            text = f"{line.s[:SHORT_ID]} is a session of the {of}"
+            return [Piece("== ", "note"), Piece(safe(text.rstrip()), "note")]
+        case "span":
+            return [Piece("== ", "span"), Piece(safe(f"{line.name} [{line.span}]"), "span")]
+        case "span-end":
+            text = f"end of {line.name}".strip()
+            return [Piece("== ", "span"), Piece(safe(f"{text} [{line.span}]"), "span"), *_duration(line)]
+        case "lost":
+            return [Piece("!! ", "error"), Piece(f"{line.count} messages lost: they came too fast", "error")]
+        case _:
+            return [Piece("== ", "note"), Piece("end of the recording", "note")]
+
+
+_PAYLOAD = re.compile(rb'"(?:params|result|error)"\s*:\s*')
+_decode = msgspec.json.Decoder(Message).decode
+
+
+def _payload(line: Line, limit: int | None) -> str:
+    """Return params, result or error as they stand in the message; all of the message where there is none."""
+    view = memoryview(line.msg)
+    if limit is not None and len(view) > limit + 256:
+        # Not decoded: it may be large. What comes before the payload is short, and holds no such key.
+        raw = bytes(view[: limit + 256])
+        found = _PAYLOAD.search(raw)
+        return safe(raw[found.end() if found else 0 :].decode("utf-8", "ignore"))
+    raw = bytes(view)
+    if line.k != "stray":
+        try:
+            message = _decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass  # it is shown as it is
+        else:
+            raw = bytes(message.params) or bytes(message.result) or bytes(message.error)
+    return "" if raw == b"{}" else safe(raw.decode("utf-8", "replace"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,234 @@
+"""What the engine itself says and understands of the protocol: the methods, parameters and fields of its source.
+
+Rule: what is sent is read out of the source, so that no list has to be kept; what is decoded is a table, because
+no source says which method a structure belongs to. A test holds the table to every structure that there is.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module, resources
+from importlib.resources.abc import Traversable
+from typing import Literal, get_type_hints
+
+import attrs
+import msgspec
+
+from cdpengine.session.domains import REPORTING_DOMAINS
+
+Part = Literal["reply", "event", "type"]
+
+DECODED: tuple[tuple[str, Part, str], ...] = (
+    ("Accessibility.AXValueSource", "type", "snapshot.axtree:_Source"),
+    ("Accessibility.getFullAXTree", "reply", "snapshot.axtree:AXTree"),
+    ("Accessibility.getFullAXTree", "reply", "snapshot.axtree:_RawTree"),
+    ("Accessibility.queryAXTree", "reply", "browser.finding:_AXReply"),
+    ("Browser.downloadProgress", "event", "browser.download:DownloadProgressed"),
+    ("Browser.downloadWillBegin", "event", "browser.downloads:_WillBegin"),
+    ("Browser.getVersion", "reply", "engine.browser:BrowserVersion"),
+    ("Browser.getWindowForTarget", "reply", "browser.windows:_Window"),
+    ("DOM.describeNode", "reply", "action.actionability:_Described"),
+    ("DOM.describeNode", "reply", "action.related:_Description"),
+    ("DOM.describeNode", "reply", "engine.scopes:_Described"),
+    ("DOM.getBoxModel", "reply", "action.placement:BoxModelReply"),
+    ("DOM.getBoxModel", "reply", "engine.page_content:_BoxModel"),
+    ("DOM.getContentQuads", "reply", "action.placement:QuadsReply"),
+    ("DOM.getFrameOwner", "reply", "browser.frames:FrameOwner"),
+    ("DOM.getOuterHTML", "reply", "engine.page_content:_Markup"),
+    ("DOM.resolveNode", "reply", "evaluate.evaluation:_Resolved"),
+    ("DOMSnapshot.captureSnapshot", "reply", "snapshot.domsnapshot:Capture"),
+    ("Network.loadingFailed", "event", "browser.navigation:_LoadingFailed"),
+    ("Network.loadingFinished", "event", "browser.requests:_Moved"),
+    ("Network.requestWillBeSent", "event", "browser.navigation:_RequestSent"),
+    ("Network.requestWillBeSent", "event", "browser.requests:_Sent"),
+    ("Network.responseReceived", "event", "browser.navigation:_ResponseReceived"),
+    ("Page.captureScreenshot", "reply", "engine.capture:_Data"),
+    ("Page.downloadWillBegin", "event", "browser.activity:_DownloadBegins"),
+    ("Page.fileChooserOpened", "event", "browser.file_choosers:_Opened"),
+    ("Page.frameAttached", "event", "browser.frames:FrameAttached"),
+    ("Page.frameDetached", "event", "browser.frames:FrameDetached"),
+    ("Page.frameNavigated", "event", "browser.frames:FrameNavigated"),
+    ("Page.frameNavigated", "event", "browser.liveness:_NavigationEvent"),
+    ("Page.frameRequestedNavigation", "event", "browser.activity:_Navigating"),
+    ("Page.frameStartedNavigating", "event", "browser.liveness:_NavigationEvent"),
+    ("Page.frameStoppedLoading", "event", "browser.liveness:_NavigationEvent"),
+    ("Page.getFrameTree", "reply", "browser.frames:FrameTreeReply"),
+    ("Page.getLayoutMetrics", "reply", "action.placement:MetricsReply"),
+    ("Page.getLayoutMetrics", "reply", "engine.capture:_LayoutMetrics"),
+    ("Page.getNavigationHistory", "reply", "browser.navigation:_History"),
+    ("Page.javascriptDialogClosed", "event", "browser.dialogs:DialogClosed"),
+    ("Page.javascriptDialogOpening", "event", "browser.dialogs:DialogOpening"),
+    ("Page.lifecycleEvent", "event", "browser.frames:LifecycleEvent"),
+    ("Page.navigate", "reply", "browser.navigation:_NavigateReply"),
+    ("Page.navigatedWithinDocument", "event", "browser.frames:NavigatedWithinDocument"),
+    ("Page.printToPDF", "reply", "engine.capture:_Data"),
+    ("Runtime.callFunctionOn", "reply", "action.in_page:_Returned"),
+    ("Runtime.callFunctionOn", "reply", "browser.documents:_Returned"),
+    ("Runtime.callFunctionOn", "reply", "evaluate.receive:_ReadReply"),
+    ("Runtime.callFunctionOn", "reply", "snapshot.computed:_NodeReply"),
+    ("Runtime.callFunctionOn", "reply", "snapshot.computed:_NodesReply"),
+    ("Runtime.callFunctionOn", "reply", "snapshot.computed:_TextReply"),
+    ("Runtime.evaluate", "reply", "engine.scopes:_QueryReply"),
+    ("Runtime.evaluate", "reply", "evaluate.results:EvaluateReply"),
+    ("Runtime.evaluate", "reply", "snapshot.hybrid:_Evaluated"),
+    ("Runtime.evaluate", "reply", "snapshot.probe:_Evaluated"),
+    ("Runtime.evaluate", "reply", "snapshot.readable:_Reply"),
+    ("Runtime.executionContextCreated", "event", "evaluate.contexts:_ContextCreated"),
+    ("Runtime.getIsolateId", "reply", "browser.renderer:_Isolate"),
+    ("Runtime.getProperties", "reply", "browser.finding:_Properties"),
+    ("Target.attachToTarget", "reply", "browser.lanes:_Attached"),
+    ("Target.attachedToTarget", "event", "session.targets:_AttachedNotice"),
+    ("Target.createBrowserContext", "reply", "engine.browser:_Context"),
+    ("Target.createTarget", "reply", "engine.browser:_Created"),
+    ("Target.detachedFromTarget", "event", "session.targets:_DetachedNotice"),
+    ("Target.targetCrashed", "event", "session.targets:_GoneNotice"),
+    ("Target.targetCreated", "event", "browser.activity:_TargetCreated"),
+    ("Target.targetCreated", "event", "browser.downloads:_TargetCreated"),
+    ("Target.targetCreated", "event", "session.targets:_TargetNotice"),
+    ("Target.targetDestroyed", "event", "session.targets:_GoneNotice"),
+    ("Target.targetInfoChanged", "event", "session.targets:_TargetNotice"),
+)
+"""Which structure decodes what: a method's reply, an event, a type; and where the structure is."""
+
+OWN_FORMATS = frozenset({
+    "action.actionability:_Focus", "action.check:_Seen", "action.fill:_Held", "action.fill:_Made",
+    "action.listbox:_Seen", "action.look:Look", "action.select:_Seen", "action.text_entry:_Blurred",
+    "action.upload:_Seen", "action.witness:Record", "browser.finding:_Head", "browser.frame_watches:Report",
+    "browser.settling:Stillness", "engine.scopes:_Deep", "engine.scopes:_DeepValue",
+    "session.targets:Attachment", "snapshot.columns:Walk", "snapshot.readable:_DeepNode",
+    "snapshot.readable:_DeepNodes", "snapshot.readable:_NodeValue", "snapshot.readable:_Pair",
+    "snapshot.readable:_Text", "snapshot.readable:_Told", "wire.messages:Envelope",
+    "wire.messages:ErrorBody",
+})  # fmt: skip
+"""Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts."""
+
+NO_METHODS = frozenset({"Info.plist"})
+"""Words of the source that look like methods."""
+
+EITHER: dict[str, tuple[str, ...]] = {
+    "browser.activity:_Navigating": ("Page.frameRequestedNavigation.navigationType",),
+    "browser.liveness:_NavigationEvent": (
+        "Page.frameNavigated.frameId",
+        "Page.frameNavigated.navigationType",
+        "Page.frameStartedNavigating.frame",
+        "Page.frameStoppedLoading.frame",
+        "Page.frameStoppedLoading.navigationType",
+    ),
+    "browser.requests:_Moved": (
+        "Network.loadingFinished.frameId",
+        "Network.loadingFinished.loaderId",
+        "Network.loadingFinished.type",
+    ),
+}
+"""Fields that a structure has for another event of those that it decodes."""
+
+UNDESCRIBED = frozenset({"Runtime.executionContextCreated.context.auxData"})
+"""Objects whose inside the protocol does not describe."""
+
+_METHOD = re.compile(r"[A-Z][A-Za-z]+\.[a-z][A-Za-z]+")
+_SENDERS = frozenset({"call", "post", "request", "create", "post_shared"})
+
+
+@attrs.frozen
+class Use:
+    """A place at which the source names a method. `parameters` are those that it is seen to send."""
+
+    method: str
+    where: str
+    sent: bool = False
+    parameters: tuple[str, ...] = ()
+    complete: bool = False
+    """Whether `parameters` are all that are sent there."""
+
+
+@attrs.frozen
+class Decoded:
+    """A structure's field: its `name` in the protocol, what it `needs`, and what is inside of it."""
+
+    name: str
+    needed: bool
+    kind: object
+    owner: str
+    attribute: str
+
+
+def engine_uses() -> list[Use]:
+    """Return every place of the engine's own source that names a method of the protocol."""
+    found: list[Use] = []
+    package = resources.files("cdpengine")
+    for folder in ("engine", "evaluate", "snapshot", "action", "browser", "session"):
+        for name, source in _sources(package / folder):
+            found += uses_in(source, f"{folder}/{name}")
+    for domain in sorted(REPORTING_DOMAINS):
+        for verb in ("enable", "disable"):
+            found.append(Use(f"{domain}.{verb}", "session/domains.py", sent=True, complete=True))
+    return found
+
+
+def _sources(folder: Traversable) -> Iterator[tuple[str, str]]:
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".py"):
+            yield file.name, file.read_text("utf-8")
+
+
+def uses_in(source: str, where: str) -> list[Use]:
+    """Return the methods that one file names, docstrings left out."""
+    tree = ast.parse(source)
+    words = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    uses: list[Use] = []
+    sent: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (use := _sent(node, where)) is not None:
+            uses.append(use)
+            sent.add(id(node.args[0]))
+    named = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in words and id(node) not in sent
+    )
+    return uses + [
+        Use(node.value, f"{where}:{node.lineno}")
+        for node in named
+        if isinstance(node.value, str) and _METHOD.fullmatch(node.value) and node.value not in NO_METHODS
+    ]
+
+
+def _sent(call: ast.Call, where: str) -> Use | None:
+    match call:
+        case ast.Call(
+            func=ast.Attribute(attr=sender),
+            args=[ast.Constant(value=str(method)), *others],
+            keywords=keywords,
+        ) if sender in _SENDERS and _METHOD.fullmatch(method):
+            place = f"{where}:{call.lineno}"
+            if sender in ("call", "post"):
+                names = tuple(keyword.arg for keyword in keywords if keyword.arg is not None)
+                return Use(method, place, True, names, all(keyword.arg for keyword in keywords))
+            if others and isinstance(others[0], ast.Dict):
+                keys = others[0].keys
+                given = tuple(str(key.value) for key in keys if isinstance(key, ast.Constant))
+                return Use(method, place, True, given, len(given) == len(keys))
+            return Use(method, place, True)
+    return None
+
+
+# --- structures ----------------------------------------------------------------------------------------------
+
+
+def structure(path: str) -> type[msgspec.Struct]:
+    """Return the structure at "folder.module:Name"."""
+    module, _, name = path.partition(":")
+    found: type[msgspec.Struct] = getattr(import_module(f"cdpengine.{module}"), name)
+    return found
+
+
+def decoded_fields(kind: type[msgspec.Struct]) -> list[Decoded]:
+    """Return the fields of a structure."""
+    hints = get_type_hints(kind)
+    owner = f"{kind.__module__.removeprefix('cdpengine.')}:{kind.__name__}"
+    return [
+        Decoded(field.encode_name, field.required, hints[field.name], owner, field.name)
+        for field in msgspec.structs.fields(kind)
+    ]

@@ -1,0 +1,47 @@
+"""The log of the wire: each message as one line of the logger `cdpengine.wire`, at level DEBUG.
+
+Rule: no watcher, no cost: whether the logger wants DEBUG is asked when a browser is opened, and the tap is left
+alone when it does not. What is logged is redacted and cut as in a recording, and safe to print on a terminal.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+import trio
+
+from cdpengine.debug.lines import LineMaker
+from cdpengine.debug.recording import Line
+from cdpengine.debug.redact import Redactor
+from cdpengine.debug.shown import plain, show_line
+from cdpengine.wire.tap import Tap, Traffic
+
+logger = logging.getLogger("cdpengine.wire")
+
+LIMIT = 2_000
+"""Bytes of a message above which its payload is cut."""
+
+
+class WireLog:
+    """A watcher of the tap. The logger can still be turned down and up: each message asks it."""
+
+    def __init__(self) -> None:
+        self._lines = LineMaker(began=trio.current_time(), limit=LIMIT, redactor=Redactor())
+        self._decode = msgspec.json.Decoder(Line).decode
+
+    def __call__(self, traffic: Traffic) -> None:
+        """Take one message."""
+        if not logger.isEnabledFor(logging.DEBUG):
+            return
+        for line in self._lines.lines(traffic):
+            logger.debug("%s %s", traffic.connection, plain(show_line(self._decode(line))).strip())
+
+
+@contextmanager
+def log_traffic(tap: Tap) -> Iterator[None]:
+    """Log the traffic of a tap (`browser.tap`) while the block runs. Must be called in trio."""
+    with tap.watch(WireLog()):
+        yield

@@ -1,0 +1,136 @@
+"""Every public exception. The tree says whose fault it is.
+
+    EngineError
+      InvalidArgument                     the caller's: what was passed can never work
+      BrowserNotFound, LaunchFailed, ConnectFailed
+      ConnectionLost                      the connection ended under the call
+      SessionGone > TargetCrashed         the tab, frame or worker ended under the call
+      RemoteError                         Chrome answered, and the answer is an error
+      ProtocolError > UndecodableReply    Chrome answered something that nobody could read
+      EventsLost                          a consumer was too slow for its buffer
+      DeadlineExceeded > EvaluationTimeout, PageUnresponsive
+      NavigationFailed
+      DownloadFailed                      no file came of it
+      NodeError > StaleRef, NodeNotFound, AmbiguousNode, NotInteractable > Covered, Invisible, Disabled, Unstable
+      NodeError > NotInteractable > NotDelivered, ValueRefused, OptionNotFound
+      FormErrors                          several fields of one form, each with its own error
+      EvaluationFailed > ValueTooLarge
+      EvaluationTerminated, EvaluationDisabled
+      DialogOpened                        the page asked something, and the policy is to fail then
+      RecordingDamaged, RecordingFailed   a recording of traffic that cannot be read, or written
+      RecordingLacks                      a recording does not hold what is asked of it
+      ReplayDiverged                      a program asked something else than when it was recorded
+
+Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
+payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
+"""
+
+from __future__ import annotations
+
+from cdpengine.errors.connection import (
+    BrowserNotFound,
+    ConnectFailed,
+    ConnectionLost,
+    EventsLost,
+    LaunchFailed,
+    ProtocolError,
+    RemoteError,
+    SessionGone,
+    TargetCrashed,
+    UndecodableReply,
+)
+from cdpengine.errors.deadline import (
+    DeadlineExceeded,
+    PageUnresponsive,
+)
+from cdpengine.errors.evaluation import (
+    EvaluationDisabled,
+    EvaluationFailed,
+    EvaluationTerminated,
+    EvaluationTimeout,
+    RescueReport,
+    RescueStep,
+    ValueTooLarge,
+)
+from cdpengine.errors.node import (
+    AmbiguousNode,
+    Became,
+    Covered,
+    Disabled,
+    FailedField,
+    FormErrors,
+    Invisible,
+    NodeError,
+    NodeNotFound,
+    NotDelivered,
+    NotInteractable,
+    OptionNotFound,
+    StaleRef,
+    Unstable,
+    ValueRefused,
+)
+from cdpengine.errors.page import (
+    DialogOpened,
+    DownloadFailed,
+    NavigationFailed,
+)
+from cdpengine.errors.recording import (
+    RecordingDamaged,
+    RecordingFailed,
+    RecordingLacks,
+    ReplayDiverged,
+)
+from cdpengine.errors.root import (
+    EngineError,
+    InvalidArgument,
+)
+from cdpengine.errors.words import (
+    shown_url,
+)
+
+__all__ = [
+    "AmbiguousNode",
+    "Became",
+    "BrowserNotFound",
+    "ConnectFailed",
+    "ConnectionLost",
+    "Covered",
+    "DeadlineExceeded",
+    "DialogOpened",
+    "Disabled",
+    "DownloadFailed",
+    "EngineError",
+    "EvaluationDisabled",
+    "EvaluationFailed",
+    "EvaluationTerminated",
+    "EvaluationTimeout",
+    "EventsLost",
+    "FailedField",
+    "FormErrors",
+    "InvalidArgument",
+    "Invisible",
+    "LaunchFailed",
+    "NavigationFailed",
+    "NodeError",
+    "NodeNotFound",
+    "NotDelivered",
+    "NotInteractable",
+    "OptionNotFound",
+    "PageUnresponsive",
+    "ProtocolError",
+    "RecordingDamaged",
+    "RecordingFailed",
+    "RecordingLacks",
+    "RemoteError",
+    "ReplayDiverged",
+    "RescueReport",
+    "RescueStep",
+    "SessionGone",
+    "StaleRef",
+    "TargetCrashed",
+    "UndecodableReply",
+    "Unstable",
+    "ValueRefused",
+    "ValueTooLarge",
+    "shown_url",
+]

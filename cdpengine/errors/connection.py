@@ -1,0 +1,146 @@
+"""Errors of browsers and connections: not found, not started, lost; sessions that ended; refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from cdpengine.errors.root import EngineError
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class BrowserNotFound(EngineError):
+    """No browser is installed where one was looked for. `looked_for` lists those places."""
+
+    wanted: str
+    looked_for: Sequence[str]
+    advice: str
+
+    def __str__(self) -> str:
+        places = "".join(f"\n  {place}" for place in self.looked_for)
+        return f"no {self.wanted} was found. {self.advice}\nLooked for:{places}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class LaunchFailed(EngineError):
+    """The browser did not come up. `exit_code` is None when it was still running, `output` its last lines."""
+
+    executable: str
+    reason: str
+    exit_code: int | None = None
+    output: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
+        lines = "".join(f"\n  {line}" for line in self.output)
+        said = f"\nIts last output:{lines}" if lines else ""
+        return f"{self.executable} did not start: {self.reason}{ended}{said}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ConnectFailed(EngineError):
+    """A running browser could not be reached at `endpoint`."""
+
+    endpoint: str
+    reason: str
+    advice: str = "Is Chrome running there with --remote-debugging-port?"
+
+    def __str__(self) -> str:
+        return f"could not connect to {self.endpoint}: {self.reason}. {self.advice}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ConnectionLost(EngineError):
+    """The connection to the browser ended. `method` is the call that it ended under, if any."""
+
+    endpoint: str
+    reason: str
+    method: str | None = None
+
+    def __str__(self) -> str:
+        during = f" during {self.method}" if self.method else ""
+        return f"connection to {self.endpoint} lost{during}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class SessionGone(EngineError):
+    """The session's target went away: closed, detached, or replaced. Other sessions are not touched."""
+
+    target: str
+    reason: str
+    method: str | None = None
+
+    def __str__(self) -> str:
+        during = f" during {self.method}" if self.method else ""
+        return f"session of {self.target} is gone{during}: {self.reason}"
+
+
+class TargetCrashed(SessionGone):
+    """The target's renderer crashed. Chrome never answers what was pending; a reload brings the page back."""
+
+    def __str__(self) -> str:
+        during = f" during {self.method}" if self.method else ""
+        return f"{self.target} crashed{during}: {self.reason}. Reload it to go on"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class RemoteError(EngineError):
+    """Chrome refused a command: `code` and `message` are its own words, `data` what it added to them."""
+
+    code: int
+    message: str
+    method: str
+    data: str | None = None
+
+    def __str__(self) -> str:
+        more = f" ({self.data})" if self.data else ""
+        return f"{self.method}: {self.message}{more} [{self.code}]"
+
+
+class ProtocolError(EngineError):
+    """The peer sent something that is not what the protocol promises."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class UndecodableReply(ProtocolError):
+    """A reply came, but not in the shape that was asked for.
+
+    `raw` is the reply's own JSON (the result object, undecoded), so that the caller can go on with it. It may
+    hold page content, so it is not part of the message.
+    """
+
+    method: str
+    reason: str
+    raw: bytes
+
+    def __str__(self) -> str:
+        return (
+            f"the reply to {self.method} could not be decoded: {self.reason} "
+            f"({len(self.raw)} bytes; the raw JSON is in .raw)"
+        )
+
+    def result(self) -> Any:
+        """Return the reply as plain dicts and lists. Raises ValueError when it is not JSON at all."""
+        import json
+
+        return json.loads(self.raw)
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EventsLost(EngineError):
+    """A stream's buffer was full and `count` events were dropped at this point of the sequence.
+
+    The stream goes on after this error: receive again for the events that follow the gap.
+    """
+
+    pattern: str
+    count: int
+    buffer: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.count} events of {self.pattern!r} were dropped: the consumer did not keep up with "
+            f"a buffer of {self.buffer}. Receive faster, subscribe to less, or pass a larger buffer="
+        )

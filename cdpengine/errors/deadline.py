@@ -1,0 +1,39 @@
+"""Errors of time: a deadline that passed, and a page that does not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from cdpengine.errors.root import EngineError
+from cdpengine.errors.words import tried
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class DeadlineExceeded(EngineError):
+    """The method's own `timeout` (seconds) ran out. `steps` tells what was tried, in order."""
+
+    action: str
+    timeout: float
+    steps: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return f"{self.action} did not finish within {self.timeout:g} s{tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class PageUnresponsive(DeadlineExceeded):
+    """The time ran out, and the page does not answer: its script keeps it busy, or waits and lets nothing run.
+
+    `unresponsive_for` is for how many seconds at least: since the first thing asked that is not answered yet.
+    """
+
+    unresponsive_for: float = 0.0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.action} did not finish within {self.timeout:g} s: the page has not answered for at least "
+            f'{self.unresponsive_for:.2f} s. page.rescue() stops its script, page.rescue(allow="reload") also '
+            f'reloads it, page.rescue(allow="close") closes it{tried(self.steps)}'
+        )

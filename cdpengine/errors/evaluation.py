@@ -1,0 +1,124 @@
+"""Errors of evaluation: JavaScript that threw, did not end, or was ended; and what was done about it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from cdpengine.errors.deadline import DeadlineExceeded
+from cdpengine.errors.root import EngineError
+from cdpengine.errors.words import LONGEST_TEXT, tried
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationFailed(EngineError):
+    """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames."""
+
+    text: str
+    stack: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        more = " ..." if len(self.text) > LONGEST_TEXT else ""
+        return f"JavaScript threw: {self.text[:LONGEST_TEXT]}{more}"
+
+
+class ValueTooLarge(EvaluationFailed):
+    """The script ran to its end, but its value is too large, or nested too deeply, to be brought here."""
+
+    def __str__(self) -> str:
+        return f"the script ran, but its value was not returned: {self.text}. Return the parts that you need"
+
+
+@attrs.frozen
+class RescueStep:
+    """One thing that was done to bring a page back. `done`: Chrome confirmed it, and in time."""
+
+    name: Literal["dialog", "terminate", "reload", "close"]
+    done: bool
+    detail: str = ""
+    milliseconds: float = 0.0
+
+    def __str__(self) -> str:
+        more = f" ({self.detail})" if self.detail else ""
+        return f"{self.name}: {'done' if self.done else 'not confirmed'}{more}, {self.milliseconds:.0f} ms"
+
+
+@attrs.frozen
+class RescueReport:
+    """What was done to bring a page back, in order, and what is known of it after that.
+
+    `sent`: a script was given to the page at all. `responsive`: the page answered a probe after the last step.
+    `under_way`: a reload or a closing goes on, and the page's next action waits for its end. `terminated`: Chrome
+    confirmed that what ran in the page's process was terminated. `closed`: the page was closed.
+    """
+
+    sent: bool = False
+    steps: tuple[RescueStep, ...] = ()
+    responsive: bool = False
+    under_way: bool = False
+    terminated: bool = attrs.field(init=False)
+    closed: bool = attrs.field(init=False)
+
+    @terminated.default
+    def _terminated(self) -> bool:
+        return self.did("terminate")
+
+    @closed.default
+    def _closed(self) -> bool:
+        return self.did("close")
+
+    def did(self, name: str) -> bool:
+        """Tell whether the step of that name was done."""
+        return any(step.done for step in self.steps if step.name == name)
+
+    def __str__(self) -> str:
+        if self.closed:
+            state = "the page was closed"
+        elif self.responsive:
+            state = "the page answers again" if self.steps else "the page answers"
+        else:
+            state = "the page does not answer yet"
+        more = "; the rescue is under way, and the page's next action waits for it" if self.under_way else ""
+        steps = f" [{'; '.join(map(str, self.steps))}]" if self.steps else ""
+        return f"{state}{more}{steps}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationTimeout(DeadlineExceeded):
+    """The script did not finish in time and was told to stop. `report` says what was done and what is known."""
+
+    report: RescueReport = attrs.field(factory=RescueReport)
+
+    def __str__(self) -> str:
+        return f"{self.action} did not finish within {self.timeout:g} s: {self._state()}{tried(self.steps)}"
+
+    def _state(self) -> str:
+        if not self.report.sent:
+            script = "the script was never sent"
+            return f"{script}; {self.report}" if self.report.steps or self.report.under_way else script
+        if self.report.terminated:
+            return f"the script was terminated, and {self.report}"
+        return f"the script was told to stop, and Chrome has not confirmed it; {self.report}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationDisabled(EngineError):
+    """Evaluation was switched off when the browser was launched or connected to; nothing was sent."""
+
+    action: str
+
+    def __str__(self) -> str:
+        return f"{self.action}: evaluation is switched off for this browser (evaluate_enabled=False)"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class EvaluationTerminated(EngineError):
+    """Somebody else ended this script: a termination is isolate-wide and hits every script running there."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the evaluation was ended from outside: {self.reason}"

@@ -1,0 +1,185 @@
+"""Errors of nodes and of actions on them: which node it was, and what stood in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import attrs
+
+from cdpengine.errors.root import EngineError
+from cdpengine.errors.words import tried
+
+
+class NodeError(EngineError):
+    """Something about one node of the page."""
+
+
+Became = Literal[
+    "", "removed", "detached", "replaced", "swapped", "moved", "frame gone", "dropped", "foreign"
+]
+"""What came of a node whose ref is stale."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class StaleRef(NodeError):
+    """The ref named a node that is no longer what it was. It never hits another element instead.
+
+    `became` says what came of the node, where that is known: "removed" (gone for good), "detached" (it lives, but
+    is in no document), "replaced" (its document was, by a navigation or reload), "swapped" (its frame went on in
+    another process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound
+    memory), "foreign" (it is of another page). `alternatives` are refs (`cdpengine.Ref`) of the present page with
+    the same role and name, as far as the latest snapshot knows; `candidates` says that they were looked for anew,
+    by `heal`, and that it was not sure which.
+    """
+
+    ref: str
+    description: str
+    reason: str
+    became: Became = ""
+    alternatives: tuple[Any, ...] = ()
+    candidates: bool = False
+
+    def __str__(self) -> str:
+        said = f"{self.ref} ({self.description}) is stale: {self.reason}"
+        if self.candidates:
+            found = ", ".join(map(str, self.alternatives)) or "nothing like it"
+            return f"{said}. Healing was not sure; the page has {found}"
+        if self.alternatives:
+            said += f"; the page has {', '.join(map(str, self.alternatives))}"
+        return f"{said}. Take a new snapshot"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NodeNotFound(NodeError):
+    """Nothing on the page answers to `target`."""
+
+    target: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.target}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class AmbiguousNode(NodeError):
+    """Several nodes answer to `target`, and one was asked for. `candidates` describes the first of them."""
+
+    target: str
+    count: int
+    candidates: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        more = self.count - len(self.candidates)
+        rest = f"\n  - and {more} more" if more > 0 else ""
+        return (
+            f"{self.target}: {self.count} nodes match. Ask for less of them, or pass nth= (from 0):"
+            f"{tried(self.candidates)}{rest}"
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NotInteractable(NodeError):
+    """The node is there, but `action` cannot be done to it now. `steps` tells what was tried, in order."""
+
+    action: str
+    target: str
+    reason: str
+    steps: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        return f"cannot {self.action} {self.target}: {self.reason}{tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class Covered(NotInteractable):
+    """Another element would receive the event; nothing was sent.
+
+    `covered_by` describes it, `covered_ref` is its ref if a snapshot gave it one, `covering_node` Chrome's
+    backendDOMNodeId of it if that could be asked for in time.
+    """
+
+    covered_by: str = ""
+    covered_ref: str = ""
+    covering_node: int | None = None
+
+    def __str__(self) -> str:
+        ref = f" (it is {self.covered_ref})" if self.covered_ref else ""
+        return f"cannot {self.action} {self.target}: {self.reason}{ref}{tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NotDelivered(NotInteractable):
+    """The input was sent, once, and the node did not receive (all of) it.
+
+    `received_by` describes what did, "" where nothing of the document is known to have. `held_back`: it was kept
+    from that, so nothing on the page has noticed and the action can be tried again. `events` are those that the
+    node did receive.
+    """
+
+    received_by: str = ""
+    held_back: bool = False
+    events: Sequence[str] = ()
+
+
+class Invisible(NotInteractable):
+    """The node has no visible area: hidden, of no size, detached, or clipped away."""
+
+
+class Disabled(NotInteractable):
+    """The node is disabled, or read-only where text was to be typed."""
+
+
+class Unstable(NotInteractable):
+    """The node kept moving until the deadline."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ValueRefused(NotInteractable):
+    """The control did not take the value. `took` is what it holds instead; None for a password."""
+
+    took: str | None = None
+
+    def __str__(self) -> str:
+        if self.took is None:
+            held = "; what it holds is not shown"
+        elif len(self.took) > _LONGEST_TOOK:
+            held = f"; it holds {self.took[:_LONGEST_TOOK]!r}... ({len(self.took)} characters)"
+        else:
+            held = f"; it holds {self.took!r}"
+        return f"cannot {self.action} {self.target}: {self.reason}{held}{tried(self.steps)}"
+
+
+_LONGEST_TOOK = 60
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class OptionNotFound(NotInteractable):
+    """A select or listbox has no such option. `options` are the labels that it has, the first of them."""
+
+    options: Sequence[str] = ()
+
+    def __str__(self) -> str:
+        there = f". It has: {', '.join(map(repr, self.options))}" if self.options else ". It has none"
+        return f"cannot {self.action} {self.target}: {self.reason}{there}{tried(self.steps)}"
+
+
+@attrs.frozen
+class FailedField:
+    """One field of a form that could not be filled in: its target, as it was given, and why."""
+
+    target: str
+    error: EngineError = attrs.field(eq=str)  # errors have no equality of their own
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class FormErrors(EngineError):
+    """Some fields of a form could not be filled in; all of them are in `failed`. `filled` others were."""
+
+    failed: Sequence[FailedField]
+    filled: int = 0
+
+    def __str__(self) -> str:
+        total = len(self.failed) + self.filled
+        lines = "".join(f"\n  {field.target}: {field.error}" for field in self.failed)
+        return f"{len(self.failed)} of {total} fields were not filled in:{lines}"

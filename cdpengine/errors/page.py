@@ -1,0 +1,48 @@
+"""Errors of a page: navigations, downloads, dialogs."""
+
+from __future__ import annotations
+
+import attrs
+
+from cdpengine.errors.root import EngineError
+from cdpengine.errors.words import LONGEST_URL, shown_url
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NavigationFailed(EngineError):
+    """The document did not load. `reason` is Chrome's own word, such as net::ERR_CONNECTION_REFUSED."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"navigation to {shown_url(self.url)} failed: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class DownloadFailed(EngineError):
+    """There is no file: the download was cancelled, refused or broken off, or its file could not be kept."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"download of {shown_url(self.url)} failed: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class DialogOpened(EngineError):
+    """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed at once.
+
+    `dialog` is its record (a `cdpengine.Dialog`); `kind` is its type, `text` what the page said in it. The action
+    itself came to its end.
+    """
+
+    action: str
+    kind: str
+    text: str = ""
+    dialog: object = None
+
+    def __str__(self) -> str:
+        text = self.text if len(self.text) <= LONGEST_URL else f"{self.text[:LONGEST_URL]}..."
+        return f"{self.action}: the page opened a dialog ({self.kind} {text!r}), which was dismissed"

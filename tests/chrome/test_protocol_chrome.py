@@ -1,0 +1,105 @@
+"""The protocol of the real browser: asked for, saved, shown, compared, and held against the engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdpengine.debug.drift import engine_drift, pycdp_drift
+from cdpengine.debug.protocol import Protocol
+from cdpengine.debug.protocol_diff import diff_protocols
+from cdpengine.debug.protocol_source import fetch_protocol, read_protocol
+from cdpengine.debug.protocol_text import entry_json, entry_text
+from cdpengine.debug.pycdp import read_pycdp
+from cdpengine.debug.vocabulary import engine_uses
+from cdpengine.errors import ConnectFailed, InvalidArgument
+
+pytestmark = pytest.mark.chrome
+
+
+@pytest.fixture
+async def protocol(shared_endpoint: str) -> Protocol:
+    return await fetch_protocol(shared_endpoint)
+
+
+async def test_the_engine_knows_this_browser(protocol: Protocol) -> None:
+    assert [str(drift) for drift in engine_drift(protocol, engine_uses()) if drift.breaks] == []
+
+
+async def test_what_pycdp_does_not_know(protocol: Protocol) -> None:
+    found = pycdp_drift(protocol, read_pycdp())
+    assert {"ApplicationCache.enable", "DOM.PseudoType"} <= {drift.name for drift in found if drift.breaks}
+    assert "Autofill.enable" in {drift.name for drift in found if not drift.breaks}
+
+
+async def test_a_browser_that_lacks_something_is_told(protocol: Protocol, tmp_path: Path) -> None:
+    document = json.loads(protocol.source)
+    page = next(domain for domain in document["domains"] if domain["domain"] == "Page")
+    page["commands"] = [command for command in page["commands"] if command["name"] != "getFrameTree"]
+    lacking = tmp_path / "lacking.json"
+    lacking.write_text(json.dumps(document))
+    names = {drift.name for drift in engine_drift(read_protocol(lacking), engine_uses()) if drift.breaks}
+    assert names == {"Page.getFrameTree"}
+    whole = tmp_path / "whole.json"
+    whole.write_bytes(protocol.source)
+    assert [str(change) for change in diff_protocols(protocol, read_protocol(lacking))] == [
+        "- command Page.getFrameTree"
+    ]
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cdpengine", "protocol", *arguments],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    done = run("check", "--file", str(lacking))
+    assert done.returncode == 1
+    assert "Page.getFrameTree: decoded by browser.frames:FrameTreeReply" in done.stdout
+    assert "affected" in done.stdout
+    done = run("check", "--file", str(whole), "--json")
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["affected"] is False
+    done = run("diff", str(whole), str(lacking))
+    assert done.returncode == 0
+    assert done.stdout == "- command Page.getFrameTree\n1 removed\n"
+
+
+async def test_everything_that_there_is_can_be_shown(protocol: Protocol) -> None:
+    for entry in protocol.entries():
+        text = entry_text(protocol, entry)
+        assert text.startswith(f"{entry.kind} {entry.name}")
+        assert len(text) < 400_000
+    json.dumps(entry_json(protocol, protocol.find("DOM.getDocument")[0]))
+
+
+async def test_nobody_there() -> None:
+    with pytest.raises(ConnectFailed):
+        await fetch_protocol("http://127.0.0.1:9")
+    with pytest.raises(InvalidArgument):
+        await fetch_protocol("127.0.0.1:9222")
+
+
+def test_the_commands_ask_a_running_browser(shared_endpoint: str, tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "cdpengine", "protocol", *arguments],
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+
+    saved = tmp_path / "saved.json"
+    done = run("save", str(saved), "--endpoint", shared_endpoint)
+    assert done.returncode == 0, done.stderr
+    assert "commands" in done.stdout
+    shown = run("show", "page.NAVIGATE", "--file", str(saved))
+    assert shown.stdout.startswith("command Page.navigate\n")
+    assert "transitionType?: Page.TransitionType (string)" in shown.stdout
+    wrong = run("show", "Page.navigat", "--file", str(saved))
+    assert wrong.returncode == 2
+    assert "Page.navigate" in wrong.stderr
+    found = run("search", "screenshot", "--json", "--endpoint", shared_endpoint)
+    assert "Page.captureScreenshot" in [entry["name"] for entry in json.loads(found.stdout)["entries"]]
+    assert run("search", "no such word", "--file", str(saved)).returncode == 1

@@ -1,0 +1,152 @@
+"""The engine behind a proxy that does harm: every fault ends in a named error or in none, and nothing hangs.
+
+A matrix of faults and of what one does with a browser. Each case has a proxy, a connection and a tab of its own; those
+of one operation run side by side, as most of them wait for a deadline. A guard above the deadlines says "hang".
+"""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Awaitable, Callable
+
+import attrs
+import pytest
+import trio
+import trio.testing
+
+import cdpengine
+from cdpengine import debug
+from cdpengine.errors import (
+    ConnectionLost,
+    DeadlineExceeded,
+    EngineError,
+    EvaluationFailed,
+    NavigationFailed,
+    RemoteError,
+    UndecodableReply,
+)
+
+pytestmark = pytest.mark.chrome
+
+SHORT = 1.5
+"""Seconds that an operation gets that cannot come to its end."""
+
+LONG = 30.0
+"""Seconds that one gets that is to succeed, or to be refused."""
+
+GUARD = 60.0
+"""Seconds after which an operation counts as hung."""
+
+PAGE = "data:text/html,<title>Yard</title><button onclick='document.title += 1'>Go</button>"
+OTHER = "data:text/html,<title>Other</title>"
+
+Expected = tuple[type[EngineError], ...]
+
+
+@attrs.frozen
+class Operation:
+    """What is done, and the method that it cannot do without."""
+
+    run: Callable[[cdpengine.Page, float], Awaitable[object]]
+    method: str
+
+
+async def _goto(page: cdpengine.Page, timeout: float) -> None:
+    await page.goto(OTHER, timeout=timeout)
+
+
+async def _snapshot(page: cdpengine.Page, timeout: float) -> None:
+    assert 'button "Go"' in str(await page.snapshot(timeout=timeout))
+
+
+async def _evaluate(page: cdpengine.Page, timeout: float) -> None:
+    assert await page.evaluate("document.title", timeout=timeout) == "Yard"
+
+
+async def _click(page: cdpengine.Page, timeout: float) -> None:
+    await page.click("e1", timeout=timeout)
+
+
+async def _new_page(page: cdpengine.Page, timeout: float) -> None:
+    await (await page.browser.new_page(timeout=timeout)).close(timeout=timeout)
+
+
+OPERATIONS = {
+    "goto": Operation(_goto, "Page.navigate"),
+    "snapshot": Operation(_snapshot, "Runtime.callFunctionOn"),
+    "evaluate": Operation(_evaluate, "Runtime.evaluate"),
+    "click": Operation(_click, "Input.dispatchMouseEvent"),
+    "new page": Operation(_new_page, "Target.createTarget"),
+}
+
+TIMES_OUT: Expected = (DeadlineExceeded,)
+HARMLESS: Expected = ()
+
+MATRIX: dict[str, Expected] = {
+    "delay:{method}:1:100": HARMLESS,
+    "delay:{method}@reply:*:50": HARMLESS,
+    "delay:{method}:1:120000": TIMES_OUT,
+    "drop:{method}:*": TIMES_OUT,
+    "drop:{method}@reply:*": TIMES_OUT,
+    "duplicate:{method}@reply:*": HARMLESS,
+    "truncate:{method}@reply:*:8": TIMES_OUT,
+    "truncate:{method}@reply:*:60": (DeadlineExceeded, UndecodableReply),
+    "error:{method}:*:-32000:the proxy says no": (RemoteError, NavigationFailed, EvaluationFailed),
+    "cut:{method}:1": (ConnectionLost,),
+    "cut:{method}@reply:1": (ConnectionLost,),
+    "drop:*:*": TIMES_OUT,
+    "drop:*@any:*": TIMES_OUT,
+    "cut:*@any:1": (ConnectionLost,),
+}
+"""The faults, and the errors of which one must come; none where the operation is to succeed all the same."""
+
+
+def close(endpoint: str, target_id: str) -> None:
+    """Close a page past the proxy, whose connection may be no more."""
+    with urllib.request.urlopen(f"{endpoint}/json/close/{target_id}", timeout=GUARD) as answer:
+        answer.read()
+
+
+async def wrong_in(endpoint: str, operation: Operation, fault: str) -> str | None:
+    """Run one case; return what is wrong with how it ended."""
+    expected = MATRIX[fault]
+    timeout = SHORT if DeadlineExceeded in expected else LONG
+    raised: BaseException | None = None
+    async with debug.proxy(endpoint) as proxy:
+        async with cdpengine.connect(proxy.endpoint) as browser:
+            page = await browser.new_page(PAGE)
+            await page.snapshot()
+            await page.evaluate("1")
+            number = proxy.faults.add(fault.format(method=operation.method))
+            with trio.move_on_after(GUARD) as guard:
+                try:
+                    await operation.run(page, timeout)
+                except EngineError as error:
+                    raised = error
+            made = proxy.faults.made(number)
+            proxy.faults.clear()
+            await trio.to_thread.run_sync(close, endpoint, page.target_id)
+        with trio.fail_after(GUARD):
+            while any(passage.ending is None for passage in proxy.passages):
+                await trio.testing.wait_all_tasks_blocked(0.005)
+    if guard.cancelled_caught:
+        return "it hung"
+    if not made:
+        return f"the fault was never made, and it ended with {raised!r}"
+    right = isinstance(raised, expected) if expected else raised is None
+    return None if right else f"it ended with {raised!r}"
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_every_fault_ends_in_a_named_error(shared_endpoint: str, name: str) -> None:
+    wrong: dict[str, str] = {}
+
+    async def case(fault: str) -> None:
+        problem = await wrong_in(shared_endpoint, OPERATIONS[name], fault)
+        if problem is not None:
+            wrong[fault] = problem
+
+    async with trio.open_nursery() as nursery:
+        for fault in MATRIX:
+            nursery.start_soon(case, fault)
+    assert wrong == {}

@@ -1,0 +1,262 @@
+"""The console: lines against a real browser, scripts from standard input, and people at a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+
+import cdpengine
+from cdpengine.debug.interpreter import Interpreter, Output, Quit
+from cdpengine.debug.protocol_source import fetch_protocol
+from cdpengine.errors import DeadlineExceeded, InvalidArgument, RemoteError, SessionGone
+from cdpengine.nursery import open_body_nursery
+
+pytestmark = pytest.mark.chrome
+
+COMMAND = [sys.executable, "-m", "cdpengine", "repl"]
+CANARY = "hunter2-canary"
+PROMPT = r"(page \d+|browser)>"
+
+TAKE_TERMINAL = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execv(sys.argv[1], sys.argv[1:])"
+"""A new session's leader that opens a terminal is controlled by it: Ctrl-C becomes a signal."""
+
+
+@asynccontextmanager
+async def console(browser: cdpengine.Browser, endpoint: str) -> AsyncIterator[tuple[Interpreter, list[str]]]:
+    shown: list[str] = []
+    protocol = await fetch_protocol(endpoint)
+    async with open_body_nursery() as nursery:
+        yield Interpreter(browser, protocol, nursery, shown.append), shown
+        nursery.cancel_scope.cancel()
+
+
+async def text(console: Interpreter, line: str) -> str:
+    output = await console.run(line)
+    assert isinstance(output, Output)
+    return output.text
+
+
+async def test_a_page_is_opened_seen_and_acted_on(browser: cdpengine.Browser, shared_endpoint: str) -> None:
+    async with console(browser, shared_endpoint) as (repl, shown):
+        await repl.run(
+            "!new data:text/html,<title>x</title><button onclick=this.textContent='done'>Go</button><input>"
+        )
+        try:
+            assert repl.place.startswith("page ")
+            assert re.search(r"\* \d+  page  data:text/html", await text(repl, "!targets"))
+            assert 'button "Go" [ref=e1]' in await text(repl, "!snapshot")
+            assert await repl.run("!click e1") is None
+            assert "textbox" in await text(repl, "!snapshot interactive")
+            ref = repl.refs[-1]
+            await repl.run(f"!type {ref} two words")
+            assert await text(repl, "!evaluate document.querySelector('input').value") == '"two words"'
+            assert '"done"' in await text(repl, "!evaluate document.querySelector('button').textContent")
+            assert '"value": 2' in await text(repl, "Runtime.evaluate expression=1+1 returnByValue=true")
+            assert "Page.navigate" in await text(repl, "? Page.navigate")
+            # What a page says cannot command a terminal.
+            assert "\x1b" not in await text(repl, r"!evaluate '\x1b[31m\x9b'")
+            await repl.run("!events Page.*")
+            await repl.run("!goto data:text/html,again")
+            assert any(line.startswith("Page.frameNavigated {") for line in shown)
+            await repl.run("!events off")
+            count = len(shown)
+            await repl.run("!goto data:text/html,silent")
+            assert len(shown) == count
+            with pytest.raises(InvalidArgument, match=r"Page\.navigate"):
+                await repl.run("Page.navigat url=x")
+            with pytest.raises(RemoteError, match="Cannot navigate"):
+                await repl.run("Page.navigate url=nonsense")
+            await repl.run("!timeout 0.2")
+            with pytest.raises(DeadlineExceeded):
+                await repl.run("!wait Page.loadEventFired")
+            await repl.run("!use 0")
+            assert repl.place == "browser"
+            assert '"product"' in await text(repl, "Browser.getVersion")
+            with pytest.raises(InvalidArgument, match="a page"):
+                await repl.run("!snapshot")
+            with pytest.raises(InvalidArgument, match="one of 0"):
+                await repl.run("!use 99")
+            with pytest.raises(Quit):
+                await repl.run("!quit")
+        finally:
+            page = browser.pages[-1]
+            await page.close()
+
+
+async def test_events_follow_the_target_and_a_closed_one_says_so(
+    browser: cdpengine.Browser, shared_endpoint: str
+) -> None:
+    async with console(browser, shared_endpoint) as (repl, shown):
+        await repl.run("!new")
+        page = browser.pages[-1]
+        await repl.run("!events Page.frameNavigated")
+        await page.close()
+        with trio.fail_after(10):
+            while not any(line.startswith("no more events") for line in shown):
+                await trio.testing.wait_all_tasks_blocked(0.01)
+        with pytest.raises(SessionGone):
+            await repl.run("Page.reload")
+        await repl.run("!use 0")
+
+
+def run_script(endpoint: str, script: str, **options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, endpoint], input=script, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str) -> None:
+    done = run_script(
+        shared_endpoint,
+        "# who is there\n\nBrowser.getVersion\n!use 0\nTarget.closeTarget x=1\nTarget.getTargets\n",
+    )
+    assert done.returncode == 2, done.stderr
+    assert '"product"' in done.stdout
+    assert "targetInfos" not in done.stdout
+    assert "line 5 of the script failed" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\x1b" not in done.stdout
+    done = run_script(shared_endpoint, "!use 0\nTarget.closeTarget targetId=none\n")
+    assert done.returncode == 1
+    assert "Target.closeTarget: " in done.stderr
+
+
+class Terminal:
+    """A program at a pseudo-terminal."""
+
+    def __init__(self, arguments: list[str], state: Path) -> None:
+        import pty
+
+        self.main, other = pty.openpty()
+        environment = os.environ | {
+            "XDG_STATE_HOME": str(state),
+            "TERM": "xterm",
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", TAKE_TERMINAL, *arguments],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(other)
+        self.seen = ""
+
+    def type(self, text: str) -> None:
+        os.write(self.main, text.encode())
+
+    def expect(self, pattern: str, *, within: float = 30) -> None:
+        """Read until what came since the last expectation matches."""
+        deadline = time.monotonic() + within
+        while not (found := re.search(pattern, plain(self.seen), re.DOTALL)):
+            ready, _, _ = select.select([self.main], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
+            try:
+                self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
+            except OSError:  # Linux says so when the other end is closed
+                pytest.fail(f"{pattern!r} did not come before the end; there is {plain(self.seen)!r}")
+        self.seen = plain(self.seen)[found.end() :]
+
+    def type_until(self, key: str, pattern: str) -> None:
+        """Press a key again and again until something comes: the terminal may not be the command's own yet."""
+        deadline = time.monotonic() + 30
+        while not re.search(pattern, plain(self.seen)):
+            assert time.monotonic() < deadline, f"{pattern!r} did not come; there is {plain(self.seen)!r}"
+            self.type(key)
+            while select.select([self.main], [], [], 0.3)[0]:
+                self.seen += os.read(self.main, 65536).decode("utf-8", "replace")
+
+    def end(self) -> int:
+        """Read to the end and return the exit status."""
+        deadline = time.monotonic() + 30
+        while self.process.poll() is None and time.monotonic() < deadline:
+            ready, _, _ = select.select([self.main], [], [], 0.1)
+            try:
+                if ready and not os.read(self.main, 65536):
+                    break
+            except OSError:
+                break
+        return self.process.wait(30)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait(30)
+        os.close(self.main)
+
+
+def plain(text: str) -> str:
+    """Take out what moves the cursor and colours."""
+    return re.sub(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[=>]|\][^\x07]*\x07)", "", text).replace("\r", "")
+
+
+@pytest.fixture
+def terminal(shared_endpoint: str, tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal([*COMMAND, shared_endpoint], tmp_path)
+    yield terminal
+    terminal.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path: Path) -> None:
+    def converse() -> int:
+        terminal.expect(r"Ctrl-D leaves")
+        terminal.expect(PROMPT)
+        terminal.type("Browser.getVer\t")
+        terminal.expect(r"Browser\.getVersion")
+        terminal.type("\r")
+        terminal.expect(r'"product": "')
+        terminal.expect(PROMPT)
+        terminal.type("half a line\x03")  # Ctrl-C at the prompt takes the line away, and nothing else
+        terminal.expect(PROMPT)
+        terminal.type("!targets\r")
+        terminal.expect(r"\n. (\d+)  page  about:blank")
+        terminal.expect(PROMPT)
+        terminal.type("!evaluate new Promise(() => 0)\r")
+        terminal.expect(r"\n")
+        terminal.type_until("\x03", r"stopped")  # and while a command runs, the command
+        terminal.expect(PROMPT)
+        terminal.type("Page.nothing\r")
+        terminal.expect(r"-32601|one that there is")
+        terminal.expect(PROMPT)
+        terminal.type(f"Input.insertText text={CANARY}\r")
+        terminal.expect(r"\{\}")
+        terminal.expect(PROMPT)
+        terminal.type("\x04")
+        return terminal.end()
+
+    assert await trio.to_thread.run_sync(converse) == 0
+    history = tmp_path / "cdpengine" / "history"
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+    kept = history.read_text()
+    assert "Browser.getVersion" in kept
+    assert "!evaluate new Promise(() => 0)" in kept
+    assert CANARY not in kept
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+def test_the_prompt_ends_when_the_browser_does(tmp_path: Path) -> None:
+    terminal = Terminal(COMMAND, tmp_path)
+    try:
+        terminal.expect(r"Ctrl-D leaves")
+        terminal.expect(PROMPT)
+        terminal.type("!use 0\r")
+        terminal.expect(r"browser>")
+        terminal.type("Browser.close\r")
+        assert terminal.end() == 1
+    finally:
+        terminal.close()

@@ -1,0 +1,128 @@
+"""Live statistics of a connection, the warning about slow consumers, and logs without payloads."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import trio
+from scripting import settled
+
+from cdpengine.debug import log_traffic
+from cdpengine.errors import RemoteError
+from cdpengine.session.connection import Connection
+from cdpengine.session.session import Session
+from cdpengine.testing import SILENCE, ScriptedPeer
+from cdpengine.wire.tap import Tap
+
+CANARY = "canary-in-the-wire"
+
+
+async def test_lost_events_are_counted_and_their_consumer_is_named(
+    peer: ScriptedPeer, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connection.root.subscribe("X.*", buffer=10):
+        for n in range(100):
+            peer.send_event("X.e", {"n": n, "text": CANARY})
+        await connection.root.call("Any.call")
+        assert connection.statistics().lost_events == 90
+    assert connection.statistics().lost_events == 90
+    warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [record.name for record in warnings] == ["cdpengine.session"]
+    assert f"opened at {__file__}:" in warnings[0].getMessage()
+    assert "X.*" in warnings[0].getMessage()
+    assert CANARY not in caplog.text
+
+
+async def test_in_flight_queued_and_lag(peer: ScriptedPeer, connection: Connection) -> None:
+    peer.on("Never.answered", SILENCE)
+    pending = connection.root.post("Never.answered")
+    assert connection.statistics().queued == 1
+    await peer.wait_for("Never.answered")
+    assert (connection.statistics().queued, connection.statistics().in_flight) == (0, 1)
+    pending.abandon()
+    await connection.root.call("Any.call")
+    statistics = connection.statistics()
+    assert 0 < statistics.reader_lag <= statistics.longest_reader_lag < 60
+    assert statistics.bytes_received > 0
+
+
+async def test_strays_are_counted(peer: ScriptedPeer, connection: Connection) -> None:
+    peer.send_raw('{"id": 999999, "result": {}}')
+    peer.send_raw("no JSON")
+    peer.send_raw("{}")
+    peer.send_event("X.e", session_id="nobody's")
+    await connection.root.call("Any.call")
+    statistics = connection.statistics()
+    assert statistics.unknown_replies == 1
+    assert (statistics.malformed, statistics.shapeless, statistics.events_of_unknown_sessions) == (1, 1, 1)
+
+
+async def everything(peer: ScriptedPeer, session: Session) -> None:
+    """Make each kind of message pass, sound and damaged, each with a canary in it."""
+    secret = {"value": CANARY, "password": CANARY}
+    peer.on("Network.getCookies", result={"cookies": [{"name": "a", "value": CANARY, "domain": "x"}]})
+    peer.on("Refused.call", error=(-32000, "no"))
+    await session.call("Input.insertText", text=CANARY)
+    await session.call("Network.getCookies")
+    with pytest.raises(RemoteError):
+        await session.call("Refused.call", token=CANARY)
+    peer.send_raw(f'{{"method": "X.e", "params": {{"password": "{CANARY}"')
+    peer.send_raw(f'{{"password": "{CANARY}"}}')
+    peer.send_event("Target.attachedToTarget", {"sessionId": 5, "targetInfo": secret})
+    peer.send_event("Target.targetCreated", {"targetInfo": secret})
+    async with session.subscribe("X.*", buffer=1):
+        peer.send_event("X.e", secret)
+        peer.send_event("X.e", secret)
+        await session.call("Any.call")
+
+
+async def test_nothing_above_debug_holds_a_payload_and_off_costs_nothing(
+    peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "cdpengine")
+    tap = Tap()
+    async with peer.connect(tap=tap) as connection:
+        assert tap.watchers == ()
+        await everything(peer, connection.root)
+        await settled(connection)
+    assert {record.levelname for record in caplog.records} == {"WARNING"}
+    assert CANARY not in caplog.text
+
+
+async def test_at_debug_each_message_is_one_line_without_its_secrets(
+    peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "cdpengine")
+    tap = Tap()
+    async with peer.connect(tap=tap) as connection:
+        with log_traffic(tap):
+            await everything(peer, connection.root)
+            await connection.root.call("Large.call", text="x" * 100_000)
+            statistics = connection.statistics()
+        assert tap.watchers == ()
+    lines = [record.getMessage() for record in caplog.records if record.name == "cdpengine.wire"]
+    assert all("->" in line or "<-" in line for line in lines)
+    assert len(lines) == statistics.sent + statistics.received
+    assert any("Network.getCookies" in line and "->" in line for line in lines)
+    assert max(map(len, lines)) < 1_000
+    assert CANARY not in "\n".join(lines)
+
+
+async def test_a_logger_that_is_turned_down_formats_nothing(
+    peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
+) -> None:
+    tap = Tap()
+    caplog.set_level(logging.DEBUG, "cdpengine")
+    async with peer.connect(tap=tap) as connection:
+        with log_traffic(tap):
+            caplog.set_level(logging.WARNING, "cdpengine")
+            hold = peer.hold("DOMStorage.getDOMStorageItems")
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(connection.root.call, "DOMStorage.getDOMStorageItems")
+                await hold.wait()
+                caplog.set_level(logging.DEBUG, "cdpengine")
+                # Its command was not seen, so nobody can say what in the reply is secret.
+                hold.release({"entries": [["key", CANARY]]})
+    assert CANARY not in caplog.text
+    assert "cdpengine.cut" in caplog.text

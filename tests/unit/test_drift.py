@@ -1,0 +1,221 @@
+"""What the engine and PyCDP know, held against a browser's protocol."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from protocols import document, protocol
+
+import cdpengine
+from cdpengine.debug.drift import Drift, engine_drift, pycdp_drift
+from cdpengine.debug.pycdp import read_modules, read_pycdp
+from cdpengine.debug.vocabulary import (
+    DECODED,
+    OWN_FORMATS,
+    Use,
+    decoded_fields,
+    engine_uses,
+    structure,
+    uses_in,
+)
+
+FLOORS = ("engine", "evaluate", "snapshot", "action", "browser", "session", "wire")
+
+
+# --- what the engine says ------------------------------------------------------------------------------------
+
+
+def test_methods_are_read_out_of_the_source() -> None:
+    source = '''
+async def f(session, url, more):
+    """Raises like Doc.string does."""
+    await session.call("Page.navigate", url=url, frameId=1)
+    session.post("Page.reload", **more)
+    await session.request("Page.go", {"a": 1, "b": 2}, dict)
+    session.on_event("Page.loaded", print)
+    return "Not a method.really", "lower.case"
+'''
+    uses = sorted(uses_in(source, "x.py"), key=lambda use: use.where)
+    assert uses[:3] == [
+        Use("Page.navigate", "x.py:4", True, ("url", "frameId"), True),
+        Use("Page.reload", "x.py:5", True, (), False),
+        Use("Page.go", "x.py:6", True, ("a", "b"), True),
+    ]
+    assert [use.method for use in uses[3:]] == ["Page.loaded"]
+
+
+def test_the_engine_is_seen_to_use_what_it_uses() -> None:
+    uses = {use.method for use in engine_uses()}
+    assert {"Target.createTarget", "Page.navigate", "Runtime.evaluate", "Page.frameNavigated"} <= uses
+    assert {"Network.enable", "Accessibility.disable"} <= uses  # by subscriptions: named nowhere
+
+
+def every_structure() -> Iterator[str]:
+    root = Path(cdpengine.__file__).parent
+    for floor in FLOORS:
+        for path in sorted((root / floor).glob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef) and any(
+                    ast.unparse(base) == "msgspec.Struct" for base in node.bases
+                ):
+                    yield f"{floor}.{path.stem}:{node.name}"
+
+
+def reached(kind: Any, seen: set[str]) -> set[str]:
+    """Add the structure, and those that its fields are made of."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        name = f"{kind.__module__.removeprefix('cdpengine.')}:{kind.__name__}"
+        if name not in seen:
+            seen.add(name)
+            for field in decoded_fields(kind):
+                reached(field.kind, seen)
+    for inner in get_args(kind):
+        reached(inner, seen)
+    return seen
+
+
+def test_the_table_of_structures_is_whole() -> None:
+    known = set(OWN_FORMATS)
+    for _, _, path in DECODED:
+        reached(structure(path), known)
+    # A watcher's message is no structure of the protocol.
+    assert set(every_structure()) - {"wire.tap:Traffic"} == known
+
+
+# --- the engine against a browser ----------------------------------------------------------------------------
+
+
+class Kind(msgspec.Struct):
+    rings: int
+    root: dict[str, Any]
+
+
+class Missing(msgspec.Struct):
+    rings: str
+    height: int = 0
+
+
+class Fallen(msgspec.Struct):
+    class Inner(msgspec.Struct):
+        id: str
+
+    node: Inner
+    why: int
+
+
+def findings(found: list[Drift]) -> set[str]:
+    return {f"{'!' if drift.breaks else ' '}{drift.name}" for drift in found}
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        (Use("Tree.grow", "x", True, ("kind",), True), set()),
+        (Use("Tree.grow", "x", True, ("height",), True), {"!Tree.grow kind="}),
+        (Use("Tree.grow", "x", True, ("height",), False), set()),
+        (Use("Tree.grow", "x", True, ("kind", "depth"), True), {"!Tree.grow depth="}),
+        (Use("Tree.gone", "x", True), {"!Tree.gone"}),
+        (Use("Tree.gone", "x"), {"!Tree.gone"}),
+        (Use("Tree.fallen", "x"), set()),
+        (Use("Tree.fallen", "x", True), {"!Tree.fallen"}),
+        (Use("Tree.fell", "x", True), {" Tree.fell"}),
+    ],
+)
+def test_what_is_sent(use: Use, expected: set[str]) -> None:
+    assert findings(engine_drift(protocol(), [use], [])) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "part", "kind", "expected"),
+    [
+        ("Tree.grow", "reply", Kind, set()),
+        ("Tree.gone", "reply", Kind, {"!Tree.gone"}),
+        ("Tree.grow", "event", Kind, {"!Tree.grow"}),
+        ("Tree.grow", "reply", Missing, {"!Tree.grow.rings", "!Tree.grow.height"}),
+        ("Tree.fallen", "event", Fallen, {"!Tree.fallen.why", "!Tree.fallen.node.id"}),
+    ],
+)
+def test_what_is_decoded(
+    method: str, part: str, kind: type, expected: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cdpengine.debug.drift.structure", lambda _path: kind)
+    assert findings(engine_drift(protocol(), [], [(method, part, "here:Kind")])) == expected
+
+
+def test_a_needed_field_that_became_optional_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cdpengine.debug.drift.structure", lambda _path: Kind)
+    changed = document()
+    changed["domains"][0]["commands"][0]["returns"][1]["optional"] = True
+    assert findings(engine_drift(protocol(changed), [], [("Tree.grow", "reply", "x")])) == {
+        "!Tree.grow.rings"
+    }
+
+
+# --- PyCDP ---------------------------------------------------------------------------------------------------
+
+TREE = """
+class Kind(enum.Enum):
+    OAK = "oak"
+
+@dataclass
+class Node:
+    @classmethod
+    def from_json(cls, json):
+        return cls(id_=int(json['id']), bark=str(json['bark']), parent=json['parent'] if 'parent' in json else None)
+
+def grow(kind, height=None):
+    params = dict()
+    params['kind'] = kind.to_json()
+    params['depth'] = 3
+    cmd_dict = {'method': 'Tree.grow', 'params': params}
+    json = yield cmd_dict
+    return Node.from_json(json['root']), json['rings'] if 'rings' in json else None
+
+def gone():
+    cmd_dict = {'method': 'Tree.gone'}
+    yield cmd_dict
+
+@event_class('Tree.fallen')
+@dataclass
+class Fallen:
+    @classmethod
+    def from_json(cls, json):
+        return cls(node=Node.from_json(json['node']))
+"""
+
+
+def test_pycdp_is_read_out_of_its_source() -> None:
+    read = read_modules({"tree": TREE, "util": "x = 1"})
+    assert read.commands["Tree.grow"].sent == {"kind", "depth"}
+    assert read.commands["Tree.grow"].needed == {"root"}
+    assert read.commands["Tree.grow"].optional == {"rings"}
+    assert read.events["Tree.fallen"].needed == {"node"}
+    assert read.types["tree", "Kind"].values == ("oak",)
+    assert read.types["tree", "Node"].needed == {"id", "bark"}
+
+
+def test_pycdp_against_a_browser() -> None:
+    found = findings(pycdp_drift(protocol(), read_modules({"tree": TREE})))
+    assert found >= {
+        "!Tree.gone",
+        "!Tree.grow depth=",
+        " Tree.grow height=",
+        "!Tree.Node.bark",
+        " Tree.Node.leaf",
+        " Tree.fallen.why",
+        "!Tree.Kind",
+        " Leaf.shed",
+    }
+    assert "!Tree.grow.root" not in found
+
+
+def test_the_installed_pycdp_is_read() -> None:
+    read = read_pycdp()
+    assert {"url", "frameId"} <= read.commands["Page.navigate"].sent
+    assert "Page.frameNavigated" in read.events
+    assert "dom" in {module for module, _ in read.types}

@@ -1,0 +1,221 @@
+"""Recorded requests as an HTTP archive: by the format's schema, and by what is in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from json_schema import breaches
+from recorded import Recorded, small
+
+import cdpengine
+from cdpengine.debug import open_recording
+from cdpengine.debug.har import archive_document
+
+SCHEMA = json.loads(Path(__file__).parent.joinpath("data", "har-1.2.schema.json").read_text("utf-8"))
+S, T = "5E55", "7A26"
+
+
+def archived(recorded: Recorded, tmp_path: Path, damage: int = 0) -> dict[str, Any]:
+    path = recorded.write(tmp_path / "a.jsonl")
+    with open_recording(path) as recording:
+        document = json.loads(archive_document(recording, recording))
+        assert len(recording.damage) == damage
+    assert list(breaches(document, SCHEMA)) == []
+    log: dict[str, Any] = document["log"]
+    return log
+
+
+def sent(
+    recorded: Recorded, number: str, url: str, *, kind: str = "Document", at: float = 10.0, **more: Any
+) -> None:
+    request = {"url": url, "method": "GET", "headers": {"A": "1"}} | more.pop("request", {})
+    recorded.event(
+        "Network.requestWillBeSent", S, requestId=number, loaderId="1" if kind == "Document" else "0", frameId=T,
+        type=kind, request=request, timestamp=at, wallTime=1.7e9 + at, **more,
+    )  # fmt: skip
+
+
+def response(url: str, status: int = 200, **more: Any) -> dict[str, Any]:
+    return {
+        "url": url, "status": status, "statusText": "OK", "headers": {"Content-Type": "text/html"}, "mimeType": "text/html",
+        "protocol": "h2", "remoteIPAddress": "[::1]", "connectionId": 42, "encodedDataLength": 120,
+    } | more  # fmt: skip
+
+
+def exchange() -> Recorded:
+    recorded = Recorded()
+    recorded.attach(S, T)
+    sent(recorded, "1", "https://example.com/?q=1&q=2&e=")
+    timing = {
+        "requestTime": 10.01, "dnsStart": 1, "dnsEnd": 3, "connectStart": 3, "connectEnd": 9, "sslStart": 5, "sslEnd": 9,
+        "sendStart": 10, "sendEnd": 11, "receiveHeadersEnd": 41,
+    }  # fmt: skip
+    recorded.event("Network.requestWillBeSentExtraInfo", S, requestId="1", headers={"A": "1", "B": "2"})
+    recorded.event(
+        "Network.responseReceived", S, requestId="1", timestamp=10.06, response=response("x", timing=timing)
+    )
+    recorded.event(
+        "Network.responseReceivedExtraInfo", S, requestId="1", statusCode=200, headers={"Set-Cookie": "a\nb"}
+    )
+    recorded.event(
+        "Network.dataReceived", S, requestId="1", timestamp=10.07, dataLength=1000, encodedDataLength=400
+    )
+    recorded.event(
+        "Network.dataReceived", S, requestId="1", timestamp=10.08, dataLength=234, encodedDataLength=0
+    )
+    recorded.event("Network.loadingFinished", S, requestId="1", timestamp=10.1, encodedDataLength=520)
+    recorded.event("Page.domContentEventFired", S, timestamp=10.2)
+    recorded.event("Page.loadEventFired", S, timestamp=10.3)
+    return recorded
+
+
+def test_an_exchange_with_everything(tmp_path: Path) -> None:
+    recorded = exchange()
+    recorded.exchange("Network.getResponseBody", S, requestId="1")
+    log = archived(recorded, tmp_path)
+    assert log["browser"] == {"name": "Chrome", "version": "156.0.1"}
+    (page,) = log["pages"]
+    assert page["pageTimings"] == {"onContentLoad": 200.0, "onLoad": 300.0}
+    (entry,) = log["entries"]
+    assert entry["startedDateTime"] == "2023-11-14T22:13:30.000+00:00"
+    assert entry["timings"] == {
+        "blocked": 11.0, "dns": 2.0, "connect": 6.0, "ssl": 4.0, "send": 1.0, "wait": 30.0, "receive": 50.0,
+    }  # fmt: skip
+    assert entry["time"] == pytest.approx(100)
+    assert (entry["pageref"], entry["serverIPAddress"], entry["connection"]) == (page["id"], "::1", "42")
+    assert entry["request"]["headers"] == [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+    assert [pair["value"] for pair in entry["request"]["queryString"]] == ["1", "2", ""]
+    assert entry["response"]["headers"] == [{"name": "Set-Cookie", "value": v} for v in ("a", "b")]
+    assert entry["response"]["content"] == {"size": 1234, "mimeType": "text/html", "text": ""}
+    assert entry["response"]["httpVersion"] == "HTTP/2"
+    assert "520 bytes" in entry["response"]["comment"]
+
+
+@pytest.mark.parametrize(("result", "content"), [
+    ({"body": "<p>", "base64Encoded": False}, {"text": "<p>"}),
+    ({"body": "PHA+", "base64Encoded": True}, {"text": "PHA+", "encoding": "base64"}),
+])  # fmt: skip
+def test_a_body_that_was_asked_for(tmp_path: Path, result: dict[str, Any], content: dict[str, Any]) -> None:
+    recorded = exchange()
+    recorded.reply(recorded.call("Network.getResponseBody", S, requestId="1"), S, **result)
+    (entry,) = archived(recorded, tmp_path)["entries"]
+    assert {key: entry["response"]["content"][key] for key in content} == content
+
+
+def test_a_body_that_was_cut_says_so(tmp_path: Path) -> None:
+    recorded = exchange()
+    recorded.maker._limit = 500
+    recorded.reply(recorded.call("Network.getResponseBody", S, requestId="1"), S, body="x" * 600)
+    (entry,) = archived(recorded, tmp_path)["entries"]
+    assert "text" not in entry["response"]["content"]
+    assert "cut" in entry["response"]["content"]["comment"]
+
+
+def test_a_redirect_is_two_exchanges_with_their_own_headers(tmp_path: Path) -> None:
+    recorded = Recorded()
+    recorded.attach(S, T)
+    sent(recorded, "1", "https://example.com/a")
+    recorded.event("Network.requestWillBeSentExtraInfo", S, requestId="1", headers={"first": ""})
+    recorded.event(
+        "Network.responseReceivedExtraInfo", S, requestId="1", statusCode=302, headers={"Location": "/b"}
+    )
+    # Chrome may tell of the second one's headers before the second one.
+    recorded.event("Network.requestWillBeSentExtraInfo", S, requestId="1", headers={"second": ""})
+    sent(
+        recorded,
+        "1",
+        "https://example.com/b",
+        at=10.5,
+        redirectResponse=response("https://example.com/a", 302),
+    )
+    recorded.event("Network.responseReceivedExtraInfo", S, requestId="1", statusCode=200, headers={"X": "y"})
+    recorded.event("Network.responseReceived", S, requestId="1", response=response("https://example.com/b"))
+    recorded.event("Network.loadingFinished", S, requestId="1", timestamp=11, encodedDataLength=5)
+    log = archived(recorded, tmp_path)
+    first, second = log["entries"]
+    assert (first["response"]["status"], first["response"]["redirectURL"], first["time"]) == (
+        302,
+        "/b",
+        500.0,
+    )
+    assert (second["request"]["url"], second["response"]["status"]) == ("https://example.com/b", 200)
+    assert [e["request"]["headers"][0]["name"] for e in (first, second)] == ["first", "second"]
+    assert len(log["pages"]) == 1
+
+
+@pytest.mark.parametrize(("end", "comment"), [
+    (("Network.loadingFailed", {"errorText": "net::ERR_CONNECTION_REFUSED"}), "net::ERR_CONNECTION_REFUSED"),
+    (("Network.loadingFailed", {"canceled": True}), "canceled"),
+    (("Network.requestServedFromCache", {}), "no answer was recorded; from the browser's cache"),
+    (("Page.loadEventFired", {}), "no answer was recorded"),
+])  # fmt: skip
+def test_a_request_without_an_answer_says_why(
+    tmp_path: Path, end: tuple[str, dict[str, Any]], comment: str
+) -> None:
+    recorded = Recorded()
+    post = {
+        "method": "POST",
+        "hasPostData": True,
+        "postData": "a=b",
+        "headers": {"Content-Type": "text/plain"},
+    }
+    sent(recorded, "9", "https://example.com/x", kind="XHR", request=post)
+    recorded.event(end[0], S, requestId="9", timestamp=11.0, **end[1])
+    (entry,) = archived(recorded, tmp_path)["entries"]
+    assert (entry["response"]["status"], entry["comment"]) == (0, comment)
+    assert "pageref" not in entry
+    assert entry["request"]["postData"] == {"mimeType": "text/plain", "text": "a=b", "params": []}
+
+
+def test_events_that_were_cut_are_told_of(tmp_path: Path) -> None:
+    recorded = exchange()
+    recorded.maker._limit = 500
+    sent(recorded, "2", "data:" + "x" * 1000)
+    log = archived(recorded, tmp_path)
+    assert "1 events of requests were too large" in log["comment"]
+    assert len(log["entries"]) == 1
+
+
+def test_an_event_of_another_shape_is_damage_of_its_line(tmp_path: Path) -> None:
+    recorded = exchange()
+    recorded.event("Network.loadingFinished", S, requestId=["1"])
+    archived(recorded, tmp_path, damage=1)
+
+
+def test_events_of_unknown_requests_are_passed_over(tmp_path: Path) -> None:
+    recorded = exchange()
+    for name in (
+        "responseReceived",
+        "dataReceived",
+        "loadingFinished",
+        "loadingFailed",
+        "requestServedFromCache",
+    ):
+        recorded.event(f"Network.{name}", S, requestId="before")
+    recorded.reply(recorded.call("Network.getResponseBody", S, requestId="before"), S, body="x")
+    assert len(archived(recorded, tmp_path)["entries"]) == 1
+
+
+def test_a_recording_without_requests_says_what_to_do(tmp_path: Path) -> None:
+    with (
+        open_recording(small().write(tmp_path / "a.jsonl")) as recording,
+        pytest.raises(cdpengine.RecordingLacks, match="Network.enable"),
+    ):
+        archive_document(recording, recording)
+
+
+@pytest.mark.parametrize("change", [
+    lambda log: log.pop("creator"),
+    lambda log: log["entries"][0].update(startedDateTime="yesterday"),
+    lambda log: log["entries"][0]["timings"].update(wait=-1),
+    lambda log: log["entries"][0]["request"].update(more=1),
+    lambda log: log["entries"][0]["response"]["content"].pop("mimeType"),
+    lambda log: log.update(version="1.1"),
+])  # fmt: skip
+def test_the_schema_refuses_what_is_wrong(tmp_path: Path, change: Any) -> None:
+    log = archived(exchange(), tmp_path)
+    change(log)
+    assert list(breaches({"log": log}, SCHEMA))

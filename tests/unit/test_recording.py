@@ -1,0 +1,248 @@
+"""The format of recordings: what each line says, and what can be read of files that are damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import msgspec
+import pytest
+import zstandard
+from hypothesis import HealthCheck, given, settings
+
+import cdpengine
+from cdpengine.debug import Redactor, open_recording
+from cdpengine.debug.lines import LineMaker
+from cdpengine.debug.recording import Header, Line
+from cdpengine.wire.tap import Span, Traffic
+
+
+def sent(message: dict[str, Any], time: float = 1.0, span: Span | None = None) -> Traffic:
+    return Traffic(time, "sent", "main", json.dumps(message).encode(), span)
+
+
+def received(message: dict[str, Any], time: float = 2.0) -> Traffic:
+    return Traffic(time, "received", "main", json.dumps(message))
+
+
+def lines_of(*traffic: Traffic, limit: int = 0, redactor: Redactor | None = None) -> list[Line]:
+    maker = LineMaker(began=1.0, limit=limit, redactor=redactor)
+    return [msgspec.json.decode(line, type=Line) for each in traffic for line in maker.lines(each)]
+
+
+def test_a_call_and_its_reply_know_each_other() -> None:
+    call, reply = lines_of(
+        sent({"id": 4, "method": "Page.enable", "sessionId": "S"}),
+        received({"id": 4, "result": {"a": 1}, "sessionId": "S"}, time=1.25),
+    )
+    assert (call.k, call.d, call.m, call.id, call.s, call.n, call.t) == (
+        "call",
+        ">",
+        "Page.enable",
+        4,
+        "S",
+        1,
+        0.0,
+    )
+    assert (reply.k, reply.d, reply.m, reply.id, reply.s, reply.n) == ("reply", "<", "Page.enable", 4, "S", 2)
+    assert reply.ms == pytest.approx(250)
+    assert json.loads(bytes(reply.msg)) == {"id": 4, "result": {"a": 1}, "sessionId": "S"}
+    assert reply.z == len(bytes(reply.msg))
+
+
+def test_a_refusal_is_an_error() -> None:
+    _, refusal = lines_of(
+        sent({"id": 1, "method": "A.b"}), received({"id": 1, "error": {"code": -32000, "message": "no"}})
+    )
+    assert (refusal.k, refusal.m) == ("error", "A.b")
+
+
+def test_replies_of_other_connections_are_not_mixed_up() -> None:
+    other = Traffic(1.0, "received", "lane", json.dumps({"id": 1, "result": {}}))
+    _, stranger = lines_of(sent({"id": 1, "method": "A.b"}), other)
+    assert (stranger.k, stranger.m, stranger.ms, stranger.c) == ("reply", "", None, "lane")
+
+
+def test_sessions_are_told_with_their_targets() -> None:
+    info = {"targetId": "T1", "type": "page", "url": "https://example.com/"}
+    target, attached, event = lines_of(
+        received({"method": "Target.attachedToTarget", "params": {"sessionId": "S1", "targetInfo": info}}),
+        received({"method": "Page.loadEventFired", "params": {}, "sessionId": "S1"}),
+    )
+    assert (target.k, target.s, target.T, target.type, target.url) == (
+        "target", "S1", "T1", "page", "https://example.com/",
+    )  # fmt: skip
+    assert attached.k == "event"
+    assert (event.T, event.m) == ("T1", "Page.loadEventFired")
+
+
+def test_a_session_attached_by_hand_is_told_too() -> None:
+    *_, target, event = lines_of(
+        sent({"id": 9, "method": "Target.attachToTarget", "params": {"targetId": "T2", "flatten": True}}),
+        received({"id": 9, "result": {"sessionId": "S2"}}),
+        received({"method": "A.b", "sessionId": "S2"}),
+    )
+    assert (target.k, target.s, target.T) == ("target", "S2", "T2")
+    assert event.T == "T2"
+
+
+def test_commands_name_the_action_that_they_were_sent_for() -> None:
+    click = Span(7, "page.click e7")
+    lines = lines_of(
+        sent({"id": 1, "method": "A.a"}, span=click),
+        sent({"id": 2, "method": "A.b"}, span=click),
+        received({"id": 1, "result": {}}),
+        sent({"id": 3, "method": "A.c"}),
+    )
+    assert [(line.k, line.span) for line in lines] == [
+        ("span", 7),
+        ("call", 7),
+        ("call", 7),
+        ("reply", 7),
+        ("call", 0),
+    ]
+    assert lines[0].name == "page.click e7"
+
+
+def test_the_end_of_an_action_says_how_long_it_took_once() -> None:
+    maker = LineMaker(began=1.0, limit=0, redactor=None)
+    assert maker.span_ended(2.0, 7, 1.0) == b""  # nothing was sent for it
+    list(maker.lines(sent({"id": 1, "method": "A.a"}, 1.5, Span(7, "page.click e7", 1.25))))
+    assert json.loads(maker.span_ended(3.0, 7, 1.25)) == {
+        "t": 2.0,
+        "n": 3,
+        "k": "span-end",
+        "span": 7,
+        "name": "page.click e7",
+        "ms": 1750,
+    }
+    assert maker.span_ended(3.5, 7, 1.25) == b""
+    late = list(maker.lines(sent({"id": 2, "method": "A.b"}, 3.5, Span(7, "page.click e7", 1.25))))
+    assert [json.loads(line)["k"] for line in late] == ["call"]
+
+
+@pytest.mark.parametrize("message", ["no json", "[1]", "{}", '{"id": "x"}', "\ud800"])
+def test_a_message_that_is_none_is_a_stray(message: str) -> None:
+    (line,) = lines_of(Traffic(1.0, "received", "main", message))
+    assert line.k == "stray"
+
+
+def test_a_large_payload_is_cut_with_a_marker() -> None:
+    (line,) = lines_of(
+        received({"method": "A.b", "params": {"data": "x" * 5000}, "sessionId": "S"}), limit=1000
+    )
+    message = json.loads(bytes(line.msg))
+    assert message["method"] == "A.b"
+    assert message["sessionId"] == "S"
+    assert message["params"]["cdpengine.cut"] == len('{"data": "') + 5000 + len('"}')
+    assert len(message["params"]["head"]) == 200
+    assert line.z > 5000
+
+
+def test_no_secret_stays_in_the_head_of_what_is_cut() -> None:
+    secret = "cAnArY" * 10
+    payload = {"pad": "x" * 180, "value": secret, "more": "y" * 5000}
+    redactor = Redactor(secrets=[secret])
+    (line,) = lines_of(received({"method": "A.b", "params": payload}), limit=1000, redactor=redactor)
+    assert b"cAnArY" not in bytes(line.msg)
+
+
+def test_line_breaks_within_a_message_do_not_break_the_line() -> None:
+    maker = LineMaker(began=0.0, limit=0, redactor=None)
+    (line,) = maker.lines(
+        Traffic(1.0, "received", "main", '{"method":\r\n"A.b",\n "params": {"a": "b\\nc"}}')
+    )
+    assert line.count(b"\n") == 1
+    assert json.loads(line)["msg"] == {"method": "A.b", "params": {"a": "b\nc"}}
+
+
+# --- reading -------------------------------------------------------------------------------------------------
+
+
+def recording_of(count: int) -> bytes:
+    maker = LineMaker(began=0.0, limit=0, redactor=None)
+    header = {"cdpengine": "recording", "version": 1} | msgspec.to_builtins(Header(product="Chrome/1"))
+    lines = [json.dumps(header).encode() + b"\n"]
+    for number in range(count):
+        lines += maker.lines(received({"method": "A.b", "params": {"number": number}}))
+    return b"".join([*lines, maker.end(3.0)])
+
+
+def read(path: Path) -> tuple[list[Line], list[str], bool]:
+    with open_recording(path) as recording:
+        lines = list(recording)
+        return lines, [str(damage) for damage in recording.damage], recording.closed_in_order
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_what_was_written_is_read(tmp_path: Path, compressed: bool) -> None:
+    path = tmp_path / "a"
+    raw = recording_of(50)
+    path.write_bytes(zstandard.compress(raw) if compressed else raw)
+    lines, damage, in_order = read(path)
+    assert [line.n for line in lines] == list(range(1, 52))
+    assert damage == []
+    assert in_order
+
+
+def test_a_file_that_breaks_off_is_read_up_to_there(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(recording_of(5)[:-60])
+    lines, damage, in_order = read(path)
+    assert [line.n for line in lines] == [1, 2, 3, 4]
+    assert damage == ["line 6: the line breaks off"]
+    assert not in_order
+
+
+def test_a_damaged_line_is_named_and_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    raw = recording_of(5).splitlines(keepends=True)
+    raw[3] = b"\x00\xff rubbish\n"
+    path.write_bytes(b"".join(raw))
+    lines, damage, _ = read(path)
+    assert [line.n for line in lines] == [1, 2, 4, 5, 6]
+    assert len(damage) == 1
+    assert damage[0].startswith("line 4: ")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "empty"),
+        (b"hello\n", "no header"),
+        (b'{"log": {"entries": []}}\n', "no header"),
+        (b'{"cdpengine": "something else"}\n', "no header"),
+        (b'{"cdpengine": "recording", "version": 99}\n', "version 99"),
+        (b"\x28\xb5\x2f\xfdrubbish", "no header"),
+    ],
+)
+def test_a_foreign_file_is_refused_by_name(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "foreign"
+    path.write_bytes(content)
+    with pytest.raises(cdpengine.RecordingDamaged, match=reason) as caught, open_recording(path):
+        pass
+    assert caught.value.line == 1
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="nowhere"), open_recording(tmp_path / "nowhere"):
+        pass
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cut=st.integers(0, 3000), flip=st.none() | st.integers(0, 3000), compressed=st.booleans())
+def test_no_damage_makes_reading_fail_in_another_way(
+    tmp_path: Path, cut: int, flip: int | None, compressed: bool
+) -> None:
+    raw = bytearray(recording_of(12))
+    raw = bytearray(zstandard.compress(bytes(raw))) if compressed else raw
+    if flip is not None and flip < len(raw):
+        raw[flip] ^= 0x55
+    path = tmp_path / "damaged"
+    path.write_bytes(bytes(raw[: len(raw) - cut]))
+    with contextlib.suppress(cdpengine.RecordingDamaged):
+        read(path)

@@ -1,0 +1,208 @@
+"""Redaction: no secret gets through in any form in which it is written, and nothing else is changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+import cdpengine
+from cdpengine.debug import Redactor
+
+CANARY = 'cAnArY-7f3/é "q" 42'
+
+
+def redacted(message: dict[str, Any], method: str = "", *, with_: Redactor | None = None) -> str:
+    return (with_ or Redactor()).redact(json.dumps(message).encode(), method).decode()
+
+
+def gone(text: str) -> bool:
+    forms = {CANARY, json.dumps(CANARY)[1:-1], quote(CANARY), quote(CANARY, safe="")}
+    forms |= {json.dumps(CANARY, ensure_ascii=False)[1:-1], json.dumps(json.dumps(CANARY)[1:-1])[1:-1]}
+    return not any(form in text for form in forms)
+
+
+TOKEN = "cAnArY7f3.42-x_y"
+
+PLACES: list[tuple[str, dict[str, Any], str]] = [
+    ("typed text", {"method": "Input.insertText", "params": {"text": CANARY}}, ""),
+    (
+        "a composition",
+        {"method": "Input.imeSetComposition", "params": {"text": CANARY, "selectionStart": 0}},
+        "",
+    ),
+    ("a cookie set", {"method": "Network.setCookie", "params": {"name": "a", "value": CANARY}}, ""),
+    (
+        "cookies set",
+        {"method": "Storage.setCookies", "params": {"cookies": [{"name": "a", "value": CANARY}]}},
+        "",
+    ),
+    (
+        "cookies got",
+        {"id": 1, "result": {"cookies": [{"name": "a", "value": CANARY}]}},
+        "Network.getAllCookies",
+    ),
+    (
+        "a cookie in an event",
+        {"method": "X.y", "params": {"cookie": {"name": "a", "value": CANARY, "domain": "d"}}},
+        "",
+    ),
+    ("a header", {"method": "N.e", "params": {"headers": {"Cookie": f"a={CANARY}"}}}, ""),
+    (
+        "a header in lower case",
+        {"method": "N.e", "params": {"headers": {"set-cookie": f"a={CANARY}; Path=/"}}},
+        "",
+    ),
+    (
+        "a list of headers",
+        {"params": {"headers": [{"name": "Authorization", "value": f"Bearer {CANARY}"}]}},
+        "",
+    ),
+    ("a header of one's own", {"params": {"headers": {"X-Api-Key": CANARY}}}, ""),
+    ("raw headers", {"params": {"headersText": f"GET / HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n"}}, ""),
+    (
+        "a form",
+        {"method": "Network.requestWillBeSent", "params": {"request": {"postData": f"p={CANARY}"}}},
+        "",
+    ),
+    (
+        "a password for a proxy",
+        {"method": "Fetch.continueWithAuth", "params": {"r": {"password": CANARY}}},
+        "",
+    ),
+    ("storage", {"method": "DOMStorage.domStorageItemAdded", "params": {"key": "a", "newValue": CANARY}}, ""),
+    ("all storage", {"id": 1, "result": {"entries": [["a", CANARY]]}}, "DOMStorage.getDOMStorageItems"),
+    ("a field named password", {"id": 1, "result": {"password": CANARY}}, ""),
+    ("a URL's password", {"params": {"url": f"https://user:{TOKEN}@example.com/"}}, ""),
+    ("a URL's token", {"params": {"url": f"https://example.com/?a=1&access_token={TOKEN}#x"}}, ""),
+    ("a URL's key", {"params": {"url": f"https://example.com/?key={TOKEN}"}}, ""),
+    ("a fragment's token", {"params": {"url": f"https://example.com/#id_token={TOKEN}&state=1"}}, ""),
+    ("a body", {"id": 1, "result": {"body": json.dumps({"refresh_token": TOKEN})}}, ""),
+    ("a body in a body", {"id": 1, "result": {"body": json.dumps(json.dumps({"client_secret": TOKEN}))}}, ""),
+    ("a script", {"params": {"expression": f"login({{password: '{TOKEN}'}})"}}, ""),
+    (
+        "a bearer in a script",
+        {"params": {"expression": f"fetch(u, {{authorization: 'Bearer {TOKEN}'}})"}},
+        "",
+    ),
+    ("a field named bearer", {"id": 1, "result": {"<bearer": CANARY}}, ""),
+    ("a name in which letters are escaped", {"id": 1, "result": {"value": f"tokené={TOKEN}"}}, ""),
+    ("a letter that lower case makes longer", {"id": 1, "result": {"value": f"tokenİ: {TOKEN}"}}, ""),
+    ("a long text", {"id": 1, "result": {"value": f"{'<p>monkey</p>' * 99}token: {TOKEN}"}}, ""),
+    ("a JSON Web Token", {"id": 1, "result": {"value": f"eyJhbGciOiJub25lIn0.{TOKEN}"}}, ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("message", "method"), [place[1:] for place in PLACES], ids=[place[0] for place in PLACES]
+)
+def test_a_secret_is_gone(message: dict[str, Any], method: str) -> None:
+    text = redacted(message, method)
+    assert gone(text)
+    assert TOKEN not in text
+    assert "[redacted]" in text
+    json.loads(text)
+
+
+@pytest.mark.parametrize("key", ["key", "text", "code", "unmodifiedText"])
+def test_typed_keys_are_gone(key: str) -> None:
+    text = redacted({"id": 1, "method": "Input.dispatchKeyEvent", "params": {"type": "keyDown", key: "KeyQ"}})
+    assert "KeyQ" not in text
+    assert "keyDown" in text
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"id": 2, "result": {"value": f"it is {CANARY}!"}},
+        {"id": 2, "result": {"value": json.dumps({"a": CANARY})}},
+        {"params": {"url": f"http://x/{quote(CANARY, safe='')}"}},
+        {"params": {CANARY[:3]: [{"deep": CANARY}]}},
+    ],
+)
+def test_what_was_a_secret_once_is_one_everywhere(later: dict[str, Any]) -> None:
+    redactor = Redactor()
+    redacted({"method": "Input.insertText", "params": {"text": CANARY}}, with_=redactor)
+    assert gone(redacted(later, with_=redactor))
+
+
+def test_each_cookie_of_a_header_is_learned() -> None:
+    redactor = Redactor()
+    redacted({"params": {"headers": {"cookie": f"sid={TOKEN}; theme=dark-blue"}}}, with_=redactor)
+    assert (
+        redacted({"id": 1, "result": {"value": f"document.cookie is sid={TOKEN}"}}, with_=redactor).count(
+            TOKEN
+        )
+        == 0
+    )
+
+
+def test_exact_secrets_and_patterns_of_the_callers_own() -> None:
+    redactor = Redactor(secrets=[CANARY], patterns=[r"card (\d{4})", "PIN[0-9]+"])
+    text = redacted({"result": {"a": f"x{CANARY}y", "b": "card 1234 and PIN77"}}, with_=redactor)
+    assert json.loads(text)["result"] == {"a": "x[redacted]y", "b": "card [redacted] and [redacted]"}
+
+
+@pytest.mark.parametrize("pattern", ["(", "x*", ""])
+def test_a_pattern_that_cannot_work_is_refused(pattern: str) -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="pattern"):
+        Redactor(patterns=[pattern])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": 1, "method": "Runtime.evaluate", "params": {"expression": "1 + 1"}},
+        {
+            "method": "Network.responseReceived",
+            "params": {"response": {"url": "https://example.com/a?page=2"}},
+        },
+        {"id": 3, "result": {"nodes": [{"role": {"value": "button"}, "name": {"value": "Reset password"}}]}},
+        {"id": 4, "result": {"title": "How tokens work; a monkey's keyboard"}},
+        {"method": "Input.insertText", "params": {"text": ""}},
+    ],
+)
+def test_what_is_no_secret_stays_byte_for_byte(message: dict[str, Any]) -> None:
+    raw = json.dumps(message).encode()
+    assert Redactor().redact(raw) is raw
+
+
+def test_what_is_no_json_is_redacted_as_text() -> None:
+    assert Redactor().redact(f"<html>password={TOKEN}</html>".encode()) == b"<html>password=[redacted]</html>"
+
+
+def test_half_a_surrogate_pair_does_not_let_a_secret_through() -> None:
+    raw = b'{"id":1,"result":{"half":"\\ud83d","password":"' + TOKEN.encode() + b'"}}'
+    clean = Redactor().redact(raw)
+    assert TOKEN.encode() not in clean
+    assert json.loads(clean)["result"]["half"] == "\ud83d"
+
+
+def test_nesting_beyond_all_measure_does_not_let_a_secret_through() -> None:
+    raw = b'{"id":1,"result":' + b'{"a":' * 900 + b'{"password":"' + TOKEN.encode() + b'"}' + b"}" * 901
+    assert TOKEN.encode() not in Redactor().redact(raw)
+
+
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**31), 2**31) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(value=json_values, secret=st.text(st.characters(codec="utf-8"), min_size=6, max_size=40))
+def test_a_given_secret_never_gets_through(value: Any, secret: str) -> None:
+    message = {"id": 1, "result": {"before": value, "text": f"a{secret}b", secret: 1}}
+    clean = json.loads(Redactor(secrets=[secret]).redact(json.dumps(message).encode()))
+    assert secret not in clean["result"]["text"] or secret in "a[redacted]b"
+
+
+@given(value=json_values)
+def test_the_shape_stays(value: Any) -> None:
+    clean = json.loads(Redactor().redact(json.dumps({"id": 7, "result": value, "password": "x"}).encode()))
+    assert clean["id"] == 7
+    assert clean["password"] == "[redacted]"

@@ -1,0 +1,119 @@
+"""Lines as text: what is said, what is chosen, and that nothing a page wrote reaches the terminal as a command."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import Any
+
+import hypothesis.strategies as st
+import msgspec
+import pytest
+from hypothesis import given
+from recorded import Recorded, small
+
+from cdpengine.debug.chosen import Choice, Chooser
+from cdpengine.debug.recording import Line
+from cdpengine.debug.shown import plain, safe, show_line
+
+
+def texts(recorded: Recorded) -> list[str]:
+    return [plain(show_line(line)) for line in recorded.lines]
+
+
+def test_each_line_of_a_recording_is_one_line() -> None:
+    assert texts(small()) == [
+        '     0.001 -> browser      #1 Target.setAutoAttach {"autoAttach": true}',
+        "     0.002 <- browser      #1 Target.setAutoAttach 1.0 ms",
+        "     0.003 == 5E55 is a session of the page 7A26 https://example.com/",
+        (
+            '     0.003 <- browser         Target.attachedToTarget {"sessionId": "5E55", "targetInfo": '
+            '{"targetId": "7A26", "type": "page", "url": "https://example.com/"}}'
+        ),
+        "     0.004 == page.goto https://example.com/ [1]",
+        '     0.004 -> 5E55         #2 Page.navigate [1] {"url": "https://example.com/"}',
+        '     0.005 <- 5E55            Page.frameStartedLoading {"frameId": "7A26"}',
+        '     0.255 <- 5E55         #2 Page.navigate 251.0 ms [1] {"frameId": "7A26", "loaderId": "10AD"}',
+        '     0.256 <- 5E55            Page.loadEventFired {"timestamp": 1.5}',
+        "     0.257 == page.click e7 [2]",
+        '     0.257 -> 5E55         #3 Input.dispatchMouseEvent [2] {"type": "mousePressed"}',
+        "     0.258 <- 5E55         #3 Input.dispatchMouseEvent 1.0 ms [2]",
+        '     0.259 -> 5E55         #4 Runtime.evaluate {"expression": "a\\u001b[31mb"}',
+        '     0.260 <- 5E55         #4 Runtime.evaluate 1.0 ms {"code": -32000, "message": "\\u001b]0;owned\\u0007"}',
+        '     0.261 -> 5E55         #5 Runtime.evaluate {"expression": "forever()"}',
+        "     0.261 == end of the recording",
+    ]
+
+
+@pytest.mark.parametrize(('line', 'text'), [
+    (Line(k="lost", count=4), "     0.000 !! 4 messages lost: they came too fast"),
+    (Line(k="span-end", span=3), "     0.000 == end of [3]"),
+    (Line(k="span-end", span=3, name="page.click e7", ms=1.25), "     0.000 == end of page.click e7 [3] 1.2 ms"),
+    (Line(k="reply", d="<", id=3), "     0.000 <- browser      #3 (unknown call)"),
+    (Line(k="stray", d="<", msg=msgspec.Raw(b'"what?"')), '     0.000 <- browser         (no message) "what?"'),
+    (Line(k="event", d="<", m="A.b", msg=msgspec.Raw(b"[7]")), "     0.000 <- browser         A.b [7]"),
+])  # fmt: skip
+def test_lines_that_are_no_messages(line: Line, text: str) -> None:
+    assert plain(show_line(line)) == text
+
+
+def test_of_a_large_payload_only_its_beginning_is_looked_at() -> None:
+    recorded = Recorded()
+    recorded.event("A.b", "5E55", data="x" * 100_000)
+    (line,) = recorded.lines
+    text = plain(show_line(line, payload_limit=100))
+    assert '{"data": "xxx' in text
+    assert len(text) < 500
+    assert len(plain(show_line(line))) > 100_000
+
+
+TERMINAL = "\x1b]0;t\x07\x9b31m\r\n\b\x7f\u2028\u202e\u200bß\udc9b"
+
+
+def test_what_could_move_a_terminal_is_written_out() -> None:
+    assert safe(TERMINAL) == (r"\x1b]0;t\x07\x9b31m\x0d\x0a\x08\x7f\u2028\u202e\u200b" + "ß" + r"\udc9b")
+
+
+@given(
+    st.text(st.characters(), max_size=30),
+    st.sampled_from(["m", "url", "name", "s", "type", "payload", "stray"]),
+)
+def test_no_field_lets_anything_through(text: str, field: str) -> None:
+    raw = json.dumps({"method": "A.b", "params": {"a": text}}, ensure_ascii=False).encode("utf-8", "replace")
+    values: dict[str, Any] = {"msg": msgspec.Raw(raw)} if field in ("payload", "stray") else {field: text}
+    for kind in ("call", "event", "error", "target", "span", "stray"):
+        shown = plain(show_line(Line(k=kind, **values), payload_limit=50))
+        assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Zl", "Zp"}
+        assert not any(
+            char in shown for char in "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
+        )
+
+
+ALL = len(small().raw)
+
+
+@pytest.mark.parametrize(('choice', 'methods'), [
+    (Choice(methods=("page.*",)), ["Page.navigate", "Page.frameStartedLoading", "Page.navigate", "Page.loadEventFired"]),
+    (Choice(methods=("Page.load*", "Input.*")), ["Page.loadEventFired"] + ["Input.dispatchMouseEvent"] * 2),
+    (Choice(slow=100.0), ["Page.navigate"]),
+    (Choice(errors=True), ["Runtime.evaluate"]),
+    (Choice(ids=(2,)), ["Page.navigate"] * 2),
+    (Choice(ids=(2, 5), sessions=("5e",)), ["Page.navigate"] * 2 + ["Runtime.evaluate"]),
+    (Choice(sessions=("browser",)), ["Target.setAutoAttach"] * 2 + ["Target.attachedToTarget"]),
+    (Choice(targets=("7a",), methods=("Input*",)), ["Input.dispatchMouseEvent"] * 2),
+    (Choice(texts=("FOREVER(",)), ["Runtime.evaluate"]),
+    (Choice(texts=("a\x1b[31mb",)), ["Runtime.evaluate"]),
+    (Choice(texts=("frameId", "loaderId")), ["Page.navigate"]),
+    (Choice(spans=("page.click*",)), ["", "Input.dispatchMouseEvent", "Input.dispatchMouseEvent"]),
+    (Choice(spans=("1",)), ["", "Page.navigate", "Page.navigate"]),
+    (Choice(spans=("*",), methods=("*.navigate",)), ["Page.navigate"] * 2),
+    (Choice(methods=("nothing",)), []),
+])  # fmt: skip
+def test_what_is_chosen(choice: Choice, methods: list[str]) -> None:
+    chooser = Chooser(choice)
+    assert [line.m for line in small().lines if chooser.wants(line)] == methods
+
+
+def test_without_a_choice_everything_is_shown() -> None:
+    chooser = Chooser(Choice())
+    assert sum(chooser.wants(line) for line in small().lines) == ALL
