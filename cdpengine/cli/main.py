@@ -13,6 +13,7 @@ from typing import NoReturn
 import click
 
 from cdpengine._version import __version__
+from cdpengine.cli.bench import bench
 from cdpengine.cli.content import markdown, text
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
@@ -44,7 +45,7 @@ def commands() -> None:
     """
 
 
-for command in (demo, doctor, snapshot, text, markdown, evaluate, proxy, protocol, repl, trace):
+for command in (bench, demo, doctor, snapshot, text, markdown, evaluate, proxy, protocol, repl, trace):
     commands.add_command(command)
 
 

@@ -1,0 +1,140 @@
+"""`cdpengine bench`: measure a browser, yours or one that is started, and say what is slow and why.
+
+Rule: this file only shows; what is measured is in cdpengine/bench, what is made of it in bench/advice.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+import trio
+
+from cdpengine.cli.options import Failed, Source, absolute_url, json_option, record_options
+from cdpengine.cli.output import errors_as_json, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cdpengine.bench.figures import BenchReport
+    from cdpengine.bench.run import Progress
+
+
+def _page_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return value and absolute_url(ctx, param, value)
+
+
+@click.command(short_help="Measure a browser: round trips, throughput, events, snapshots.")
+@click.argument("endpoint", required=False)
+@click.option(
+    "--url",
+    metavar="URL",
+    callback=_page_url,
+    help="Also load this page, and take snapshots.",
+)
+@click.option(
+    "--browser", "executable", metavar="PATH|CHANNEL", help="Without ENDPOINT: the browser to start."
+)
+@click.option(
+    "--rounds", type=click.IntRange(1, 1000), default=5, show_default=True, help="How often to repeat."
+)
+@click.option("--quick", is_flag=True, help="One short round: orders of magnitude only.")
+@record_options
+@json_option
+def bench(
+    endpoint: str | None, url: str | None, executable: str | None, rounds: int, quick: bool, as_json: bool
+) -> None:
+    """Measure the browser at ENDPOINT (http://host:port or ws://...), or one that is started for it.
+
+    It works in tabs of its own, which it closes; nothing is listened on. The median is what counts, p95 is what
+    one of twenty is worse than. What cannot be measured is said with its reason; the exit status is then 1.
+
+    \b
+    Examples:
+      cdpengine bench
+      cdpengine bench http://127.0.0.1:9222 --url https://example.com --json
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    from cdpengine.bench.advice import advise
+    from cdpengine.bench.cases import QUICK, Effort
+    from cdpengine.bench.run import measure_browser
+
+    source = Source(executable, endpoint)
+    effort = QUICK if quick else Effort(rounds=rounds)
+
+    async def measure() -> BenchReport:
+        async with source.open() as browser:
+            with _progress() as progress:
+                return await measure_browser(browser, url=url, effort=effort, progress=progress)
+
+    with errors_as_json(wanted=as_json):
+        report = trio.run(measure)
+    advice = advise(report)
+    if as_json:
+        figures = [
+            {
+                "name": each.name,
+                "unit": each.unit,
+                "median": each.median if each.values else None,
+                "p95": each.p95 if each.values else None,
+                "values": each.values,
+                "detail": each.detail,
+                "cannot": each.cannot,
+            }
+            for each in report.figures
+        ]
+        print_json(
+            {
+                "product": report.product,
+                "endpoint": report.endpoint,
+                "load_per_core": report.load,
+                "figures": figures,
+                "advice": advice,
+            }
+        )
+    else:
+        _print(report, advice)
+    if any(each.cannot for each in report.figures):
+        raise Failed
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Give what shows the progress: a bar on standard error where that is a terminal, nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _all, _next: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f}  {task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1)
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)
+
+
+def _print(report: BenchReport, advice: list[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from cdpengine.bench.figures import shown
+
+    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
+    load = "" if report.load is None else f", a load of {report.load:.1f} for each core here"
+    console.print(f"{report.product} at {report.endpoint}{load}")
+    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else box.ASCII2, pad_edge=False)
+    table.add_column("case")
+    for name in ("median", "p95"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("unit")
+    table.add_column("what", overflow="fold")
+    for each in report.figures:
+        if each.cannot:
+            table.add_row(each.name, "cannot", "", each.unit, each.cannot.partition("\n")[0], style="red")
+        else:
+            table.add_row(each.name, shown(each.median), shown(each.p95), each.unit, each.detail)
+    console.print(table)
+    for words in advice or ["Nothing here is slow for a reason that these figures show."]:
+        console.print(f"- {words}", style="yellow" if advice else "green")
