@@ -29,7 +29,7 @@ DECODED: tuple[tuple[str, Part, str], ...] = (
     ("Browser.downloadWillBegin", "event", "browser.downloads:_WillBegin"),
     ("Browser.getVersion", "reply", "engine.browser:BrowserVersion"),
     ("Browser.getWindowForTarget", "reply", "browser.windows:_Window"),
-    ("DOM.describeNode", "reply", "action.actionability:_Described"),
+    ("DOM.describeNode", "reply", "action.covering:_Described"),
     ("DOM.describeNode", "reply", "action.related:_Description"),
     ("DOM.describeNode", "reply", "engine.scopes:_Described"),
     ("DOM.getBoxModel", "reply", "action.placement:BoxModelReply"),

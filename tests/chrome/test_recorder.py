@@ -7,7 +7,10 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -214,15 +217,29 @@ trio.run(main)
 """
 
 
+@contextmanager
+def program(recording: Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """PROGRAM, recorded, once its page is open. It has ended with the block, whatever happened in it."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "CDPENGINE_RECORD": str(recording)},
+        stdout=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("name", ["killed.jsonl", "killed.jsonl.zst"])
 async def test_what_a_kill_leaves_can_be_read(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
-    environment = {**os.environ, "CDPENGINE_RECORD": str(path)}
-    with subprocess.Popen(  # noqa: ASYNC220 - it is killed, so nothing waits for it
-        [sys.executable, "-c", PROGRAM], env=environment, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with program(path) as process:
         size = path.stat().st_size
         with trio.fail_after(20):
             while path.stat().st_size < size + 5_000:  # noqa: ASYNC110 - a file's size tells nobody
@@ -244,16 +261,7 @@ async def test_what_a_kill_leaves_can_be_read(tmp_path: Path, name: str) -> None
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
 async def test_a_ctrl_c_in_the_terminal_leaves_a_whole_recording(tmp_path: Path) -> None:
     path = tmp_path / "interrupted.jsonl"
-    with subprocess.Popen(  # noqa: ASYNC220 - it is interrupted, so nothing waits for it
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "CDPENGINE_RECORD": str(path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with program(path, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         os.killpg(process.pid, signal.SIGINT)
         process.wait(60)
     assert len(read(path)) > 10

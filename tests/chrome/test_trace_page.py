@@ -212,6 +212,7 @@ async def test_a_real_recording_in_every_form(
         assert len({line.c for line in lines if line.c}) == 2
     comparison = compare(conducts[0], conducts[1], commands)
     for role in (each for each in comparison.roles if each.role.startswith("page")):
+        assert role.changes is not None
         # The engine looks again where the page was not ready, so a few commands may be more or fewer.
         changed = [change for change in role.changes if change.mark in ("+", "-")]
         assert len(changed) <= sum(role.commands) / 10, changed
