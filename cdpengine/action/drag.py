@@ -3,6 +3,8 @@
 Rule: the press, the moves and the release are real mouse events. Where the page drags by HTML5 (draggable
 nodes, links, images), Chrome hands the drag to us as soon as it starts, and it goes on by drag events with their
 dataTransfer; else the moves go on. However it ends, the button comes up and Chrome's drags are its own again.
+Into a frame of another process, or out of one, the press goes to the source's process, all that follows to that of
+the destination: that is how Chrome itself hands on the events of one mouse.
 """
 
 from __future__ import annotations
@@ -43,8 +45,13 @@ _NUDGE = 8.0
 
 @attrs.define(eq=False)
 class _Interception:
-    """Chrome's own drags, handed over to us while this lasts. `data` is what a drag that has started carries."""
+    """Chrome's own drags, handed over to us while this lasts. `data` is what a drag that has started carries.
 
+    `page` is the page's own session, the only one that is told of drags, also of those in a frame's process;
+    `session` is where the drag's events go.
+    """
+
+    page: Session
     session: Session
     data: dict[str, Any] | None = None
     entered: bool = False
@@ -87,13 +94,10 @@ async def drag(
         raise InvalidArgument(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
     check_position(source_position)
     check_position(position)
-    if isinstance(destination, Node) and destination.session is not source.session:
-        raise InvalidArgument(
-            what="destination",
-            given="a node of a frame in another process",
-            expected="a node of the source's own process",
-        )
-    work = _Drag(source, mouse.on(source.session), worlds, budget, interruptions, departure, modifiers, force)
+    end = destination.session if isinstance(destination, Node) else source.session
+    devices = mouse.on(source.session), mouse.on(end)
+    interception = _Interception(mouse.session, end)
+    work = _Drag(source, *devices, interception, worlds, budget, interruptions, departure, modifiers, force)
     return await work.run(destination, source_position, position, steps)
 
 
@@ -101,12 +105,20 @@ async def drag(
 class _Drag:
     source: Node
     mouse: Mouse
+    end_mouse: Mouse
+    interception: _Interception
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions
     departure: Departure | None
     modifiers: tuple[str, ...]
     force: bool
+    start: Point | None = attrs.field(default=None, init=False)
+
+    @property
+    def across(self) -> bool:
+        """Whether it ends in another process than that of its source."""
+        return self.interception.session is not self.source.session
 
     async def run(
         self,
@@ -115,20 +127,19 @@ class _Drag:
         position: tuple[float, float] | None,
         steps: int,
     ) -> ActionOutcome:
-        session = self.source.session
-        interception = _Interception(session)
-        session.on_event("Input.dragIntercepted", interception.taken)
+        interception = self.interception
+        interception.page.on_event("Input.dragIntercepted", interception.taken)
         try:
             start, pressed = await self._press(source_position)
             if self.mouse.buttons == 0:  # a dialog, opened by the press, took the rest
                 return self._outcome(start, False, self.source.description, pressed.seen)
             if isinstance(destination, Node):
-                return await self._to_node(interception, destination, position, steps, pressed)
-            await self._move(interception, destination, steps)
-            await self._release(interception, destination)
+                return await self._to_node(destination, position, steps, pressed)
+            await self._move(destination, steps)
+            await self._release(destination)
             return self._outcome(destination, True, self.source.description, pressed.seen)
         finally:
-            await self._clean_up(interception)
+            await self._clean_up()
 
     async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
         """Press on the source, and move a little: an HTML5 drag starts with that."""
@@ -137,8 +148,9 @@ class _Drag:
         async with self._inspect(self.source, "drag") as inspection:
             try:
                 at = await inspection.wait_for_point(required, position, witness)
+                self.start = at
                 # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
-                self.source.session.post("Input.setInterceptDrags", enabled=True)
+                self.interception.page.post("Input.setInterceptDrags", enabled=True)
                 record, dialog = await witness.watch_over(
                     lambda: self.mouse.press_at(at, self.modifiers), self.interruptions, self.departure
                 )
@@ -156,13 +168,12 @@ class _Drag:
 
     async def _to_node(
         self,
-        interception: _Interception,
         node: Node,
         position: tuple[float, float] | None,
         steps: int,
         pressed: Record,
     ) -> ActionOutcome:
-        by_page = interception.data is None
+        by_page = self.interception.data is None
         witness = Witness(_RELEASED if by_page else _DROPPED, "mouseup" if by_page else "drop", guard=False)
         witness.on_disabled = True
         required = NO_REQUIREMENTS if self.force else TO_HOVER
@@ -171,8 +182,10 @@ class _Drag:
                 at = await inspection.wait_for_point(required, position, witness)
 
                 async def finish() -> bool:
-                    await self._move(interception, at, steps)
-                    return await self._release(interception, at)
+                    if self.across:
+                        self._enter(at)
+                    await self._move(at, steps)
+                    return await self._release(at)
 
                 record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
             finally:
@@ -196,8 +209,13 @@ class _Drag:
         complete = bool(record and record.complete)
         return self._outcome(at, complete, node.description if complete else "", seen, dialog=dialog)
 
-    async def _move(self, interception: _Interception, to: Point, steps: int) -> None:
-        start = self.mouse.position
+    def _enter(self, at: Point) -> None:
+        """Go on in the destination's process, with its mouse, from a place near the point."""
+        self.end_mouse.take_over(self.mouse, Point(max(at.x - _NUDGE, 0.0), max(at.y - _NUDGE, 0.0)))
+        self.mouse = self.end_mouse
+
+    async def _move(self, to: Point, steps: int) -> None:
+        interception, start = self.interception, self.mouse.position
         for step in range(1, steps + 1):
             share = step / steps
             at = Point(start.x + share * (to.x - start.x), start.y + share * (to.y - start.y))
@@ -208,32 +226,45 @@ class _Drag:
                 for call in interception.post_moves(at, self.mouse.mask(self.modifiers)):
                     await call.raw()
 
-    async def _release(self, interception: _Interception, at: Point) -> bool:
+    async def _release(self, at: Point) -> bool:
+        interception = self.interception
         if interception.data is None:
             return await self.mouse.up(modifiers=self.modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
-        drop = interception.post("drop", at, self.mouse.mask(self.modifiers))
+        calls = [interception.post("drop", at, self.mouse.mask(self.modifiers)), *self._post_end()]
         interception.data = None
         self.mouse.dropped()
-        return await delivered([drop], self.interruptions)
+        return await delivered(calls, self.interruptions)
 
-    async def _clean_up(self, interception: _Interception) -> None:
+    def _post_end(self) -> list[PendingCall]:
+        """End a drag for its source, where that is in another process than the drop.
+
+        Chrome tells only the drop's: without this, the source hears of no `dragend`, and of no later press.
+        """
+        if not self.across or self.start is None:
+            return []
+        source = attrs.evolve(self.interception, session=self.source.session)
+        return [source.post("dragCancel", self.start, 0)]
+
+    async def _clean_up(self) -> None:
         """Leave the page as one that nobody drags in: shielded, within a moment of its own."""
-        session = self.source.session
+        interception = self.interception
         if self.mouse.buttons and interception.data is None:
             # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
             # would let go of a button that Chrome no longer looks at, and the drag would stay.
             with trio.move_on_after(_CLEANING, shield=True), suppress(ConnectionLost):
-                await in_order(session)
-        session.off_event("Input.dragIntercepted", interception.taken)
+                await in_order(interception.page)
+        interception.page.off_event("Input.dragIntercepted", interception.taken)
         calls: list[PendingCall] = []
         with suppress(SessionGone, ConnectionLost):
             if interception.data is not None:
-                calls.append(interception.post("dragCancel", self.mouse.position, 0))
+                if interception.entered or not self.across:
+                    calls.append(interception.post("dragCancel", self.mouse.position, 0))
+                calls += self._post_end()
                 self.mouse.dropped()
             elif self.mouse.buttons:
                 calls += self.mouse.post_release("left")
-            calls.append(session.post("Input.setInterceptDrags", enabled=False))
+            calls.append(interception.page.post("Input.setInterceptDrags", enabled=False))
         await let_go(calls)
 
     def _inspect(self, node: Node, action: str) -> Any:

@@ -166,6 +166,11 @@ class Mouse:
         """Post the release of a button, if it is down; for those who clean up."""
         return [self._post_up(button, 1, self._modifiers(()))] if button in self._pressed else []
 
+    def take_over(self, other: Mouse, position: Point) -> None:
+        """Go on with the buttons that another one holds: the pointer has come from another process."""
+        self._pressed, other._pressed = other._pressed, []
+        self.position = position
+
     def dropped(self) -> None:
         """Note that a drag has ended by a drop, which takes the place of the button's release."""
         self._pressed.clear()

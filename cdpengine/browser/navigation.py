@@ -226,8 +226,17 @@ _HISTORY_PAUSE = 0.05
 """Seconds between questions where in the history the page is: Chrome tells of that by no event."""
 
 
+_BEING_REPLACED = "Not attached to an active page"
+"""Chrome's words while the document that was asked gives way to another one."""
+
+
 async def _is_at(page: PageTarget, entry_id: int) -> bool:
-    history = await page.session.request("Page.getNavigationHistory", {}, _History)
+    try:
+        history = await page.session.request("Page.getNavigationHistory", {}, _History)
+    except RemoteError as error:
+        if _BEING_REPLACED not in error.message:
+            raise
+        return False  # the page's own document is on its way
     return history.entries[history.current_index].id == entry_id
 
 

@@ -197,8 +197,9 @@ class PageInput(PageBase):
         destination is scrolled to with the button down. `heal` is as for `click`, for both of them: the outcome's
         `healed` and `healed_destination`.
 
-        Raises as `click` does, and NotDelivered when the destination did not accept an HTML5 drop. However it
-        ends, also cancelled, the button is up and nothing is being dragged.
+        The two may be in frames of different processes; the moves are in the destination then, and the source's
+        `dragend` has the `dropEffect` "none". Raises as `click` does, and NotDelivered when the destination did
+        not accept an HTML5 drop. However it ends, also cancelled, the button is up and nothing is being dragged.
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"

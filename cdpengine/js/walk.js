@@ -2,128 +2,64 @@
 // Evaluated once for each document in an isolated world, and called there with
 //   kit     null, where elements have Chrome's own computedRole and computedName; otherwise a function that returns
 //           { roleOf(element), nameOf(element) }, asked anew for each walk, which answer what those would
-//   makeDetails, makeStyles, makeReuse  the functions of walk_details.js, walk_styles.js and walk_reuse.js
+//   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
 // It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope.
 //   { do: "walk", milliseconds, boxes, pointer, known, held }, element   what is in the element, or all, as a string
 //                              of JSON: see the end of walk(). With a number `held`, parts that say the same as in the
-//                              walk of that number, the last one, are only named; null: nothing is to be kept
+//                              walk of that number, the last one, are only named; null: nothing is to be kept.
+//                              { number, same: true, last } where all of it is what that walk said
 //   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
 //   { do: "forget", known }    says that the numbers up to `known` are known by other means
 //   { do: "document" }         the document
 //   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
-(function (kit, tables, makeDetails, makeStyles, makeReuse) {
+(function (kit, tables, makeDom, makeElements, makeColumns, makeDetails, makeStyles, makeReuse) {
   "use strict";
 
   const INLINE = 1; // folded, and its text goes on in the sentence around it
   const FOLDED = 2; // folded unless it has a name or can take the focus
   const INTERACTIVE = 4;
-  const VALUED = 8; // shown with its value though it may not be interactive
-  const HINTED = 16; // may have a placeholder
   const BY_ATTRIBUTE = 32; // its name comes from attributes only
   const DROPPED = 64;
   const CAPTION = 128;
   const REPEATED = 256; // named by its content: text inside that says just the name is left out
 
-  const TEXT = -1;
-  const EDGE = -2;
-  const CAPTION_EDGE = -3;
   const REUSED = -4; // a part that says the same as before
   const OPENED = -5; // a part that may be reused begins, and ends
   const CLOSED = -6;
 
   const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
 
-  const SURE_OF_INPUT = { checkbox: "checkbox", radio: "radio", range: "slider", number: "spinbutton" };
-  const ROLE_OF_TAG = {
-    abbr: "Abbr", audio: "Audio", br: "LineBreak", canvas: "Canvas", details: "Details", dl: "DescriptionList",
-    embed: "EmbeddedObject", figcaption: "Figcaption", iframe: "Iframe", frame: "Iframe", label: "LabelText",
-    legend: "Legend", math: "MathMLMath", mi: "MathMLIdentifier", mn: "MathMLNumber", mo: "MathMLOperator",
-    mrow: "MathMLRow", mtext: "MathMLText", mfrac: "MathMLFraction", msup: "MathMLSup", msub: "MathMLSub",
-    msubsup: "MathMLSubSup", msqrt: "MathMLSquareRoot", mroot: "MathMLRoot", mover: "MathMLOver",
-    munder: "MathMLUnder", munderover: "MathMLUnderOver", mtable: "MathMLTable", mtr: "MathMLTableRow",
-    mtd: "MathMLTableCell", mmultiscripts: "MathMLMultiscripts",
-    object: "PluginObject", pre: "Pre", rt: "RubyAnnotation", ruby: "Ruby",
-    summary: "DisclosureTriangle", svg: "SvgRoot", video: "Video", wbr: "LineBreak",
-  };
-  const ROLE_OF_INPUT = {
-    color: "ColorWell", date: "Date", "datetime-local": "DateTime", month: "DateTime", time: "InputTime",
-    week: "DateTime",
-  };
   // Nothing below these is shown; of the first ones, not even they are.
   const UNSEEN = new Set([
     "head", "script", "style", "template", "noscript", "link", "meta", "datalist", "title", "rt", "rp",
   ]);
-  // Without a role attribute their role is always the same one, which Chrome need not be asked for.
-  const SURE = {
-    span: "generic", div: "generic", b: "generic", i: "generic", u: "generic", label: "LabelText", p: "paragraph",
-    h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading",
-  };
   const EMPTY = new Set([
     "input", "textarea", "iframe", "frame", "video", "audio", "option", "meter", "progress", "img", "embed", "br",
   ]);
+  const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const NATIVE = new Set([
     "button", "input", "select", "textarea", "option", "optgroup", "fieldset", "dialog", "summary",
   ]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
-  const SHADOWABLE = new Set(["article", "aside", "footer", "header", "main", "nav", "p", "section", "span"]);
-
-  const HTML = "http://www.w3.org/1999/xhtml";
   const MATHML = "http://www.w3.org/1998/Math/MathML";
-
-  // A page's names reach into this world: <input name=firstChild> is its form's firstChild here as well, and
-  // <img name=title> the document's title. So what may be a form or the document is read through prototypes.
-  const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
-  const nextSibling = getter(Node.prototype, "nextSibling");
-  const parentNode = getter(Node.prototype, "parentNode");
-  const assignedSlot = getter(Element.prototype, "assignedSlot");
-  const getAttribute = Element.prototype.getAttribute;
-  const getRootNode = Node.prototype.getRootNode;
-  const contains = Node.prototype.contains;
-  const isEditable = getter(HTMLElement.prototype, "isContentEditable");
 
   const owner = document;
   const bits = new Map(Object.entries(tables.bits));
   const numbers = new WeakMap();
   const kept = new Map(); // number -> element, until its number is known by other means
-  const closedRoots = new WeakMap();
   const captions = new WeakMap(); // element -> number
   let last = 0;
   let lastCaption = 0;
 
-  function flatParent(element) {
-    const slot = assignedSlot.call(element);
-    if (slot !== null) return slot;
-    const parent = parentNode.call(element);
-    return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
-  }
-
-  function read(node, prototype, key) {
-    const value = Reflect.get(prototype, key, node);
-    return typeof value === "function" ? value.bind(node) : value;
-  }
-
-  const ofRoot = (root, key) => (root instanceof ShadowRoot ? root[key] : read(root, Document.prototype, key));
-  const ofDocument = (key) => read(document, Document.prototype, key);
-
-  function byId(root, id) {
-    if (id === "" || !(root instanceof DocumentFragment || root instanceof Document)) return null;
-    return root instanceof Document ? ofDocument("getElementById")(id) : root.getElementById(id);
-  }
-
-  function query(root, selector) {
-    return root instanceof Document ? ofDocument("querySelectorAll")(selector) : root.querySelectorAll(selector);
-  }
-
-  function isEditingHost(at) {
-    const above = flatParent(at);
-    return at.isContentEditable && !(above instanceof HTMLElement && isEditable.call(above));
-  }
-
-  const closedRootOf = (element) => closedRoots.get(element);
-  const dom = { flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRootOf };
+  const dom = makeDom();
+  const { flatParent, read, byId, query, ofDocument, getAttribute, closedRoots } = dom;
+  const { nextSibling, getRootNode, contains, deepFocus, topModal } = dom;
+  const elements = makeElements(dom);
+  const { sureRole, namelessRole, picksDate, mayHideShadow, shownWithoutBox } = elements;
+  const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
   const detailsFor = makeDetails(dom);
   const styles = makeStyles(dom);
   const reuse = makeReuse(dom);
@@ -152,17 +88,11 @@
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
     const nameOf = names === null ? (element) => element.computedName : names.nameOf;
 
-    const roles = [];
-    const roleNumbers = new Map();
-    const depths = [];
-    const kinds = [];
-    const uids = [];
-    const texts = [];
-    const extras = []; // row, key, value, ...
-    const boxes = [];
+    const { columns, roleNumber, row, addText, addEdge, extra, noteBox, shorten } = makeColumns();
     const labels = []; // caption number, name, ...
     let seen = 0;
     let cut = false;
+    let framed = false; // there is what may hold a document of its own
     const captionOf = []; // label, control, ...: asked of the label, for a control looks through the whole document
     const controls = new Map(); // control -> name
 
@@ -184,24 +114,6 @@
     const owned = new Map(); // element -> the one that aria-owns it
     const ownersSeen = new Set();
 
-    function deepFocus() {
-      let at = ofDocument("activeElement");
-      if (at === ofDocument("body") && !ofDocument("hasFocus")()) return null;
-      while (at !== null) {
-        const root = at instanceof HTMLFormElement ? null : at.shadowRoot || closedRoots.get(at);
-        if (!root || !root.activeElement) break;
-        at = root.activeElement;
-      }
-      return at;
-    }
-
-    function topModal() {
-      const found = query(document, ":modal");
-      if (found.length < 2) return found.length ? found[0] : null;
-      const hit = ofDocument("elementFromPoint")(1, 1);
-      return (hit && hit.closest(":modal")) || found[found.length - 1];
-    }
-
     function noteOwners(root) {
       for (const each of query(root, "[aria-owns]")) {
         if (ownersSeen.has(each)) continue;
@@ -211,34 +123,6 @@
           if (target && target !== each && !owned.has(target) && !contains.call(target, each)) owned.set(target, each);
         }
       }
-    }
-
-    function roleNumber(role) {
-      let number = roleNumbers.get(role);
-      if (number === undefined) {
-        number = roles.push(role) - 1;
-        roleNumbers.set(role, number);
-      }
-      return number;
-    }
-
-    function row(depth, kind, uid, text) {
-      uids.push(uid);
-      texts.push(text);
-      depths.push(depth);
-      return kinds.push(kind) - 1;
-    }
-
-    function addText(depth, text) {
-      const end = kinds.length - 1;
-      if (end >= 0 && kinds[end] === TEXT && depths[end] === depth) texts[end] += text;
-      else row(depth, TEXT, 0, text);
-    }
-
-    function addEdge(depth, caption) {
-      const end = kinds.length - 1;
-      if (caption === 0 && end >= 0 && kinds[end] === EDGE && depths[end] === depth) return;
-      row(depth, caption === 0 ? EDGE : CAPTION_EDGE, caption, "");
     }
 
     function captionNumber(element) {
@@ -260,13 +144,9 @@
       } else if (tag === "fieldset") {
         const legend = at.querySelector(":scope > legend");
         if (legend) labels.push(captionNumber(legend), name);
-      } else if (NATIVE.has(tag) && !(tag === "input" && ROLE_OF_INPUT[at.type] !== undefined)) {
+      } else if (NATIVE.has(tag) && !picksDate(at, tag)) {
         controls.set(at, name);
       }
-    }
-
-    function extra(at, key, value) {
-      extras.push(at, key, value);
     }
 
     // --- the tree ---------------------------------------------------------------------------------------------
@@ -334,13 +214,6 @@
       addText(depth, data);
     }
 
-    // A closed shadow root cannot be seen from scripts: whoever may have one gets a number, and with its id comes
-    // what it has. Asked once: a root that is attached later is not found.
-    function mayHideShadow(element) {
-      const tag = element.localName;
-      return tag === "div" || tag.includes("-") || (element.firstChild === null && SHADOWABLE.has(tag));
-    }
-
     function pseudo(element, which, depth) {
       const found = styles.decoration(element, which);
       if (found === null) return;
@@ -398,6 +271,7 @@
       }
       const tag = at.localName;
       if (UNSEEN.has(tag)) return;
+      if (FRAMING.has(tag)) framed = true;
       let visible = true;
       if (!at.checkVisibility(VISIBLE)) {
         if (!at.checkVisibility(WITH_BOX) && !shownWithoutBox(at, tag)) return;
@@ -417,10 +291,10 @@
         if (!EMPTY.has(tag) && tag !== "select") children(at, depth, level + 1, false);
         return;
       }
-      let role = attributed ? sureRole(at, tag) : tag === "li" ? itemRole(at) : SURE[tag];
+      let role = sureRole(at, tag, attributed);
       if (role === undefined) role = roleOf(at);
       if (tag === "foreignObject") role = "generic";
-      if (role === "") role = (tag === "input" ? ROLE_OF_INPUT[at.type] : ROLE_OF_TAG[tag]) || "generic";
+      if (role === "") role = namelessRole(at, tag);
       if (role === "LineBreak" || tag === "br") {
         if (tag === "br") addText(depth, "\n");
         return;
@@ -498,68 +372,11 @@
       if (shown && below === depth) addEdge(depth, 0);
     }
 
-    function noteBox(line, box) {
-      boxes.push(line, round(box.x), round(box.y), round(box.width), round(box.height));
-    }
-
-    function sureRole(at, tag) {
-      if (at.hasAttribute("role") || at.hasAttribute("popover")) return undefined;
-      if (tag === "a") return at.namespaceURI === HTML && at.hasAttribute("href") ? "link" : undefined;
-      if (tag === "input" && !at.hasAttribute("switch")) return SURE_OF_INPUT[at.type];
-      return SURE[tag];
-    }
-
-    function itemRole(at) {
-      const parent = at.parentNode;
-      const list = parent instanceof HTMLUListElement || parent instanceof HTMLOListElement;
-      return list && !parent.hasAttribute("role") ? "listitem" : undefined;
-    }
-
-    // Off the list of boxes, but not hidden: display: contents, what a canvas falls back to, options.
-    function shownWithoutBox(at, tag) {
-      if (!at.isConnected) return false;
-      if (tag === "option" || tag === "optgroup") return at.closest("select") !== null && !at.hidden;
-      if (at.closest("canvas") !== null) return true;
-      return getComputedStyle(at).display === "contents";
-    }
-
     function insideModal(at) {
       for (let node = at; node !== null; node = flatParent(node)) {
         if (node === modal) return true;
       }
       return false;
-    }
-
-    function isBlock(at, tag) {
-      const display = getComputedStyle(at).display;
-      return display !== "inline" && display !== "contents";
-    }
-
-    function saysJust(at, name) {
-      const only = at.firstChild;
-      return only !== null && only.nodeType === 3 && only.nextSibling === null && only.data === name && !at.shadowRoot;
-    }
-
-    function isFocusable(at, attributed) {
-      if (at.tabIndex >= 0 && (at.localName !== "a" || at.hasAttribute("href"))) return !at.matches(":disabled");
-      if (at.localName === "dialog") return true;
-      if (!attributed) return false;
-      if (at.hasAttribute("contenteditable") && isEditingHost(at)) return true;
-      return at.hasAttribute("tabindex") && !Number.isNaN(parseInt(at.getAttribute("tabindex"), 10));
-    }
-
-    function hasNameAttribute(at) {
-      return at.hasAttribute("aria-label") || at.hasAttribute("aria-labelledby") || at.hasAttribute("title");
-    }
-
-    function isPointer(at) {
-      if (getComputedStyle(at).cursor !== "pointer") return false;
-      const above = flatParent(at);
-      return above === null || getComputedStyle(above).cursor !== "pointer";
-    }
-
-    function round(pixels) {
-      return Math.round(pixels * 100) / 100;
     }
 
     try {
@@ -570,9 +387,7 @@
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       cut = true; // out of stack: what is whole so far stands
-      for (const column of [depths, uids, texts]) column.length = kinds.length;
-      extras.length -= extras.length % 3;
-      boxes.length -= boxes.length % 5;
+      shorten();
     }
     if (disturbed) {
       reuse.forgetAll();
@@ -582,23 +397,20 @@
       const name = controls.get(captionOf[i + 1]);
       if (name !== undefined) labels.push(captionNumber(captionOf[i]), name);
     }
-    return JSON.stringify({
-      number: parts === null ? 0 : parts.end(cut), // that it is kept under; 0 when it is not
+    const said = JSON.stringify({
       url: ofDocument("URL"),
       title: ofDocument("title"),
       viewport: [innerWidth, innerHeight],
       seen,
       cut,
       last,
-      roles,
-      depths, // of each row: how many shown elements it is in
-      kinds, // twice its role's number, plus 1 when it can take the focus; below 0: text, edges of blocks, parts
-      uids,
-      texts, // the name of an element, or the text
-      extras,
-      boxes,
+      ...columns, // see walk_columns.js
       labels,
     });
+    const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
+    if (number === 0) return said;
+    if (reuse.saidBefore(request.held, number, said) && !framed) return `{"number":${number},"same":true,"last":${last}}`;
+    return `{"number":${number},${said.slice(1)}`;
   }
 
   return function (request, ...objects) {

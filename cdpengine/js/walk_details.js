@@ -7,9 +7,9 @@
 (function (dom) {
   "use strict";
 
-  const INTERACTIVE = 4; // as in walk.js
-  const VALUED = 8;
-  const HINTED = 16;
+  const INTERACTIVE = 4; // as in columns.py
+  const VALUED = 8; // shown with its value though it may not be interactive
+  const HINTED = 16; // may have a placeholder
 
   const NATIVE = new Set([
     "button", "input", "select", "textarea", "option", "optgroup", "fieldset", "dialog", "summary",

@@ -13,6 +13,7 @@
   const MOST_ELEMENTS = 60_000; // of a document with more, nothing is kept
   const MOST_RECORDS = 5_000; // after so many changes nothing is known any more, and the page is left in peace
   const MOST_CONTEXTS = 20_000;
+  const LONGEST_SAID = 4_000_000; // characters of an answer that are kept to be compared with the next one
   const LONGEST = 600_000; // milliseconds for which a page that nobody looks at is watched
 
   const WITH_BOX = { contentVisibilityAuto: true };
@@ -26,6 +27,14 @@
     "audio", "canvas", "embed", "fencedframe", "frame", "iframe", "map", "object", "slot", "svg", "table", "th", "use",
     "video",
   ]);
+  // Whether what is in these has a box is not told by `display` alone.
+  const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
+  const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+  // By these, elements refer to others, or become what others refer to.
+  const REFERENCES = new Set([
+    "aria-labelledby", "aria-labeledby", "aria-describedby", "aria-owns", "aria-activedescendant", "popovertarget",
+    "commandfor", "list", "usemap", "form", "for", "id", "type",
+  ]);
   const RULING = new Set(["base", "link", "meta", "style"]);
   const RULES = "base,link,meta,style";
   const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
@@ -35,12 +44,15 @@
     "p", "section", "span", "tbody", "td", "ul",
   ]);
 
-  const { query, closedRootOf } = dom;
+  const [STYLE, DISPLAY, SIGHT, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5];
+
+  const { query, closedRootOf, ofDocument } = dom;
   const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
   const firstChild = getter(Node.prototype, "firstChild");
+  const firstElementChild = getter(Element.prototype, "firstElementChild");
   const nextSibling = getter(Node.prototype, "nextSibling");
   const { checkVisibility, hasAttribute, getAttribute } = Element.prototype;
   const querySelector = Element.prototype.querySelector;
@@ -57,8 +69,13 @@
   let contexts = new Map(); // what is above, in words -> a number
   let lastContext = 0;
   let lastPart = 0;
+  let pinned = new WeakSet(); // what refers to others, or is referred to
+  let looked = new WeakSet(); // the roots that were searched for these, since something about that changed
+  let lastSaid = { number: 0, said: "" };
 
   function forgetAll() {
+    lookAgain();
+    lastSaid = { number: 0, said: "" };
     observer.disconnect();
     watching = false;
     partOf = new WeakMap();
@@ -68,9 +85,15 @@
     distrusted = "";
   }
 
+  function lookAgain() {
+    pinned = new WeakSet();
+    looked = new WeakSet();
+  }
+
   function spoil(part) {
     part.stale = true;
-    for (const kept of ["elements", "styles", "controls", "pseudos", "labels", "captions"]) part[kept] = [];
+    part.elements = part.checks = part.labels = part.captions = [];
+    part.holders = part.controls = part.pseudos = null;
   }
 
   function noteAll(list) {
@@ -102,6 +125,7 @@
     if (part !== null) spoil(part);
     if (type === "attributes") {
       const name = record.attributeName;
+      if (REFERENCES.has(name)) lookAgain();
       if (part === null && trunk.has(at) && name !== "class" && name !== "style" && !name.startsWith("data-")) {
         distrust("an attribute of the trunk");
       }
@@ -110,6 +134,7 @@
       for (const nodes of [record.addedNodes, record.removedNodes]) {
         for (const node of nodes) {
           if (!(node instanceof Element)) continue;
+          lookAgain();
           if (RULING.has(localName.call(node)) || querySelector.call(node, RULES) !== null) distrust("style sheets");
           if (trunk.has(node)) distrust("the trunk was moved");
           const own = partOf.get(node);
@@ -124,13 +149,14 @@
   }
 
   // What can be compared only by looking. Passwords are not kept.
-  function stateOf(at, tag) {
+  function stateOf(at, tag, style) {
     let state = `${at.matches(":disabled")} ${at.matches(":invalid")} `;
     if (tag === "input") {
       const { type, validity } = at;
       const secret = type === "password";
       state += `${at.checked} ${at.indeterminate} ${validity.valueMissing} ${type} `;
-      state += secret ? at.value !== "" : `${getComputedStyle(at).webkitTextSecurity} ${at.value}`;
+      if (UNTYPED.has(type)) state += at.value;
+      else state += secret ? at.value !== "" : `${style.webkitTextSecurity} ${at.value}`;
       if (type === "file") state += Array.from(at.files, (file) => ` ${file.name}`).join("");
     } else if (tag === "select") {
       state += `${at.matches(":open")} ${at.selectedIndex} ${at.selectedOptions.length}`;
@@ -148,22 +174,39 @@
     return `${checkVisibility.call(at, WITH_BOX)} ${style.visibility}`;
   }
 
+  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory.
   function isSteady(part) {
-    const { elements, styles, sights, displays, transforms, controls, states, pseudos, contents } = part;
-    for (let i = 0; i < elements.length; i++) {
-      const at = elements[i];
-      const style = styles[i];
-      if (sight(at, style) !== sights[i] || shadowRoot.call(at) !== null) return false;
-      if (style.display !== displays[i] || style.textTransform !== transforms[i]) return false;
-      if (style.contentVisibility !== "visible" && style.contentVisibility !== "") return false;
+    const { checks, plain, holders, controls, pseudos } = part;
+    if (plain && !checkVisibility.call(part.root, VISIBLE)) return false;
+    for (let i = 0; i < checks.length; i += LENGTH) {
+      const at = checks[i];
+      const style = checks[i + STYLE];
+      if (style.display !== checks[i + DISPLAY] || shadowRoot.call(at) !== null) return false;
+      if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
+      const transform = checks[i + TRANSFORM];
+      if (transform === null) continue; // nothing is in it
+      if (style.textTransform !== transform || skips(style)) return false;
     }
-    for (let i = 0; i < controls.length; i++) {
-      if (stateOf(controls[i], localName.call(controls[i])) !== states[i]) return false;
+    if (holders !== null) {
+      for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
     }
-    for (let i = 0; i < pseudos.length; i++) {
-      if (`${pseudos[i].content} ${pseudos[i].display}` !== contents[i]) return false;
+    if (controls !== null) {
+      for (let i = 0; i < controls.length; i += 2) {
+        const at = checks[controls[i]];
+        if (stateOf(at, localName.call(at), checks[controls[i] + STYLE]) !== controls[i + 1]) return false;
+      }
+    }
+    if (pseudos !== null) {
+      for (let i = 0; i < pseudos.length; i += 2) {
+        if (`${pseudos[i].content} ${pseudos[i].display}` !== pseudos[i + 1]) return false;
+      }
     }
     return true;
+  }
+
+  function skips(style) {
+    const skipping = style.contentVisibility;
+    return skipping !== "visible" && skipping !== "";
   }
 
   // All elements from this one on, shadow trees and what is slotted included; null when they are more than a part has.
@@ -186,9 +229,20 @@
   return {
     forgetAll,
 
+    // Whether the walk `held` said the same as this one, which is going to be kept under `number`.
+    saidBefore(held, number, said) {
+      const same = held !== 0 && lastSaid.number === held && lastSaid.said === said;
+      lastSaid = said.length > LONGEST_SAID ? { number: 0, said: "" } : { number, said: same ? lastSaid.said : said };
+      return same;
+    },
+
     // Begins a walk: `held` is the number of the walk whose parts the asking side has. `state` is all that counts
-    // for the whole document; any difference makes the walk read everything.
+    // for the whole document; any difference makes the walk read everything. Null where nothing is to be kept.
     begin(held, state, focused) {
+      if (ofDocument("getElementsByTagName")("*").length > MOST_ELEMENTS) {
+        forgetAll();
+        return null;
+      }
       if (watching) noteAll(observer.takeRecords());
       if (globals !== state) distrust("the document's state");
       globals = state;
@@ -200,22 +254,24 @@
       }
       since = performance.now();
       records = 0;
-      const pinned = new Set();
       const used = ++number;
       let count = 0;
 
-      function pin(at) {
-        pinned.add(at);
+      function spoilAround(at) {
         const part = find(at);
         if (part !== null) spoil(part);
+      }
+
+      function pin(at) {
+        pinned.add(at);
+        spoilAround(at);
       }
 
       function isRestless(at, tag, style) {
         if (RESTLESS.has(tag) || tag.includes("-") || pinned.has(at)) return true;
         if (shadowRoot.call(at) !== null || closedRootOf(at)) return true;
         if (hasAttribute.call(at, "popover") || hasAttribute.call(at, "contenteditable")) return true;
-        if (hasAttribute.call(at, "is")) return true;
-        return style.contentVisibility !== "visible" && style.contentVisibility !== "";
+        return hasAttribute.call(at, "is") || skips(style);
       }
 
       const walk = {
@@ -225,6 +281,8 @@
         // A document or shadow root that is going to be read.
         watch(root) {
           observer.observe(root, WATCHED);
+          if (looked.has(root)) return;
+          looked.add(root);
           for (const at of query(root, REFERRING)) {
             pin(at);
             if (localName.call(at) === "label" && at.control) pin(at.control);
@@ -234,19 +292,19 @@
         // What the element is: a part that says the same as before; one to be read, with `inside` set, and then to be
         // given to `close`; or null, of the trunk.
         open(at, decorated, disabling) {
-          count++;
           const known = partOf.get(at);
           if (known !== undefined && known.root === at && !known.stale && known.used === held) {
             const same = known.context === walk.context && known.decorated === decorated;
             if (same && known.disabling === disabling && isSteady(known)) {
               known.used = used;
-              count += known.elements.length;
+              count += known.size;
               return known;
             }
           }
           const isSlot = localName.call(at) === "slot";
           const elements = isSlot || count > MOST_ELEMENTS ? null : small(at);
           if (elements === null) {
+            count++;
             partOf.delete(at);
             trunk.add(at);
             return null;
@@ -254,39 +312,49 @@
           count += elements.length;
           walk.inside = true;
           return {
-            root: at, number: ++lastPart, used, stale: false, seen: 0, elements, labels: [], captions: [],
+            root: at, number: known !== undefined && known.root === at ? known.number : ++lastPart,
+            used, stale: false, seen: 0, elements, size: elements.length, labels: [], captions: [],
             context: walk.context, decorated, disabling,
-            styles: [], sights: [], displays: [], transforms: [], controls: [], states: [], pseudos: [], contents: [],
+            plain: true, // has boxes as its root has them and `display` says
+            checks: [], // element, style, display, visibility or sight, text-transform, ...
+            holders: null, // the styles of what holds other elements
+            controls: null, // place among the checks, state, ...
+            pseudos: null, // style, content and display, ...
           };
         },
 
         close(part) {
           walk.inside = false;
+          const [holders, controls, pseudos] = [[], [], []];
+          const shown = checkVisibility.call(part.root, VISIBLE);
+          part.plain = shown && part.elements.every((at) => !BOXLESS.has(localName.call(at)));
           for (const at of part.elements) {
             partOf.set(at, part);
             const tag = localName.call(at);
             const style = getComputedStyle(at);
             if (part.stale) continue;
             if (isRestless(at, tag, style) || at === focused) part.stale = true;
-            part.styles.push(style);
-            part.sights.push(sight(at, style));
-            part.displays.push(style.display);
-            part.transforms.push(style.textTransform);
             if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) part.stale = true;
-            if (CONTROLS.has(tag)) {
-              part.controls.push(at);
-              part.states.push(stateOf(at, tag));
+            if (firstElementChild.call(at) !== null) {
+              holders.push(style);
+              if (style.content !== "normal") part.stale = true;
             }
+            if (CONTROLS.has(tag)) controls.push(part.checks.length, stateOf(at, tag, style));
+            const transform = firstChild.call(at) === null ? null : style.textTransform;
+            part.checks.push(at, style, style.display, part.plain ? style.visibility : sight(at, style), transform);
             if (!part.decorated) continue;
             for (const which of ["::before", "::after"]) {
               const pseudo = getComputedStyle(at, which);
               const content = pseudo.content;
               if (content.includes("counter") || content.includes("quote")) part.stale = true;
-              part.pseudos.push(pseudo);
-              part.contents.push(`${content} ${pseudo.display}`);
+              pseudos.push(pseudo, `${content} ${pseudo.display}`);
             }
           }
-          if (part.stale) spoil(part);
+          part.elements = []; // `checks` has them
+          if (part.stale) return spoil(part);
+          if (holders.length) part.holders = holders;
+          if (controls.length) part.controls = controls;
+          if (pseudos.length) part.pseudos = pseudos;
         },
 
         // Ends the walk; the number that it is kept under, 0 when it is not.
@@ -307,7 +375,7 @@
           return context;
         },
       };
-      if (focused !== null) pin(focused);
+      if (focused !== null) spoilAround(focused);
       walk.watch(document);
       return walk;
     },

@@ -35,7 +35,7 @@ class Walk(msgspec.Struct, gc=False):
     value) one after the other, `boxes` (row, x, y, width, height), `labels` (caption, name that it gave).
     `last` is the greatest number given so far. Parts of the document (see parts.py) stand between rows OPENED
     and CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part
-    is kept.
+    is kept. `same` stands for all the rest: it is what the walk before said.
     """
 
     depths: tuple[int, ...] = ()
@@ -53,6 +53,7 @@ class Walk(msgspec.Struct, gc=False):
     cut: bool = False
     last: int = 0
     number: int = 0
+    same: bool = False
 
 
 _decode = msgspec.json.Decoder(Walk).decode

@@ -3,19 +3,16 @@
 Rule: on a page that was looked at before it costs one round trip, and what it says never belongs to another
 document than it names. The walk lives in the frame's isolated world and is held by its remote object id: that of a
 document that is gone is refused by Chrome, so no answer can come from the wrong one. The walk's numbers of
-elements become backend node ids by a second call for those that are new; the page keeps a new element until it is
-told that its id is known, so a reply that is lost costs one more question, never a mapping. Parts that say the
-same as before are not read again (js/walk_reuse.js): the page names them only where both sides mean the same last
-walk.
+elements become backend node ids by a second call for those that are new (walk_numbers.py). Parts that say the same
+as before are not read again (js/walk_reuse.js): the page names them only where both sides mean the same last walk.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from array import array
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,10 +30,10 @@ from cdpengine.snapshot.columns import Walk, decode_walk, nodes_of, role_bits
 from cdpengine.snapshot.kept_parts import Part, PartChanged, Parts
 from cdpengine.snapshot.node import Document, Source, has_few
 from cdpengine.snapshot.request import FrameRequest
+from cdpengine.snapshot.walk_numbers import CALL, InstalledWalk, loader_of, number_elements
 
 _GROUP = "cdpengine.walk"
-_TAKEN_GROUP = "cdpengine.walk.taken"
-"""The remote objects that live as long as a document is looked at, and those that live for a moment."""
+"""The remote objects that live as long as a document is looked at."""
 
 _TRIES = 4
 """How often a document may be replaced under the walk before its last refusal is passed on."""
@@ -47,19 +44,9 @@ _MOST_NUMBERS = 1_000_000
 """How many frames' walks of a session, of how many of these the parts, and how many elements of a document, are
 remembered."""
 
-_TAKEN_AT_ONCE = 10_000
-"""Chrome needs some 30 microseconds for each element whose id it is asked for."""
-
 _LONGEST = 24 * 3600.0
 _KEPT_BACK = 0.1
 """Of its share the walk in the page leaves this part to what comes after it."""
-
-_CALL = "function (...all) { return this(...all); }"
-_DEEP = {
-    "serialization": "deep",
-    "maxDepth": 2,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
 
 
 async def read_computed(request: FrameRequest) -> Document:
@@ -95,7 +82,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
             walk = await _walked(request, installed, kept)
             if walk is not None:
                 walked = time.perf_counter()
-                if await _number(request, installed, walk.last):
+                if await number_elements(request, installed, walk.last):
                     continue  # closed shadow roots were found: the walk goes through them, too
                 numbered = time.perf_counter()
                 document = _document(request, installed, walk, kept)
@@ -137,6 +124,11 @@ def _document(
     """Make the nodes; None when that needs parts that are not known, or are not the same any more."""
     if kept is None:
         return nodes_of(walk, installed.ids, frame_id=request.frame_id)
+    if walk.same:
+        if kept.document is None:
+            return None
+        _keep(request, installed, attrs.evolve(kept, number=walk.number))
+        return attrs.evolve(kept.document)
     parts = Parts(kept.parts)
     try:
         document = nodes_of(walk, installed.ids, frame_id=request.frame_id, parts=parts)
@@ -144,7 +136,8 @@ def _document(
         return None
     document.parts_reused = parts.reused
     if not has_few(document):
-        _keep(request, installed, _Kept(walk.number, parts.found) if walk.number else _NOTHING_KEPT)
+        document.renderings = {}
+        _keep(request, installed, _Kept(walk.number, parts.found, document) if walk.number else _NOTHING_KEPT)
     elif parts.reused:
         return None  # to such a document something may be added, which must not change older ones
     else:
@@ -165,36 +158,45 @@ def _keep(request: FrameRequest, installed: _Installed, kept: _Kept) -> None:
 
 @attrs.frozen(eq=False)
 class _Kept:
-    """The parts of the walk `number`, the last one of the document of which the answer came; 0: none."""
+    """The parts of the walk `number`, the last one of the document of which the answer came; 0: none.
+
+    `document` is what was made of that walk.
+    """
 
     number: int
     parts: Mapping[int, Part]
+    document: Document | None = None
 
 
 _NOTHING_KEPT = _Kept(0, {})
 
 
 @attrs.define(eq=False)
-class _Installed:
-    """The walk of one document: its remote object id, and the backend node ids of its numbers, from 0 on."""
+class _Installed(InstalledWalk):
+    """The walk of one document, and what of it is known here."""
 
-    object_id: str
-    loader_id: str
-    ids: array[int] = attrs.field(factory=lambda: array("q", [0]))
     kept: _Kept = _NOTHING_KEPT
 
 
 _Key = tuple[str, str | None]
 _remembered: WeakKeyDictionary[Session, OrderedDict[_Key, _Installed]] = WeakKeyDictionary()
 
+_PARTS = ("dom", "elements", "columns", "details", "styles", "reuse")
+"""The functions that walk.js takes, in this order: the files walk_*.js."""
+
 _OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.prototype"
 
 
 @cache
 def _installation(kit: str | None) -> str:
+<<<<<<< HEAD
     # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
     tables = json.dumps({"bits": role_bits()}, sort_keys=True)
     parts = f"{tables}, {script('walk_details')}, {script('walk_styles')}, {script('walk_reuse')}"
+=======
+    tables = json.dumps({"bits": role_bits()})
+    parts = ", ".join([tables, *(script(f"walk_{part}") for part in _PARTS)])
+>>>>>>> 7a826d4d4476344428b403d0e71b3bcaddcc1a21
     if kit is None:
         return f"{_OFFERED} ? {script('walk')}(null, {parts}) : null"
     return f"{script('walk')}({kit}, {parts})"
@@ -229,7 +231,7 @@ async def _installed(request: FrameRequest, kit: str | None) -> _Installed:
                 expected="another one, or a browser launched with computed_accessibility=True: this one does not "
                 "tell pages computed roles",
             )
-        installed = _Installed(object_id, await _loader_of(session, object_id))
+        installed = _Installed(object_id, await loader_of(session, object_id))
         if root is not None:
             await root.result()
     finally:
@@ -275,7 +277,7 @@ async def _walked(request: FrameRequest, installed: _Installed, kept: _Kept | No
         "Runtime.callFunctionOn",
         {
             "objectId": installed.object_id,
-            "functionDeclaration": _CALL,
+            "functionDeclaration": CALL,
             "arguments": arguments,
             "returnByValue": True,
         },
@@ -284,97 +286,6 @@ async def _walked(request: FrameRequest, installed: _Installed, kept: _Kept | No
     if reply.exception_details is not None:
         raise ProtocolError(f"the walk in the page failed: {_reason(reply.exception_details)}")
     return None if reply.result.value is None else decode_walk(reply.result.value)
-
-
-async def _number(request: FrameRequest, installed: _Installed, last: int) -> bool:
-    """Learn the backend node ids of the walk's numbers up to `last`, as far as they are new.
-
-    True when some of the elements turned out to have closed shadow roots, which the walk now knows.
-    """
-    session, ids = request.session, installed.ids
-    asked = adopted = False
-    while len(ids) <= last:
-        first = len(ids)
-        nodes = await _taken(session, installed, first, min(last, first + _TAKEN_AT_ONCE - 1))
-        asked = True
-        closed = {
-            first + place: root
-            for place, node in enumerate(nodes)
-            if node is not None and (root := node.closed_root()) is not None
-        }
-        if closed:
-            await _adopt(request, installed, closed)
-            adopted = True
-        if len(ids) < first + len(nodes):  # another snapshot may have asked for the same meanwhile
-            ids.extend(0 if node is None else node.backend_node_id for node in nodes[len(ids) - first :])
-    if asked and session.error() is None:
-        _post_call(session, installed, {"do": "forget", "known": len(ids) - 1})
-        session.post("Runtime.releaseObjectGroup", objectGroup=_TAKEN_GROUP)
-    return adopted
-
-
-async def _taken(
-    session: Session, installed: _Installed, first: int, upto: int
-) -> Sequence[_NodeValue | None]:
-    """Ask for the elements with the numbers from `first` to `upto`; None for one that is gone."""
-    reply = await session.request(
-        "Runtime.callFunctionOn",
-        {
-            "objectId": installed.object_id,
-            "functionDeclaration": _CALL,
-            "arguments": [{"value": {"do": "take", "from": first, "to": upto}}],
-            "serializationOptions": _DEEP,
-            "objectGroup": _TAKEN_GROUP,
-        },
-        _NodesReply,
-    )
-    nodes = reply.result.deep_serialized_value.value
-    if len(nodes) != upto - first + 1:
-        raise ProtocolError(f"{upto - first + 1} elements were asked for, {len(nodes)} came")
-    return [node.value for node in nodes]
-
-
-async def _adopt(request: FrameRequest, installed: _Installed, closed: Mapping[int, int]) -> None:
-    """Give the walk closed shadow roots: number of the host -> backend node id of the root."""
-    roots = []
-    for backend_node_id in closed.values():
-        node = Node(request.session, backend_node_id, request.frame_id, "a closed shadow root")
-        roots.append({"objectId": await request.worlds.resolve(node, _TAKEN_GROUP)})
-    await request.session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=_CALL,
-        arguments=[{"value": {"do": "adopt", "hosts": list(closed)}}, *roots],
-        returnByValue=True,
-    )
-
-
-def _post_call(session: Session, installed: _Installed, what: dict[str, Any]) -> None:
-    """Call the walk's function without waiting for its answer."""
-    session.post(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=_CALL,
-        arguments=[{"value": what}],
-        returnByValue=True,
-    )
-
-
-async def _loader_of(session: Session, object_id: str) -> str:
-    """Return the loader id of the document that the walk was made for."""
-    reply = await session.request(
-        "Runtime.callFunctionOn",
-        {
-            "objectId": object_id,
-            "functionDeclaration": _CALL,
-            "arguments": [{"value": {"do": "document"}}],
-            "serializationOptions": _DEEP,
-            "objectGroup": _TAKEN_GROUP,
-        },
-        _NodeReply,
-    )
-    node = reply.result.deep_serialized_value.value
-    return "" if node is None else node.loader_id
 
 
 def _result(reply: dict[str, Any]) -> dict[str, Any]:
@@ -400,62 +311,3 @@ class _Text(msgspec.Struct):
 class _TextReply(msgspec.Struct, rename="camel"):
     result: _Text
     exception_details: Any = None
-
-
-_HOSTS = frozenset(
-    {
-        "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header",
-        "main", "nav", "p", "section", "span",
-    }
-)  # fmt: skip
-"""The elements of HTML's own that a page can attach a shadow root to (DOM standard, `attachShadow`)."""
-
-
-class _ShadowValue(msgspec.Struct, rename="camel", gc=False):
-    backend_node_id: int = 0
-    mode: str = ""
-
-
-class _ShadowRoot(msgspec.Struct, gc=False):
-    value: _ShadowValue | None = None
-
-
-class _NodeValue(msgspec.Struct, rename="camel", gc=False):
-    backend_node_id: int = 0
-    loader_id: str = ""
-    local_name: str = ""
-    shadow_root: _ShadowRoot | None = None
-
-    def closed_root(self) -> int | None:
-        """Return the backend node id of the closed shadow root that a page attached.
-
-        What the browser itself attaches, to a `select` for example, is called closed too.
-        """
-        root = None if self.shadow_root is None else self.shadow_root.value
-        if root is None or root.mode != "closed":
-            return None
-        return root.backend_node_id if "-" in self.local_name or self.local_name in _HOSTS else None
-
-
-class _DeepNode(msgspec.Struct, gc=False):
-    value: _NodeValue | None = None
-
-
-class _DeepNodes(msgspec.Struct):
-    value: tuple[_DeepNode, ...] = ()
-
-
-class _NodesResult(msgspec.Struct, rename="camel"):
-    deep_serialized_value: _DeepNodes = msgspec.field(default_factory=_DeepNodes)
-
-
-class _NodesReply(msgspec.Struct):
-    result: _NodesResult
-
-
-class _NodeResult(msgspec.Struct, rename="camel"):
-    deep_serialized_value: _DeepNode = msgspec.field(default_factory=_DeepNode)
-
-
-class _NodeReply(msgspec.Struct):
-    result: _NodeResult

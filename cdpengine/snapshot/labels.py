@@ -1,6 +1,7 @@
 """Labels: where the labels of boxes go on a picture, and drawing them. Pure; Pillow is loaded when it is drawn.
 
-Rule: every label is inside the picture; it covers another label only where each place beside its box is taken.
+Rule: every label is inside the picture; it covers another label only where each place at its box is taken, and of
+these places it takes the one where it hides least.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from cdpengine.snapshot.refs import Ref
 _COLOURS = ("#b00020", "#0b57d0", "#146c2e", "#7b1fa2", "#8a4b00", "#00658f", "#5a4fcf", "#9c0063")
 """Dark enough for white letters (contrast of 4.5 and more)."""
 
-_TEXT = 11.0
-_PADDING = 2.0
+_TEXT = 10.0
+_PADDING = 1.5
 _CELL = 64
+
+_STEP = 32
+"""The difference of brightness (of 255) between neighbours from which on there is something to be seen."""
 
 
 @attrs.frozen
@@ -76,11 +80,13 @@ def place_labels(
     boxes: Sequence[tuple[str, Box]],
     size: tuple[float, float],
     measure: Callable[[str], tuple[float, float]],
+    drawn: Callable[[Box], float] = lambda _: 0.0,
 ) -> list[Label]:
     """Find a place for the label of each box that is in a picture of that size; the others get none.
 
-    `measure` says how wide and how high a text is. In turn are tried: above the box's left corner, left, right and
-    below of it, inside at its corners; what covers least of other labels is taken, and then least of boxes.
+    `measure` says how wide and how high a text is, `drawn` how much there is to be seen in a place. In turn are
+    tried: above the box's left corner, left, right and below of it, inside at its corners; what covers least of
+    other labels is taken, then least of what is drawn and of boxes.
     """
     width, height = size
     taken, framed = _Taken(), _Taken()
@@ -102,7 +108,7 @@ def place_labels(
         places: list[Box] = [
             (max(0.0, min(left, width - w)), max(0.0, min(top, height - h)), w, h) for left, top in candidates
         ]
-        best = min(places, key=lambda place: (taken.covered(place), framed.covered(place)))
+        best = min(places, key=lambda place: (taken.covered(place), drawn(place) + framed.covered(place) / 2))
         taken.add(best)
         out.append(Label(text, box, best))
     return out
@@ -142,12 +148,18 @@ def draw_labels(
     Raises EngineError when Pillow is not installed.
     """
     try:
-        from PIL import Image, ImageDraw, ImageFont
+        from PIL import Image, ImageDraw, ImageFilter, ImageFont
     except ImportError as missing:
         raise EngineError("refs on pictures need Pillow: pip install pillow") from missing
 
     with Image.open(io.BytesIO(picture)) as opened:
         image = opened.convert("RGB")
+    edges = image.convert("L").filter(ImageFilter.FIND_EDGES).point([0] * _STEP + [255] * (256 - _STEP))
+
+    def drawn(place: Box) -> float:
+        x, y, w, h = place
+        return edges.crop((int(x), int(y), int(x + w) + 1, int(y + h) + 1)).histogram()[255]
+
     scale = image.width / width if width > 0 else 1.0
     font = ImageFont.load_default(size=_TEXT * scale)
     pixels = [(text, tuple(value * scale for value in box)) for text, box in boxes]
@@ -158,6 +170,7 @@ def draw_labels(
         [(text, (box[0], box[1], box[2], box[3])) for text, box in pixels],
         (image.width, image.height),
         lambda text: (font.getlength(text) + 2 * padding, _TEXT * scale + 2 * padding),
+        drawn,
     )
     colours = [_COLOURS[number % len(_COLOURS)] for number in range(len(labels))]
     for label, colour in zip(labels, colours, strict=True):

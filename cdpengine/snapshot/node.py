@@ -12,6 +12,9 @@ import attrs
 
 if TYPE_CHECKING:
     from cdpengine.snapshot.axtree import AXTree
+    from cdpengine.snapshot.options import SnapshotOptions
+    from cdpengine.snapshot.refs import Ref
+    from cdpengine.snapshot.render import Rendering
 
 Kind = Literal["interactive", "content", "structural", "text"]
 
@@ -65,7 +68,8 @@ class Document:
     of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
     and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
     tree, kept on request. `renderer_id` names the process that the document is in (browser/renderer.py);
-    documents read by one program have all of them one, or none has.
+    documents read by one program have all of them one, or none has. `renderings` is there where later documents
+    may have the same nodes: what they were last made into, shared by all of these documents.
     """
 
     roots: list[Node]
@@ -83,6 +87,7 @@ class Document:
     parts_reused: int = 0
     viewport: tuple[float, float] | None = None
     ax: AXTree | None = None
+    renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] | None = None
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:

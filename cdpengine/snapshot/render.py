@@ -62,7 +62,21 @@ class Rendering:
 
 
 def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
-    """Return the text of the document's nodes and of the documents in its frames, as the options say."""
+    """Return the text of the document's nodes and of the documents in its frames, as the options say.
+
+    A document that has the nodes of an earlier one, with the same refs, is not gone through again.
+    """
+    known = document.renderings
+    if known is None:
+        return _rendered(document, refs, options)
+    last = known.get(options)
+    if last is None or last[0] != refs:
+        known.clear()
+        known[options] = last = refs, _rendered(document, refs, options)
+    return last[1]
+
+
+def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
     lines = _MODES[options.mode](document, refs, options)
     remarks = list(lines.remarks)
     gaps = _gaps(document, refs)

@@ -98,6 +98,7 @@ PAGE = f"""<!doctype html>{SHEET}<main>{rows(30)}
 <div><i class=has>Unless flag</i><button>z</button></div><div id=t>Described</div>
 <div><button aria-describedby=t>w</button></div><div id=host><button>light</button></div>
 <div><select id=s><option>One<option>Two</select><input type=password id=p></div>
+<div><button aria-describedby=late>v</button></div><div><details open><summary>Sum</summary><i>In it</i></details></div>
 <p class=made>text</p><div><fieldset id=fs><input aria-label=In></fieldset></div></main>"""
 
 CHANGES = {
@@ -137,6 +138,18 @@ CHANGES = {
     "a validity": ("f.setCustomValidity('no')", "[invalid]"),
     "a base": ("document.head.innerHTML += '<base href=\"http://elsewhere/\">'", "http://elsewhere/3"),
     "a moved row": ("document.querySelector('ul').prepend(document.querySelector('li:last-child'))", None),
+    "what an old reference leads to now": (
+        "document.querySelector('.made').id = 'late'",
+        '[description="text"]',
+    ),
+    "what is shown instead of elements": (
+        "document.styleSheets[0].insertRule('li { content: url(data:image/gif;base64,R0lGODlhAQABAAAAACw=) }')",
+        None,
+    ),
+    "what closed details hold": (
+        "document.styleSheets[0].insertRule('details::details-content { content-visibility: hidden }')",
+        None,
+    ),
     "an animation": (
         "document.querySelector('h1').animate([{ visibility: 'hidden' }], { duration: 1e6, fill: 'both' }).finish()",
         None,
@@ -199,6 +212,40 @@ async def test_a_new_document_begins_anew(page: cdpengine.Page, httpserver: HTTP
     await page.set_content(rows(40))
     assert (await page.snapshot()).stats.parts_reused == 0
     assert await compared(page) > 35
+
+
+async def test_a_large_page(page: cdpengine.Page) -> None:
+    await page.set_content(
+        "".join(f'<p><a href="#{number}">Part {number}</a></p>' for number in range(20_500))
+    )
+    await page.snapshot()
+    assert (await page.snapshot()).stats.parts_reused == 20_500
+
+
+async def test_a_page_that_stays_as_it_is(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/").respond_with_data(
+        f"{rows(20)}<table><th>Head<td>x</table>", content_type="text/html"
+    )
+    await page.goto(httpserver.url_for("/"))
+    await page.snapshot()
+    reused = [await compared(page) for _ in range(3)]
+    assert reused[0] == reused[1] == reused[2] >= 20
+    whole = (await page.snapshot()).text
+    assert (await page.snapshot(interactive=True)).text != whole
+    assert (await page.snapshot()).text == whole
+    await page.evaluate("() => { document.title = 'New'; history.pushState(null, '', '/deeper/') }")
+    snapshot = await page.snapshot()
+    assert (snapshot.title, snapshot.url) == ("New", httpserver.url_for("/deeper/"))
+    await page.evaluate(
+        "() => { const frame = document.createElement('iframe'); document.body.append(frame) }"
+    )
+    for count in range(3):
+        await page.evaluate(
+            "n => { document.querySelector('iframe').contentDocument.body.innerHTML = `<button>In ${n}</button>` }",
+            count,
+        )
+        assert f'"In {count}"' in (await page.snapshot()).text
+        await compared(page)
 
 
 async def test_two_that_look_at_one_page(

@@ -225,6 +225,7 @@ class ScriptedParts(ScriptedDocuments):
         self.buttons = ["a", "b", "c"]
         self.number = 0
         self.told: list[int | None] = []
+        self.same = False
         self.part = 1
 
     def call(self, request: Request) -> Answer:
@@ -239,6 +240,8 @@ class ScriptedParts(ScriptedDocuments):
             return answer
         known = self.number and self.told[-1] == self.number
         self.number += 1
+        if known and self.same:
+            return {"number": self.number, "same": True, "last": len(self.buttons)}
         if known:
             rows = [(0, -4, self.part, "")]
         else:
@@ -260,6 +263,21 @@ async def test_parts_are_named_only_after_their_walk_came(connection: Connection
     assert documents.right(await read_computed(attrs.evolve(request, fresh=True)))
     assert (await read_computed(request)).parts_reused == 1
     assert documents.told == [0, 1, 2, None, 3]
+
+
+async def test_what_the_walk_before_said(connection: Connection, peer: ScriptedPeer) -> None:
+    documents = ScriptedParts(peer)
+    request = await request_of(connection, peer)
+    documents.same = True
+    first = await read_computed(request)
+    for _ in range(2):
+        document = await read_computed(request)
+        assert documents.right(document)
+        assert document is not first
+        assert document.roots is first.roots
+    documents.same = False
+    assert documents.right(await read_computed(request))
+    assert documents.told == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("lost", [2, 3, 5])

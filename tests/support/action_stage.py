@@ -43,6 +43,7 @@ window.watch = function (names, root) {
 
 MOUSE_EVENTS = "mousemove mousedown mouseup click dblclick auxclick contextmenu"
 KEY_EVENTS = "keydown keypress beforeinput input keyup"
+BUTTON = "<button id=go style='position:absolute;left:100px;top:50px;width:80px;height:20px'>Go</button>"
 
 
 class DialogWatch:
@@ -185,3 +186,8 @@ async def open_stage(endpoint: str) -> AsyncIterator[Stage]:
         )
         keyboard = Keyboard(session, dialogs, mac=False)
         yield Stage(session, dialogs, Mouse(session, dialogs, keyboard=keyboard), keyboard)
+
+
+async def clicked(stage: Stage) -> list[str]:
+    """What the page says was clicked."""
+    return [entry["target"] for entry in await stage.record("click")]

@@ -102,3 +102,16 @@ def test_drawing_keeps_the_size_and_marks_the_box_at_its_scale() -> None:
         assert image.getpixel((60, 60)) == (0xB0, 0x00, 0x20)
         assert image.getpixel((139, 60)) == (0xB0, 0x00, 0x20)
         assert image.getpixel((142, 60)) == (255, 255, 255)
+
+
+def test_a_label_hides_nothing_where_something_beside_its_box_is_plain() -> None:
+    picture = Image.new("RGB", (200, 100), "white")
+    for x in range(0, 200, 2):  # something to be read everywhere but below the box
+        picture.paste("black", (x, 0, x + 1, 60))
+    out = io.BytesIO()
+    picture.save(out, "PNG")
+    box = (80.0, 40.0, 40.0, 20.0)
+    drawn = draw_labels(out.getvalue(), [("e1", box)], width=200, image_format="png", quality=None)
+    with Image.open(io.BytesIO(drawn)) as image:
+        assert image.crop((0, 0, 200, 38)).tobytes() == picture.crop((0, 0, 200, 38)).tobytes()
+        assert image.crop((80, 62, 120, 74)).getcolors() != [(40 * 12, (255, 255, 255))]

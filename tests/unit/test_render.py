@@ -6,6 +6,7 @@ import itertools
 import json
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,8 +27,10 @@ from snapshot_trees import (
 
 from cdpengine.errors import InvalidArgument
 from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.render import SnapshotOptions
+from cdpengine.snapshot.refs import RefTable
+from cdpengine.snapshot.render import SnapshotOptions, render
 from cdpengine.snapshot.text import collapse_space, quote, shorten
+from cdpengine.snapshot.tree import fold
 
 # --- recorded pages --------------------------------------------------------------------------------------
 
@@ -289,6 +292,17 @@ def test_a_deep_page_does_not_make_a_text_of_indentation() -> None:
     assert shown.stats.lines == depth
     assert shown.stats.chars < depth * 250
     assert snapshot_of(decode_ax_tree(encoded({"nodes": nodes})), max_depth=5_000).stats.lines == 5_002
+
+
+def test_what_stays_the_same_is_rendered_once() -> None:
+    table, document = RefTable(), fold(tree(("button", "A"), ("link", "B")))
+    document.renderings = {}
+    refs, options = table.assign([document]), SnapshotOptions()
+    first = render(document, refs, options)
+    assert render(document, table.assign([document]), options) is first
+    assert render(document, refs, SnapshotOptions(max_depth=0)).text == first.text
+    refs[document.roots[0]] = attrs.evolve(refs[document.roots[0]], id="e77")
+    assert "e77" in render(document, refs, options).text
 
 
 def test_nothing_to_show_is_said() -> None:

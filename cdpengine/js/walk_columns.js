@@ -1,0 +1,75 @@
+// The columns of one walk: what is found goes into them row by row. A part of walk.js, which calls it for each walk.
+(function () {
+  "use strict";
+
+  const TEXT = -1;
+  const EDGE = -2;
+  const CAPTION_EDGE = -3;
+
+  const roles = [];
+  const roleNumbers = new Map();
+  const depths = [];
+  const kinds = [];
+  const uids = [];
+  const texts = [];
+  const extras = []; // row, key, value, ...
+  const boxes = [];
+
+  function roleNumber(role) {
+    let number = roleNumbers.get(role);
+    if (number === undefined) {
+      number = roles.push(role) - 1;
+      roleNumbers.set(role, number);
+    }
+    return number;
+  }
+
+  function row(depth, kind, uid, text) {
+    uids.push(uid);
+    texts.push(text);
+    depths.push(depth);
+    return kinds.push(kind) - 1;
+  }
+
+  function addText(depth, text) {
+    const end = kinds.length - 1;
+    if (end >= 0 && kinds[end] === TEXT && depths[end] === depth) texts[end] += text;
+    else row(depth, TEXT, 0, text);
+  }
+
+  function addEdge(depth, caption) {
+    const end = kinds.length - 1;
+    if (caption === 0 && end >= 0 && kinds[end] === EDGE && depths[end] === depth) return;
+    row(depth, caption === 0 ? EDGE : CAPTION_EDGE, caption, "");
+  }
+
+  function extra(at, key, value) {
+    extras.push(at, key, value);
+  }
+
+  function noteBox(line, box) {
+    boxes.push(line, round(box.x), round(box.y), round(box.width), round(box.height));
+  }
+
+  function round(pixels) {
+    return Math.round(pixels * 100) / 100;
+  }
+
+  // Leaves out what is not whole, after an error in the middle of a row.
+  function shorten() {
+    for (const column of [depths, uids, texts]) column.length = kinds.length;
+    extras.length -= extras.length % 3;
+    boxes.length -= boxes.length % 5;
+  }
+
+  const columns = {
+    roles,
+    depths, // of each row: how many shown elements it is in
+    kinds, // twice its role's number, plus 1 when it can take the focus; below 0: text, edges of blocks, parts
+    uids,
+    texts, // the name of an element, or the text
+    extras,
+    boxes,
+  };
+  return { columns, roleNumber, row, addText, addEdge, extra, noteBox, shorten };
+})

@@ -1,0 +1,208 @@
+"""Clicks that cannot be made yet, or at all: waited for, refused with the reason, and never sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+from action_stage import BUTTON, Stage, clicked
+from pytest_httpserver import HTTPServer
+
+from cdpengine.errors import (
+    Covered,
+    Disabled,
+    InvalidArgument,
+    Invisible,
+    StaleRef,
+    Unstable,
+)
+
+pytestmark = pytest.mark.chrome
+
+# --- refusals -------------------------------------------------------------------------------------------------
+
+
+async def test_covered_names_the_cover_and_nothing_is_clicked(stage: Stage) -> None:
+    await stage.show(
+        BUTTON
+        + "<div class='overlay dark' id=x style='position:fixed;inset:0;background:#0008'>Please wait</div>"
+    )
+    with pytest.raises(Covered) as caught:
+        await stage.click("#go", timeout=0.5)
+    assert caught.value.covered_by == "div#x.overlay.dark 'Please wait'"
+    assert "Please wait" in str(caught.value)
+    assert "looked" in caught.value.steps[-1]
+    assert await stage.record() == []
+
+
+async def test_waits_until_the_cover_is_gone(stage: Stage) -> None:
+    await stage.show(BUTTON + "<div id=x style='position:fixed;inset:0'></div>")
+    await stage.js("void setTimeout(() => x.remove(), 200)")
+    await stage.click("#go")
+    assert await clicked(stage) == ["go"]
+
+
+async def test_partly_covered_is_clicked_where_it_shows(stage: Stage) -> None:
+    await stage.show(
+        BUTTON + "<div style='position:absolute;left:95px;top:45px;width:70px;height:30px'></div>"
+    )
+    await stage.click("#go")
+    record = await stage.record("click")
+    assert [e["target"] for e in record] == ["go"]
+    assert record[0]["x"] >= 165
+
+
+async def test_force_clicks_what_is_there(stage: Stage) -> None:
+    await stage.show(BUTTON + "<div id=x style='position:fixed;inset:0'></div>")
+    await stage.click("#go", force=True)
+    assert await clicked(stage) == ["x"]
+
+
+async def test_pointer_events_none_is_named(stage: Stage) -> None:
+    await stage.show("<div id=under><button id=go style='pointer-events:none'>Go</button></div>")
+    with pytest.raises(Covered, match="pointer-events: none"):
+        await stage.click("#go", timeout=0.5)
+    assert await stage.record() == []
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("<button id=go disabled>Go</button>", "it is disabled"),
+        ("<fieldset id=set disabled><button id=go>Go</button></fieldset>", "disabled by fieldset#set"),
+        ("<button disabled id=outer><b id=go>Go</b></button>", "its ancestor button#outer"),
+        ("<button id=go aria-disabled=true>Go</button>", "aria-disabled"),
+        ("<div inert id=box><button id=go>Go</button></div>", "is inert"),
+        ("<label id=go>Name <input id=field disabled></label>", "its control input#field is disabled"),
+    ],
+)
+async def test_disabled(stage: Stage, body: str, reason: str) -> None:
+    await stage.show(body)
+    with pytest.raises(Disabled) as caught:
+        await stage.click("#go", timeout=0.5)
+    assert reason in caught.value.reason
+    assert await stage.record() == []
+
+
+async def test_legend_of_a_disabled_fieldset_is_enabled(stage: Stage) -> None:
+    await stage.show("<fieldset disabled><legend><button id=go>Go</button></legend></fieldset>")
+    await stage.click("#go")
+    assert await clicked(stage) == ["go"]
+
+
+async def test_waits_until_enabled(stage: Stage) -> None:
+    await stage.show("<button id=go disabled>Go</button>")
+    await stage.js("void setTimeout(() => { go.disabled = false }, 150)")
+    await stage.click("#go")
+    assert await clicked(stage) == ["go"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("<button id=go style='display:none'>Go</button>", "it has display: none"),
+        ("<div id=box style='display:none'><button id=go>Go</button></div>", "its ancestor div#box"),
+        ("<button id=go style='visibility:hidden'>Go</button>", "visibility: hidden"),
+        ("<div id=go style='width:0;height:0'></div>", "its size is 0 x 0"),
+        ("<input type=hidden id=go>", "type hidden"),
+        ("<select size=2><option id=go>One</option></select>", "select()"),
+        ("<div id=go style='display:contents'></div>", "it has no box"),
+        ("<button id=go style='position:fixed;left:-500px'>Go</button>", "cannot be scrolled there"),
+    ],
+)
+async def test_invisible(stage: Stage, body: str, reason: str) -> None:
+    await stage.show(body)
+    with pytest.raises(Invisible) as caught:
+        await stage.click("#go", timeout=0.5)
+    assert reason in caught.value.reason
+    assert await stage.record() == []
+
+
+async def test_waits_until_shown(stage: Stage) -> None:
+    await stage.show("<button id=go style='display:none'>Go</button>")
+    await stage.js("void setTimeout(() => { go.style.display = '' }, 150)")
+    await stage.click("#go")
+    assert await clicked(stage) == ["go"]
+
+
+async def test_detached_is_stale_at_once(stage: Stage) -> None:
+    await stage.show(BUTTON)
+    node = await stage.node("#go")
+    await stage.js("window.kept = go; go.remove()")
+    with trio.fail_after(2), pytest.raises(StaleRef, match="no longer in the document"):
+        await stage.click(node, timeout=30)
+
+
+async def test_detached_while_waiting_is_stale(stage: Stage) -> None:
+    await stage.show("<button id=go disabled>Go</button>")
+    await stage.js("void setTimeout(() => go.remove(), 150)")
+    with trio.fail_after(3), pytest.raises(StaleRef):
+        await stage.click("#go", timeout=30)
+
+
+async def test_document_replaced_while_waiting_is_stale(stage: Stage, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/next").respond_with_data(
+        "<button id=go>Other</button>", content_type="text/html"
+    )
+    await stage.show("<button id=go disabled>Go</button>")
+    await stage.js(f"void setTimeout(() => {{ location = {httpserver.url_for('/next')!r} }}, 150)")
+    with trio.fail_after(5), pytest.raises(StaleRef):
+        await stage.click("#go", timeout=30)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"button": "primary"},
+        {"count": 0},
+        {"count": True},
+        {"modifiers": ("Hyper",)},
+        {"modifiers": ("Enter",)},
+        {"position": (1,)},
+        {"position": (float("nan"), 0)},
+    ],
+)
+async def test_wrong_arguments_send_nothing(stage: Stage, options: dict[str, Any]) -> None:
+    await stage.show(BUTTON)
+    node = await stage.node("#go")
+    sent = stage.session.connection.statistics().sent
+    with pytest.raises(InvalidArgument):
+        await stage.click(node, **options)
+    assert stage.session.connection.statistics().sent == sent
+
+
+# --- movement -------------------------------------------------------------------------------------------------
+
+
+async def test_waits_until_an_animation_has_settled(stage: Stage) -> None:
+    await stage.show(BUTTON)
+    await stage.js("void go.animate([{left: '600px'}, {left: '100px'}], {duration: 300})")
+    await stage.click("#go")
+    assert [(e["target"], e["x"]) for e in await stage.record("click")] == [("go", 140)]
+
+
+async def test_endless_animation_is_unstable_at_the_deadline(stage: Stage) -> None:
+    await stage.show(BUTTON)
+    await stage.js("void go.animate([{left: '0'}, {left: '600px'}], {duration: 900, iterations: Infinity})")
+    with pytest.raises(Unstable, match="keeps moving"):
+        await stage.click("#go", timeout=0.5)
+    assert await stage.record("mousedown") == []
+
+
+async def test_animation_inside_a_shadow_root_counts(stage: Stage) -> None:
+    await stage.show("<div id=host></div>")
+    await stage.js(
+        "host.attachShadow({mode: 'open'}).innerHTML = '<button style=\"position:absolute;left:0\">Go</button>',"
+        "void host.shadowRoot.firstChild.animate([{left: '0'}, {left: '500px'}],"
+        " {duration: 900, iterations: Infinity})"
+    )
+    with pytest.raises(Unstable):
+        await stage.click(await stage.node("host.shadowRoot.firstChild"), timeout=0.5)
+
+
+async def test_spinner_elsewhere_does_not_disturb(stage: Stage) -> None:
+    await stage.show(BUTTON + "<div id=spin style='width:9px;height:9px'></div>")
+    await stage.js("void spin.animate([{opacity: 0}, {opacity: 1}], {duration: 200, iterations: Infinity})")
+    await stage.click("#go")
+    assert await clicked(stage) == ["go"]

@@ -1,0 +1,138 @@
+"""Hover, tap and wheel, scrolling into view, and what is drawn over a page."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from pointer_page import at, node, record, show
+
+import cdpengine
+from cdpengine.action.geometry import Point
+from cdpengine.errors import (
+    InvalidArgument,
+    Invisible,
+)
+
+pytestmark = pytest.mark.chrome
+
+# --- hover, tap, wheel ----------------------------------------------------------------------------------------
+
+
+async def test_hover(page: cdpengine.Page) -> None:
+    await show(page, f"<button id=go disabled style='{at(100, 50)}'>Go</button>")
+    outcome = await page.hover(await node(page, "go"), timeout=5)
+    moves = await record(page)
+    assert {(entry["type"], entry["target"], entry["buttons"]) for entry in moves} <= {("mousemove", "go", 0)}
+    assert await page.evaluate("go.matches(':hover')") is True
+    assert outcome.point == Point(140, 65)
+    # Once more at the same place: seen again.
+    assert (await page.hover(await node(page, "go"), timeout=5)).received_by == outcome.received_by
+
+
+async def test_hover_sends_no_key_events(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        "<input id=field autofocus accesskey=a><button id=go>Go</button><script>keys = [];"
+        "for (const name of 'keydown keypress keyup beforeinput input textInput'.split(' '))"
+        " addEventListener(name, (event) => keys.push(name), true); field.focus()</script>",
+    )
+    await page.hover(await node(page, "go"), timeout=5)
+    assert await page.evaluate("[keys, field.value, document.activeElement.id]") == [[], "", "field"]
+
+
+async def test_tap(page: cdpengine.Page) -> None:
+    await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
+    outcome = await page.tap(await node(page, "go"), timeout=5)
+    seen = await record(page, "pointerdown", "touchstart", "touchend", "click")
+    assert [(e["type"], e["target"]) for e in seen] == [
+        ("pointerdown", "go"),
+        ("touchstart", "go"),
+        ("touchend", "go"),
+        ("click", "go"),
+    ]
+    assert seen[0]["pointer"] == "touch"
+    assert outcome.delivered
+    await page.evaluate("go.addEventListener('touchend', (event) => event.preventDefault())")
+    assert (await page.tap(await node(page, "go"), timeout=5)).events == (
+        "pointerdown",
+        "touchstart",
+        "pointerup",
+        "touchend",
+    )
+    await page.touch.tap(110, 60)
+
+
+async def test_scroll_over_a_scroller_and_the_page(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        "<div id=box style='width:200px;height:100px;overflow:auto'><p style='height:900px'>x</p></div>"
+        "<p style='height:4000px'>y</p>",
+    )
+    box = await node(page, "box")
+    outcome = await page.scroll(0, 130, box, timeout=5)
+    assert outcome.delivered
+    assert await page.evaluate("[box.scrollTop, scrollY]") == [130, 0]
+    await page.mouse.move(300, 300)
+    await page.scroll(0, 240, timeout=5)
+    assert await page.evaluate("[box.scrollTop, scrollY]") == [130, 240]
+    wheels = await record(page, "wheel")
+    assert [(e["deltaY"], e["trusted"]) for e in wheels] == [(130, True), (240, True)]
+    await page.scroll(0, -1000, timeout=5)
+    assert await page.evaluate("scrollY") == 0
+
+
+async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        "<div style='height:2000px'></div><div id=go style='width:120px;height:40px;background:#00f'></div>"
+        "<div style='height:2000px'></div><i id=gone hidden></i>",
+    )
+    go = await node(page, "go")
+    below = await page.bounding_box(go)
+    assert below is not None
+    assert (below.y, below.width, below.height) == (2000, 120, 40)
+    await page.scroll_into_view(go, timeout=5)
+    box = await page.bounding_box(go)
+    assert box is not None
+    assert 0 <= box.y <= await page.evaluate("innerHeight - 40")
+    assert await page.bounding_box(await node(page, "gone")) is None
+    with pytest.raises(Invisible):
+        await page.scroll_into_view(await node(page, "gone"), timeout=0.5)
+    with pytest.raises(Invisible):
+        await page.screenshot(target=await node(page, "gone"), timeout=0.5)
+    await page.evaluate("scrollTo(0, 0)")
+    picture = await page.screenshot(target=go)
+    assert [int.from_bytes(picture[start : start + 4], "big") for start in (16, 20)] == [120, 40]
+    with pytest.raises(InvalidArgument):
+        await page.screenshot(target=go, full_page=True)
+
+
+async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
+    await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
+    go = await node(page, "go")
+    before, markup = await page.screenshot(), await page.content()
+    async with page.highlight(go, info=False):
+        assert await page.content() == markup
+        with trio.fail_after(5):
+            while await page.screenshot() == before:
+                await trio.lowlevel.checkpoint()
+    with trio.fail_after(5):
+        while await page.screenshot() != before:
+            await trio.lowlevel.checkpoint()
+    with pytest.raises(InvalidArgument):
+        async with page.highlight(go, color="blue"):
+            pass
+    await page.evaluate("go.remove()")
+    with pytest.raises(Invisible):
+        async with page.highlight(go):
+            pass
+
+
+async def test_scrolling_over_what_scrolls_away_itself(page: cdpengine.Page) -> None:
+    await show(page, "<div style='height:3000px'></div><button id=go>Go</button>")
+    go = await node(page, "go")
+    assert (await page.scroll_into_view(go)).target
+    outcome = await page.scroll(0, -500, go)
+    assert outcome.delivered
+    assert await page.evaluate("go.getBoundingClientRect().top > innerHeight") is True
+    assert [entry["deltaY"] for entry in await record(page, "wheel")] == [-500]
