@@ -1,7 +1,8 @@
 """Snapshots by page size and source, beside Playwright's `aria_snapshot(mode="ai")` and a bare `getFullAXTree`.
 
 Rule: everything drives the same Chromium binary on the same pages, in turns A B A B in one run; the figures that count
-are the ratios. The first look at a page, when Chrome builds its accessibility tree, is not counted: the warm page is.
+are the ratios; beside them stands what one round trip takes in the same turns. The first look at a page, when Chrome
+builds its accessibility tree, is not counted: the warm page is.
 
 Run: `python -m benchmarks.snapshot [--turns N] [--quick] [--memory] [--json FILE]`.
 """
@@ -105,6 +106,8 @@ async def one_page(
         return lambda: page.snapshot(source=source, timeout=120)  # type: ignore[arg-type]
 
     ways = {source: by(None if source == "default" else source) for source in sources}
+    # What nothing can be faster than: one question that means no work at all.
+    ways["round trip"] = lambda: page.session.call("Runtime.evaluate", expression="0")
     if "ax" in sources:
         ways["wire"] = lambda: page.session.request("Accessibility.getFullAXTree", {}, msgspec.Raw)
     taken = await measure(playwright, ways, turns)
