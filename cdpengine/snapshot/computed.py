@@ -189,14 +189,9 @@ _OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.pro
 
 @cache
 def _installation(kit: str | None) -> str:
-<<<<<<< HEAD
     # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
     tables = json.dumps({"bits": role_bits()}, sort_keys=True)
-    parts = f"{tables}, {script('walk_details')}, {script('walk_styles')}, {script('walk_reuse')}"
-=======
-    tables = json.dumps({"bits": role_bits()})
     parts = ", ".join([tables, *(script(f"walk_{part}") for part in _PARTS)])
->>>>>>> 7a826d4d4476344428b403d0e71b3bcaddcc1a21
     if kit is None:
         return f"{_OFFERED} ? {script('walk')}(null, {parts}) : null"
     return f"{script('walk')}({kit}, {parts})"
