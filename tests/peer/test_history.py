@@ -1,0 +1,47 @@
+"""The way through the history, with a browser that moves a frame first and the page's own document after it."""
+
+from __future__ import annotations
+
+import pytest
+from scripted_browser import ScriptedBrowser
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.testing import Refusal, Request
+from cdpengine.testing.peer import Answer
+
+ENTRIES = [{"id": 1, "url": "https://a.example/"}, {"id": 2, "url": "https://b.example/"}]
+
+
+@pytest.mark.parametrize("words", ["Not attached to an active page", "Something else"])
+async def test_the_history_is_asked_while_the_document_is_being_replaced(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, words: str
+) -> None:
+    inner = {"id": "F1", "parentId": "T1", "url": "https://a.example/x"}
+    scripted.page_event("Page.frameAttached", {"frameId": "F1", "parentFrameId": "T1"})
+    scripted.page_event("Page.frameNavigated", {"frame": inner | {"loaderId": "F1.1"}})
+    asked = 0
+
+    def history(_request: Request) -> Answer:
+        nonlocal asked
+        asked += 1
+        if asked == 2:  # the frame has moved, the page is about to
+            return Refusal(-32000, words)
+        if asked == 3:
+            scripted.commit("T1", "https://a.example/")
+        return {"currentIndex": 1, "entries": ENTRIES}
+
+    def go(_request: Request) -> Answer:
+        scripted.page_event("Page.frameNavigated", {"frame": inner | {"loaderId": "F1.2"}})
+        return {}
+
+    scripted.on("Page.getNavigationHistory", history)
+    scripted.on("Page.navigateToHistoryEntry", go)
+    if words == "Something else":
+        with pytest.raises(cdpengine.RemoteError, match=words):
+            await page.go_back()
+        return
+    navigation = await page.go_back()
+    assert navigation is not None
+    assert (navigation.url, navigation.same_document) == ("https://a.example/", False)
+    assert asked == 3
