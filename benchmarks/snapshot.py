@@ -1,8 +1,10 @@
 """Snapshots by page size and source, beside Playwright's `aria_snapshot(mode="ai")` and a bare `getFullAXTree`.
 
 Rule: everything drives the same Chromium binary on the same pages, in turns A B A B in one run; the figures that count
-are the ratios; beside them stands what one round trip takes in the same turns. The first look at a page, when Chrome
-builds its accessibility tree, is not counted: the warm page is.
+are the ratios; beside them stands what one round trip takes in the same turns. A turn takes several snapshots of a
+small page, one of a large one, and counts their median: a program that looks at a page looks more than once. The first
+look at a page, when Chrome builds its accessibility tree, is not counted: the warm page is. The page stands still
+between the turns, so `computed` may use its parts again; "scratch" is the same with `fresh=True`.
 
 Run: `python -m benchmarks.snapshot [--turns N] [--quick] [--memory] [--json FILE]`.
 """
@@ -62,28 +64,38 @@ class Figures:
         }
 
 
-async def timed(step: Callable[[], Awaitable[object]]) -> float:
+def in_a_row(rows: int) -> int:
+    """Return how many snapshots a turn takes of a page of so many rows."""
+    return 10 if rows <= 100 else 3 if rows <= 1_000 else 1
+
+
+async def timed(step: Callable[[], Awaitable[object]], times: int = 1) -> float:
+    """Return the median of so many in a row, in milliseconds."""
     gc.collect()
-    started = time.perf_counter()
-    await step()
-    return (time.perf_counter() - started) * 1000
+    taken = []
+    for _ in range(times):
+        started = time.perf_counter()
+        await step()
+        taken.append((time.perf_counter() - started) * 1000)
+    return statistics.median(taken)
 
 
 async def measure(
     playwright: Peer | None,
     ways: dict[str, Callable[[], Awaitable[object]]],
     turns: int,
+    times: int,
 ) -> dict[str, list[float]]:
     taken: dict[str, list[float]] = {name: [] for name in ways}
     if playwright is not None:
         taken["playwright"] = []
     for turn in range(turns + 1):
         for name, step in ways.items():
-            milliseconds = await timed(step)
+            milliseconds = await timed(step, times)
             if turn:
                 taken[name].append(milliseconds)
         if playwright is not None:
-            said = await trio.to_thread.run_sync(lambda: playwright.ask(do="snapshot"))
+            said = await trio.to_thread.run_sync(lambda: playwright.ask(do="snapshot", times=times))
             if turn:
                 taken["playwright"].append(said["ms"])
     return taken
@@ -96,6 +108,7 @@ async def one_page(
     name: str,
     sources: tuple[str, ...],
     turns: int,
+    times: int,
 ) -> Figures:
     """Measure each source, the bare wire and Playwright on one page."""
     page = await browser.new_page(url)
@@ -106,28 +119,40 @@ async def one_page(
         return lambda: page.snapshot(source=source, timeout=120)  # type: ignore[arg-type]
 
     ways = {source: by(None if source == "default" else source) for source in sources}
+    if "computed" in sources:
+        ways["scratch"] = lambda: page.snapshot(source="computed", fresh=True, timeout=120)
     # What nothing can be faster than: one question that means no work at all.
     ways["round trip"] = lambda: page.session.call("Runtime.evaluate", expression="0")
     if "ax" in sources:
         ways["wire"] = lambda: page.session.request("Accessibility.getFullAXTree", {}, msgspec.Raw)
-    taken = await measure(playwright, ways, turns)
+    taken = await measure(playwright, ways, turns, times)
     await page.close()
     return Figures(name, taken)
 
 
-async def changed_row(browser: cdpengine.Browser, url: str, name: str, turns: int) -> Figures:
-    """Measure a further snapshot after one row changed, and one from scratch on the same warm page."""
+async def changed_row(browser: cdpengine.Browser, url: str, name: str, turns: int, times: int) -> Figures:
+    """Measure a further snapshot after one row changed, and one from scratch on the same warm page.
+
+    Both come right after a change, since Chrome has work of its own then.
+    """
     taken: dict[str, list[float]] = {"further": [], "scratch": []}
     page = await browser.new_page(url)
     await page.snapshot(timeout=120)
+    change = 0
     for turn in range(turns + 1):
-        await page.evaluate(CHANGE_ONE_ROW, 2 * turn)
-        further = await timed(lambda: page.snapshot(timeout=120))
-        await page.evaluate(CHANGE_ONE_ROW, 2 * turn + 1)  # Chrome has its own work after a change
-        scratch = await timed(lambda: page.snapshot(fresh=True, timeout=120))
-        if turn:
-            taken["further"].append(further)
-            taken["scratch"].append(scratch)
+        for way, fresh in (("further", False), ("scratch", True)):
+            gc.collect()
+            each = []
+            for _ in range(times):
+                change += 1
+                await page.evaluate(CHANGE_ONE_ROW, change)
+                started = time.perf_counter()
+                await page.snapshot(fresh=fresh, timeout=120)
+                each.append((time.perf_counter() - started) * 1000)
+                if fresh:
+                    await page.snapshot(timeout=120)  # so that the next one has parts to go on from
+            if turn:
+                taken[way].append(statistics.median(each))
     await page.close()
     return Figures(name, taken)
 
@@ -174,6 +199,7 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
                         f"{count} rows",
                         ("computed", "dom", "ax"),
                         turns,
+                        in_a_row(count),
                     )
                 )
             figures.append(
@@ -184,11 +210,12 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
                     f"{FRAMES} frames",
                     ("computed", "ax"),
                     options.turns,
+                    1,
                 )
             )
             for count in sizes[1:]:
                 name = f"{count} rows, one changed"
-                changed = await changed_row(browser, f"{site}/rows/{count}", name, 5)
+                changed = await changed_row(browser, f"{site}/rows/{count}", name, 5, in_a_row(count))
                 figures.append(changed)
             if not options.quick:
                 figures.append(
@@ -199,6 +226,7 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
                         f"{FRAGMENTS} fragment links",
                         ("default", "computed", "dom", "ax"),
                         1,
+                        1,
                     )
                 )
             if options.memory:
@@ -206,10 +234,11 @@ async def run(options: argparse.Namespace) -> dict[str, object]:
     for each in figures:
         line: dict[str, object] = {
             "page": each.page,
-            "median_ms": {way: round(each.median(way), 1) for way in each.milliseconds},
+            "median_ms": {way: round(each.median(way), 2) for way in each.milliseconds},
         }
         for slow, fast in (
             ("playwright", "computed"),
+            ("playwright", "scratch"),
             ("playwright", "dom"),
             ("ax", "computed"),
             ("ax", "wire"),

@@ -130,17 +130,25 @@ class _Capturing:
     async def run(self) -> Capture | None:
         frame = self._scope.frame
         outermost = self._readings[frame.id] = _Reading(frame.id, frame.url)
-        async with open_body_nursery() as nursery:
-            if self._scope.root is None:
-                self._start_children(outermost, nursery)
-            document = await self._read(outermost, self._seconds)
+        document = None
+        if self._scope.root is not None or not self._page.frames.children(frame.id):
+            # Nothing is to be read beside it: most pages, which need no task for it.
+            document = await self._read_outermost(outermost)
             if document is None:
                 return None
-            self._take(outermost, document)
-            self._start_children(outermost, nursery)
-            if self._running:
-                self._all_ended = trio.Event()
-                await self._all_ended.wait()
+        if self._page.frames.children(frame.id):
+            async with open_body_nursery() as nursery:
+                if document is None:
+                    self._start_children(outermost, nursery)
+                    document = await self._read_outermost(outermost)
+                    if document is None:
+                        return None
+                self._start_children(outermost, nursery)
+                if self._running:
+                    self._all_ended = trio.Event()
+                    await self._all_ended.wait()
+        if document is None:
+            return None
         if error := self._session.error():
             if self._page.closed or not self._session.ended:
                 raise error
@@ -148,6 +156,12 @@ class _Capturing:
         if frame.loader_id != document.loader_id or self._page.frames.get(frame.id) is None:
             return None
         return self._assembled(document)
+
+    async def _read_outermost(self, outermost: _Reading) -> Document | None:
+        document = await self._read(outermost, self._seconds)
+        if document is not None:
+            self._take(outermost, document)
+        return document
 
     # --- frames in frames ----------------------------------------------------------------------------------
 
