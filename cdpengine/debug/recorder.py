@@ -249,8 +249,9 @@ def _start_writer(file: int) -> subprocess.Popen[bytes]:
         stdout=file,
         stderr=subprocess.PIPE,
         bufsize=0,
-        # A Ctrl-C in the terminal is not for it: it ends when its input does.
-        start_new_session=sys.platform != "win32",
+        # A Ctrl-C in the terminal is not for it: it ends when its input does. (Not a session of its own: to Linux
+        # that is a claim to as much of the processors as the program has, however nice the process is.)
+        process_group=None if sys.platform == "win32" else 0,
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
     if sys.platform == "linux":
