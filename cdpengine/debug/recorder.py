@@ -40,7 +40,7 @@ QUEUED = 64_000_000
 """Bytes that may wait to be written. A message that does not fit is lost, and counted."""
 
 _GATHER_SECONDS = 0.05
-"""How long messages gather before they are handed over."""
+"""How long messages gather before they are handed over, when they are few."""
 
 _TOGETHER_BYTES = 1 << 18
 """Bytes of messages that are handed over at once: few enough to stay in the processor's cache on their way."""
@@ -93,7 +93,9 @@ class Recorder:
         self.failure: str | None = None
         self._most_queued = queued
         self._queue: deque[Item] = deque()
-        self._ending = threading.Event()
+        self._ending = False
+        self._wake = threading.Event()
+        self._woken_at = 0
         self._messages = 0
         self._lost = 0
         self._told_lost = 0
@@ -140,6 +142,9 @@ class Recorder:
             self._tell_lost(traffic.time)
         self._messages += 1
         self._bytes_in += size
+        if self._bytes_in - self._woken_at > _TOGETHER_BYTES:
+            self._woken_at = self._bytes_in
+            self._wake.set()
         span = traffic.span
         sent = traffic.direction == "sent"
         if span is None:
@@ -176,7 +181,8 @@ class Recorder:
         if self._lost != self._told_lost:
             self._tell_lost(time)
         self._queue.append(End(time))
-        self._ending.set()
+        self._ending = True
+        self._wake.set()
         done = -1
         while self._thread.is_alive() and done != self._bytes_out:
             done = self._bytes_out
@@ -207,14 +213,16 @@ class Recorder:
             return
         assert child.stdin is not None
         assert child.stderr is not None
+        ended = False
         with child.stdin as pipe, child.stderr:
             try:
                 _write_all(pipe.fileno(), framed(self._beginning))
-                ended = False
                 while not ended:
                     # A pause, not a wait for the next message: a thread that woke for each would take the
                     # interpreter from the engine as often.
-                    ended = self._ending.wait(_GATHER_SECONDS)
+                    self._wake.wait(_GATHER_SECONDS)
+                    self._wake.clear()
+                    ended = self._ending
                     while self._hand_over(pipe.fileno()):
                         pass
                 pipe.close()
@@ -249,8 +257,9 @@ def _start_writer(file: int) -> subprocess.Popen[bytes]:
         stdout=file,
         stderr=subprocess.PIPE,
         bufsize=0,
-        # A Ctrl-C in the terminal is not for it: it ends when its input does.
-        start_new_session=sys.platform != "win32",
+        # A Ctrl-C in the terminal is not for it: it ends when its input does. (Not a session of its own: to Linux
+        # that is a claim to as much of the processors as the program has, however nice the process is.)
+        process_group=None if sys.platform == "win32" else 0,
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
     )
     if sys.platform == "linux":

@@ -81,6 +81,8 @@ _COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?
 _LONG_ENOUGH = 6
 """Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
 
+_SHORT = 200
+_SHORT_TEXTS = 4_000
 _REMEMBERED = 64
 _LONGEST_REMEMBERED = 4096
 
@@ -130,6 +132,7 @@ class Redactor:
         self.patterns = tuple(_compiled(pattern) for pattern in patterns)
         self.secrets = tuple(secret for secret in secrets if secret)
         self._learned: dict[str, None] = {}
+        self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
         self._known = Search({})
         self._replace: re.Pattern[str] | None = None
         self._stale = bool(self.secrets)
@@ -169,6 +172,17 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without what looks like a secret, and without those that are known."""
+        self._compile()
+        if len(text) > _SHORT:
+            return self._text(text)
+        clean = self._texts.get(text)
+        if clean is None:
+            if len(self._texts) >= _SHORT_TEXTS:
+                self._texts.clear()
+            clean = self._texts[text] = self._text(text)
+        return clean
+
+    def _text(self, text: str) -> str:
         if "@" in text:
             text = _USER.sub(rf"\1{REDACTED}@", text)
         low = text.lower()
@@ -179,7 +193,6 @@ class Redactor:
         text = _without_values(text)
         for pattern in self.patterns:
             text = pattern.sub(_group_replaced, text)
-        self._compile()
         if self._replace is not None and self._known.found(text):
             text = self._replace.sub(REDACTED, text)
         return text
@@ -201,21 +214,30 @@ class Redactor:
     # --- going through -------------------------------------------------------------------------------------
 
     def _clean(self, value: Any, fields: tuple[str, ...], cookies: bool) -> Any:
-        if isinstance(value, str):
+        kind = type(value)  # as decoded from JSON: exactly one of these
+        if kind is str:
             return self.text(value)
-        if isinstance(value, list):
+        if kind is list:
             return [self._clean(item, fields, cookies) for item in value]
-        if not isinstance(value, dict):
+        if kind is not dict:
             return value
+        secret = fields
+        if "value" in value and (cookies or ("name" in value and "domain" in value)):
+            secret = (*secret, "value")
         header = value.get("name")
-        named = isinstance(header, str) and _NAMED.search(header) is not None
+        if type(header) is str and _NAMED.search(header) is not None:
+            secret = (*secret, "value", "binaryValue")
         clean: dict[str, Any] = {}
         for key, item in value.items():
-            is_cookie = key == "value" and (cookies or _is_cookie(value))
-            secret = key in fields or is_cookie or (named and key in ("value", "binaryValue"))
-            if not secret and isinstance(item, str):
-                secret = key in SECRET_TEXTS or (key not in HARMLESS_NAMES and _NAMED.search(key) is not None)
-            clean[key] = self._hidden(item) if secret else self._clean(item, fields, cookies)
+            kind = type(item)
+            if key in secret or (kind is str and _is_secret_field(key)):
+                clean[key] = self._hidden(item)
+            elif kind is str:
+                clean[key] = self.text(item)
+            elif kind is dict or kind is list:
+                clean[key] = self._clean(item, fields, cookies)
+            else:
+                clean[key] = item
         return clean
 
     def _hidden(self, value: Any) -> Any:
@@ -236,9 +258,8 @@ class Redactor:
     # --- what is known to be secret ------------------------------------------------------------------------
 
     def _learn(self, secret: str) -> None:
-        for part in {secret, *re.split(r"[;\s]+", secret)} if len(secret) <= _LONGEST_REMEMBERED else ():
-            part = part.partition("=")[2] if "=" in part.rstrip("=") else part
-            if len(part) < _LONG_ENOUGH or part == REDACTED or part in self.secrets:
+        for part in _parts(secret) if len(secret) <= _LONGEST_REMEMBERED else ():
+            if part in self.secrets:
                 continue
             if self._learned.pop(part, "new") == "new":
                 self._stale = True
@@ -251,6 +272,7 @@ class Redactor:
         if not self._stale:
             return
         self._stale = False
+        self._texts.clear()
         forms = {form for secret in (*self.secrets, *self._learned) for form in _forms(secret)}
         ordered = sorted(forms, key=len, reverse=True)
         if ordered:
@@ -261,6 +283,20 @@ class Redactor:
 @lru_cache(2_000)
 def _holds_secrets(method: str) -> bool:
     return method in SECRET_PARAMETERS or _COOKIE_METHODS.match(method) is not None
+
+
+@lru_cache(2_000)
+def _is_secret_field(name: str) -> bool:
+    """Say whether a text in a field of that name is secret."""
+    return name in SECRET_TEXTS or (name not in HARMLESS_NAMES and _NAMED.search(name) is not None)
+
+
+@lru_cache(500)
+def _parts(secret: str) -> frozenset[str]:
+    """Return what is to be remembered of a secret: itself, and each value when it is a list of values."""
+    parts = {secret, *re.split(r"[;\s]+", secret)}
+    values = {part.partition("=")[2] if "=" in part.rstrip("=") else part for part in parts}
+    return frozenset(value for value in values if len(value) >= _LONG_ENOUGH and value != REDACTED)
 
 
 def _without_values(text: str) -> str:
@@ -283,10 +319,6 @@ def _forms(secret: str) -> set[str]:
     once = json.dumps(secret)[1:-1]
     plain = json.dumps(secret, ensure_ascii=False)[1:-1]
     return {secret, once, plain, json.dumps(once)[1:-1], quote(secret, safe=""), quote(secret)}
-
-
-def _is_cookie(value: dict[str, Any]) -> bool:
-    return "name" in value and "domain" in value and "value" in value
 
 
 def _group_replaced(match: re.Match[str]) -> str:

@@ -19,6 +19,9 @@ _RAREST = frozenset("JQZXjzxq")
 _SHORT = 400
 """Bytes or letters up to which one pattern is faster than one for each rare letter."""
 
+_BEGINS = r"(?:(?<![\w.\-]WORD)|(?<=\\[nrtbf]WORD)|(?<=\\u[0-9a-f]{4}WORD))"
+"""Before a word that is no end of a longer one: no letter, unless it is one of JSON's escapes."""
+
 
 class Search:
     """Looks for words, each followed by what its regular expression says ("": anything).
@@ -29,11 +32,11 @@ class Search:
 
     def __init__(self, words: Mapping[str, str], whole: Mapping[str, str] | None = None) -> None:
         sorted_by: dict[str, list[str]] = {}
-        for table, before in ((words, ""), (whole or {}, r"(?<![\w.\-]{})")):
+        for table, before in ((words, ""), (whole or {}, _BEGINS)):
             for word, after in table.items():
                 at = _anchor(word)
                 known = f"(?<={re.escape(word)})" if at else ""
-                rest = re.escape(word[at + 1 :]) + known + before.format(re.escape(word)) + after
+                rest = re.escape(word[at + 1 :]) + known + before.replace("WORD", re.escape(word)) + after
                 sorted_by.setdefault(word[at], []).append(rest)
         patterns = {
             letter: f"{re.escape(letter)}(?:{'|'.join(rests)})" for letter, rests in sorted_by.items()

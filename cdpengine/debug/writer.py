@@ -31,7 +31,7 @@ PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from cdpengine.debug.writer i
 _LEVEL = 3
 _FLUSH_SECONDS = 0.2
 _SIZE = 8
-_NICENESS = 5
+_NICENESS = 10
 """The work may wait a little when somebody else needs the processor; what is recorded must not."""
 
 

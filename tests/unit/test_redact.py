@@ -92,6 +92,7 @@ PLACES: list[tuple[str, dict[str, Any], str]] = [
     ("a field named bearer", {"id": 1, "result": {"<bearer": CANARY}}, ""),
     ("a name in which letters are escaped", {"id": 1, "result": {"value": f"tokené={TOKEN}"}}, ""),
     ("a letter that lower case makes longer", {"id": 1, "result": {"value": f"tokenİ: {TOKEN}"}}, ""),
+    ("a common word after an escape", {"id": 1, "result": {"value": f"<\npwd: {TOKEN}"}}, ""),
     ("a long text", {"id": 1, "result": {"value": f"{'<p>monkey</p>' * 99}token: {TOKEN}"}}, ""),
     ("a JSON Web Token", {"id": 1, "result": {"value": f"eyJhbGciOiJub25lIn0.{TOKEN}"}}, ""),
 ]
