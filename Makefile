@@ -36,7 +36,7 @@ format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
 bench: setup ## The benchmarks, one after the other
-	@set -e; for case in round_trip hung_evaluate snapshot actions recorder proxy; do echo "== $$case"; $(BIN)/python -m benchmarks.$$case; done
+	@set -e; for case in round_trip hung_evaluate snapshot actions recorder proxy activity; do echo "== $$case"; $(BIN)/python -m benchmarks.$$case; done
 
 lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
 	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }

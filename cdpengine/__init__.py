@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from cdpengine.action.fill import FillValue
     from cdpengine.action.option import Option
     from cdpengine.action.outcome import ActionOutcome
+    from cdpengine.activity.arguments import Unread
+    from cdpengine.activity.body_stream import BodyStream
+    from cdpengine.activity.console import ConsoleMessage
+    from cdpengine.activity.options import ActivityOptions, KeepBodies
+    from cdpengine.activity.outlets import ActivityStream, RequestEnded
+    from cdpengine.activity.page_activity import PageActivity
+    from cdpengine.activity.page_errors import PageError
+    from cdpengine.activity.request import Request
+    from cdpengine.activity.response import Response
+    from cdpengine.activity.stack import StackFrame
     from cdpengine.browser.activity import DownloadStarted, NavigationStarted, PopupOpened
     from cdpengine.browser.dialogs import Dialog, DialogAnswer
     from cdpengine.browser.download import Download, DownloadProgress
@@ -33,9 +43,11 @@ if TYPE_CHECKING:
     from cdpengine.browser.finding import FoundNode
     from cdpengine.browser.frames import Frame
     from cdpengine.browser.navigation import Navigation
+    from cdpengine.browser.records import Records
     from cdpengine.browser.windows import WindowBounds
     from cdpengine.budget import Budget
-    from cdpengine.engine.browser import Browser, BrowserContext, BrowserStatistics, BrowserVersion
+    from cdpengine.engine.browser import Browser, BrowserStatistics, BrowserVersion
+    from cdpengine.engine.context import BrowserContext
     from cdpengine.engine.expectations import Expected
     from cdpengine.engine.expected_chooser import ExpectedFileChooser
     from cdpengine.engine.opening import connect, launch
@@ -43,15 +55,20 @@ if TYPE_CHECKING:
     from cdpengine.engine.page_forms import Field
     from cdpengine.engine.targets import BackendNode, Target
     from cdpengine.errors import (
+        ActivityOff,
         AmbiguousNode,
+        BodyUnavailable,
+        BodyUndecodable,
         BrowserNotFound,
         ConnectFailed,
         ConnectionLost,
+        CookieRefused,
         Covered,
         DeadlineExceeded,
         DialogOpened,
         Disabled,
         DownloadFailed,
+        EmulationRefused,
         EngineError,
         EvaluationDisabled,
         EvaluationFailed,
@@ -60,9 +77,12 @@ if TYPE_CHECKING:
         EventsLost,
         FailedField,
         FormErrors,
+        InterceptedBodyUnavailable,
         InvalidArgument,
         Invisible,
         LaunchFailed,
+        MeasurementBusy,
+        MeasurementFailed,
         NavigationFailed,
         NodeError,
         NodeNotFound,
@@ -70,6 +90,7 @@ if TYPE_CHECKING:
         NotInteractable,
         OptionNotFound,
         PageUnresponsive,
+        PictureTooLarge,
         ProtocolError,
         RecordingDamaged,
         RecordingFailed,
@@ -78,8 +99,11 @@ if TYPE_CHECKING:
         ReplayDiverged,
         RescueReport,
         RescueStep,
+        RouteAnswered,
         SessionGone,
         StaleRef,
+        StateFileInvalid,
+        StorageUnavailable,
         TargetCrashed,
         UndecodableReply,
         Unstable,
@@ -102,6 +126,18 @@ if TYPE_CHECKING:
         JSValue,
         JSWindow,
     )
+    from cdpengine.inject.bindings import BindingFailure, Exposed
+    from cdpengine.measure.coverage import Coverage
+    from cdpengine.measure.coverage_report import CoverageGap, CoverageReport, CoveredText
+    from cdpengine.measure.cpu_profile import CpuProfile, Profiling
+    from cdpengine.measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport
+    from cdpengine.measure.metrics import PageMetrics
+    from cdpengine.measure.tracing import Trace, TraceProgress, TraceReport
+    from cdpengine.network.messages import InterceptedRequest, InterceptedResponse
+    from cdpengine.network.route import Route
+    from cdpengine.network.routed import Routed, RouteFailure
+    from cdpengine.network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
+    from cdpengine.picture.paper import PdfOptions
     from cdpengine.session.connection import Connection, ConnectionStatistics
     from cdpengine.session.events import Event
     from cdpengine.session.session import Session
@@ -110,8 +146,25 @@ if TYPE_CHECKING:
     from cdpengine.snapshot.refs import Ref
     from cdpengine.snapshot.snapshot import Snapshot
     from cdpengine.snapshot.stats import FrameSource, SnapshotStats
+    from cdpengine.state.cookie import Cookie, CookiePartition
+    from cdpengine.state.databases import Database
+    from cdpengine.state.devices import DEVICES, Device
+    from cdpengine.state.emulation_options import EmulationOptions, Geolocation
+    from cdpengine.state.proxies import Proxy
+    from cdpengine.state.storage_state import OriginState, StorageState
+    from cdpengine.state.user_agents import UserAgent
 
 _HOME = {
+    "cdpengine.activity.arguments": "Unread",
+    "cdpengine.activity.body_stream": "BodyStream",
+    "cdpengine.activity.outlets": "ActivityStream RequestEnded",
+    "cdpengine.activity.console": "ConsoleMessage",
+    "cdpengine.activity.options": "ActivityOptions KeepBodies",
+    "cdpengine.activity.page_activity": "PageActivity",
+    "cdpengine.activity.page_errors": "PageError",
+    "cdpengine.activity.request": "Request",
+    "cdpengine.activity.response": "Response",
+    "cdpengine.activity.stack": "StackFrame",
     "cdpengine.action.fill": "FillValue",
     "cdpengine.action.option": "Option",
     "cdpengine.action.boxes": "BoundingBox",
@@ -126,7 +179,8 @@ _HOME = {
     "cdpengine.browser.navigation": "Navigation",
     "cdpengine.browser.windows": "WindowBounds",
     "cdpengine.budget": "Budget",
-    "cdpengine.engine.browser": "Browser BrowserContext BrowserStatistics BrowserVersion",
+    "cdpengine.engine.browser": "Browser BrowserStatistics BrowserVersion",
+    "cdpengine.engine.context": "BrowserContext",
     "cdpengine.engine.expectations": "Expected",
     "cdpengine.engine.expected_chooser": "ExpectedFileChooser",
     "cdpengine.engine.opening": "connect launch",
@@ -134,19 +188,28 @@ _HOME = {
     "cdpengine.engine.page_forms": "Field",
     "cdpengine.engine.targets": "BackendNode Target",
     "cdpengine.errors": """
-        AmbiguousNode BrowserNotFound ConnectFailed ConnectionLost Covered DeadlineExceeded DialogOpened
-        Disabled DownloadFailed EngineError EvaluationDisabled EvaluationFailed EvaluationTerminated
-        EvaluationTimeout EventsLost FailedField FormErrors InvalidArgument Invisible LaunchFailed
-        NavigationFailed NodeError NodeNotFound NotDelivered NotInteractable OptionNotFound PageUnresponsive
-        ProtocolError RecordingDamaged RecordingFailed RecordingLacks RemoteError ReplayDiverged
-        RescueReport RescueStep SessionGone StaleRef TargetCrashed UndecodableReply Unstable ValueRefused
-        ValueTooLarge
+        ActivityOff AmbiguousNode BodyUnavailable BodyUndecodable BrowserNotFound ConnectFailed
+        ConnectionLost CookieRefused Covered DeadlineExceeded DialogOpened Disabled DownloadFailed
+        EmulationRefused EngineError EvaluationDisabled EvaluationFailed EvaluationTerminated
+        EvaluationTimeout EventsLost FailedField FormErrors InterceptedBodyUnavailable InvalidArgument
+        Invisible LaunchFailed MeasurementBusy MeasurementFailed NavigationFailed NodeError NodeNotFound
+        NotDelivered NotInteractable OptionNotFound PageUnresponsive PictureTooLarge ProtocolError
+        RecordingDamaged RecordingFailed RecordingLacks RemoteError ReplayDiverged RescueReport
+        RescueStep RouteAnswered SessionGone StaleRef StateFileInvalid StorageUnavailable TargetCrashed
+        UndecodableReply Unstable ValueRefused ValueTooLarge
     """,
     "cdpengine.evaluate.counters": "EvaluationStatistics",
     "cdpengine.evaluate.evaluation": "JSHandle",
     "cdpengine.evaluate.values": """
         JSDate JSError JSFunction JSMap JSNode JSObject JSRegExp JSSet JSSymbol JSTypedArray JSValue JSWindow
     """,
+    "cdpengine.measure.coverage": "Coverage",
+    "cdpengine.measure.coverage_report": "CoverageGap CoverageReport CoveredText",
+    "cdpengine.measure.cpu_profile": "CpuProfile Profiling",
+    "cdpengine.measure.heap_snapshot": "HeapSnapshotProgress HeapSnapshotReport",
+    "cdpengine.measure.metrics": "PageMetrics",
+    "cdpengine.measure.tracing": "Trace TraceProgress TraceReport",
+    "cdpengine.picture.paper": "PdfOptions",
     "cdpengine.session.connection": "Connection ConnectionStatistics",
     "cdpengine.session.events": "Event",
     "cdpengine.session.session": "Session",
@@ -155,6 +218,19 @@ _HOME = {
     "cdpengine.snapshot.refs": "Ref",
     "cdpengine.snapshot.snapshot": "Snapshot",
     "cdpengine.snapshot.stats": "FrameSource SnapshotStats",
+    "cdpengine.state.cookie": "Cookie CookiePartition",
+    "cdpengine.state.databases": "Database",
+    "cdpengine.state.devices": "DEVICES Device",
+    "cdpengine.state.emulation_options": "EmulationOptions Geolocation",
+    "cdpengine.state.proxies": "Proxy",
+    "cdpengine.state.storage_state": "OriginState StorageState",
+    "cdpengine.state.user_agents": "UserAgent",
+    "cdpengine.inject.bindings": "BindingFailure Exposed",
+    "cdpengine.network.messages": "InterceptedRequest InterceptedResponse",
+    "cdpengine.network.route": "Route",
+    "cdpengine.network.routed": "Routed RouteFailure",
+    "cdpengine.network.words": "ABORT_REASONS NETWORKS AbortReason NetworkConditions ResourceType",
+    "cdpengine.browser.records": "Records",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -174,9 +250,20 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "ABORT_REASONS",
+    "DEVICES",
+    "NETWORKS",
+    "AbortReason",
     "ActionOutcome",
+    "ActivityOff",
+    "ActivityOptions",
+    "ActivityStream",
     "AmbiguousNode",
     "BackendNode",
+    "BindingFailure",
+    "BodyStream",
+    "BodyUnavailable",
+    "BodyUndecodable",
     "BoundingBox",
     "Browser",
     "BrowserContext",
@@ -189,8 +276,19 @@ __all__ = [
     "Connection",
     "ConnectionLost",
     "ConnectionStatistics",
+    "ConsoleMessage",
+    "Cookie",
+    "CookiePartition",
+    "CookieRefused",
+    "Coverage",
+    "CoverageGap",
+    "CoverageReport",
     "Covered",
+    "CoveredText",
+    "CpuProfile",
+    "Database",
     "DeadlineExceeded",
+    "Device",
     "Dialog",
     "DialogAnswer",
     "DialogOpened",
@@ -199,6 +297,8 @@ __all__ = [
     "DownloadFailed",
     "DownloadProgress",
     "DownloadStarted",
+    "EmulationOptions",
+    "EmulationRefused",
     "EngineError",
     "EvaluationDisabled",
     "EvaluationFailed",
@@ -210,6 +310,7 @@ __all__ = [
     "EventsLost",
     "Expected",
     "ExpectedFileChooser",
+    "Exposed",
     "FailedField",
     "Field",
     "FileChooser",
@@ -218,6 +319,12 @@ __all__ = [
     "FoundNode",
     "Frame",
     "FrameSource",
+    "Geolocation",
+    "HeapSnapshotProgress",
+    "HeapSnapshotReport",
+    "InterceptedBodyUnavailable",
+    "InterceptedRequest",
+    "InterceptedResponse",
     "InvalidArgument",
     "Invisible",
     "JSDate",
@@ -233,39 +340,69 @@ __all__ = [
     "JSTypedArray",
     "JSValue",
     "JSWindow",
+    "KeepBodies",
     "LaunchFailed",
+    "MeasurementBusy",
+    "MeasurementFailed",
     "Navigation",
     "NavigationFailed",
     "NavigationStarted",
+    "NetworkConditions",
     "NodeError",
     "NodeNotFound",
     "NotDelivered",
     "NotInteractable",
     "Option",
     "OptionNotFound",
+    "OriginState",
     "Page",
+    "PageActivity",
+    "PageError",
+    "PageMetrics",
     "PageUnresponsive",
+    "PdfOptions",
+    "PictureTooLarge",
     "PopupOpened",
+    "Profiling",
     "ProtocolError",
+    "Proxy",
     "RecordingDamaged",
     "RecordingFailed",
     "RecordingLacks",
+    "Records",
     "Ref",
     "RemoteError",
     "ReplayDiverged",
+    "Request",
+    "RequestEnded",
     "RescueReport",
     "RescueStep",
+    "ResourceType",
+    "Response",
+    "Route",
+    "RouteAnswered",
+    "RouteFailure",
+    "Routed",
     "Session",
     "SessionGone",
     "Snapshot",
     "SnapshotStats",
+    "StackFrame",
     "StaleRef",
+    "StateFileInvalid",
+    "StorageState",
+    "StorageUnavailable",
     "StreamStatistics",
     "Target",
     "TargetCrashed",
     "TargetInfo",
+    "Trace",
+    "TraceProgress",
+    "TraceReport",
     "UndecodableReply",
+    "Unread",
     "Unstable",
+    "UserAgent",
     "ValueRefused",
     "ValueTooLarge",
     "WindowBounds",

@@ -1,9 +1,9 @@
 """Downloads: which files pages load, where those that somebody expects are put, and the end of all others.
 
-Rule: a file is taken only while somebody expects one from that page; every other download of a context of ours is
-refused, with a record. Chrome writes under a name of its own (a GUID); once it is whole, the file gets the name
-that the server suggested, made safe, in the directory that was given, and nowhere else. What is given up on leaves
-no partial file.
+Rule: a file is taken only while somebody expects one from that page, or while its context has a directory for all;
+every other download of a context of ours is refused, with a record. Chrome writes under a name of its own, a GUID;
+once it is whole, the file gets the name that the server suggested, made safe, in the directory that was given, and
+nowhere else. What is given up on leaves no partial file.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class _WillBegin(msgspec.Struct, rename="camel"):
 class _Created(msgspec.Struct, rename="camel"):
     target_id: str = ""
     opener_id: str | None = None
+    browser_context_id: str | None = None
 
 
 class _TargetCreated(msgspec.Struct, rename="camel"):
@@ -91,6 +92,8 @@ class Downloads:
         self._running: dict[str, Download] = {}
         self._early: dict[str, list[DownloadProgressed]] = {}
         self._openers: dict[str, str] = {}
+        self._contexts: dict[str, str] = {}
+        self._allowed: dict[str | None, list[Path]] = {}
         root.on_event("Browser.downloadWillBegin", self._will_begin)
         root.on_event("Browser.downloadProgress", self._progressed)
         root.on_event("Target.targetCreated", self._target_created)
@@ -104,10 +107,19 @@ class Downloads:
     def forget_context(self, context_id: str) -> None:
         """Note that a context is disposed of."""
         self._refused_contexts.discard(context_id)
+        self._allowed.pop(context_id, None)
+        self._open.pop(context_id, None)
 
     async def close(self) -> None:
         """Give up what is still being loaded; no partial file stays. Bounded and shielded."""
-        running = [download for download in self._running.values() if download.directory is not None]
+        await self._give_up_all()
+
+    async def _give_up_all(self, context_id: str | None = None) -> None:
+        running = [
+            download
+            for download in self._running.values()
+            if download.directory is not None and context_id in (None, download.context_id)
+        ]
         for download in running:
             self._post_cancel(download)
         with trio.move_on_after(CANCEL_GRACE, shield=True):
@@ -132,13 +144,7 @@ class Downloads:
         self._awaited.append(awaited)
         try:
             if opened.users == 1:
-                await self._root.call(
-                    "Browser.setDownloadBehavior",
-                    behavior="allowAndName",
-                    downloadPath=str(directory),
-                    eventsEnabled=True,
-                    **_in_context(page.context_id),
-                )
+                await self._call_allow(page.context_id, directory)
             yield awaited
         except BaseException:
             if awaited.download is not None:
@@ -148,9 +154,55 @@ class Downloads:
             self._awaited.remove(awaited)
             self._release(page.context_id)
 
+    def allowed(self, context_id: str | None) -> Path | None:
+        """Return where the context's downloads go that nobody expects; None: they are refused."""
+        allowed = self._allowed.get(context_id)
+        return allowed[-1] if allowed else None
+
+    async def allow(self, context_id: str | None, directory: Path) -> Path:
+        """Take all downloads of a context from now on, into `directory`, which is made; return its whole path.
+
+        `disallow` ends it. Raises InvalidArgument for a directory that cannot be one, RemoteError where Chrome
+        does not allow it.
+        """
+        directory = await _made(directory)
+        opened = self._open.setdefault(context_id, _Open(directory))
+        opened.users += 1
+        self._allowed.setdefault(context_id, []).append(directory)
+        try:
+            if opened.users == 1:
+                await self._call_allow(context_id, directory)
+        except BaseException:
+            self.disallow(context_id, directory)
+            raise
+        return directory
+
+    def disallow(self, context_id: str | None, directory: Path) -> None:
+        """Refuse downloads of a context again, unless others allow them. Those that have begun go on."""
+        allowed = self._allowed.get(context_id, [])
+        if directory in allowed:
+            allowed.remove(directory)
+            self._release(context_id)
+
+    async def end_context(self, context_id: str) -> None:
+        """Give up what a context still loads, before it is disposed of. Bounded and shielded."""
+        await self._give_up_all(context_id)
+        self.forget_context(context_id)
+
+    async def _call_allow(self, context_id: str | None, directory: Path) -> None:
+        await self._root.call(
+            "Browser.setDownloadBehavior",
+            behavior="allowAndName",
+            downloadPath=str(directory),
+            eventsEnabled=True,
+            **_in_context(context_id),
+        )
+
     def _release(self, context_id: str | None) -> None:
         """Refuse again once nobody needs the context open: refused too early, a download that began would end."""
-        opened = self._open[context_id]
+        opened = self._open.get(context_id)
+        if opened is None:
+            return  # the context is disposed of
         opened.users -= 1
         if not opened.users:
             del self._open[context_id]
@@ -190,6 +242,10 @@ class Downloads:
             self._openers[info.target_id] = info.opener_id
             while len(self._openers) > _OPENERS_KEPT:
                 del self._openers[next(iter(self._openers))]
+        if info.browser_context_id is not None:
+            self._contexts[info.target_id] = info.browser_context_id
+            while len(self._contexts) > _OPENERS_KEPT:
+                del self._contexts[next(iter(self._contexts))]
 
     def _will_begin(self, event: Event) -> None:
         begun = event.decode(_WillBegin)
@@ -197,7 +253,8 @@ class Downloads:
             return
         page = self._page_of(begun.frame_id)
         download = Download(self, begun.guid, begun.url, begun.suggested_filename, begun.frame_id)
-        download.context_id = page.context_id if page is not None else None
+        # A tab that was opened for the download alone may be gone already, or not be attached yet.
+        download.context_id = page.context_id if page is not None else self._contexts.get(begun.frame_id)
         self.records.append(download)
         self._running[begun.guid] = download
         for awaited in self._awaited:
@@ -210,7 +267,8 @@ class Downloads:
                 download.staging = opened.directory / begun.guid
                 break
         else:
-            self._unexpected(download, page)
+            known = page is not None or begun.frame_id in self._contexts
+            self._unexpected(download, self._open.get(download.context_id) if known else None)
         for progress in self._early.pop(begun.guid, ()):
             if begun.guid in self._running:  # what comes after its end says nothing
                 self._take(download, progress)
@@ -240,10 +298,14 @@ class Downloads:
         else:
             download.note(progress)
 
-    def _unexpected(self, download: Download, page: PageTarget | None) -> None:
-        context_id = None if page is None else page.context_id
-        opened = self._open.get(context_id) if page is not None else None
-        if opened is not None:
+    def _unexpected(self, download: Download, opened: _Open | None) -> None:
+        context_id = download.context_id
+        allowed = self.allowed(context_id)
+        if opened is not None and allowed is not None:
+            download.directory = allowed
+            opened.users += 1
+            download.staging = opened.directory / download.guid
+        elif opened is not None:
             download.staging = opened.directory / download.guid
             download.refused = True
             self._post_cancel(download)

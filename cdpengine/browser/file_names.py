@@ -6,7 +6,9 @@ as anything else, and a file that is there already is never touched.
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
@@ -81,7 +83,13 @@ def _move(source: Path, target: Path) -> None:
         # A file system without hard links: the name is taken first, by an empty file of our own.
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         try:
-            source.replace(target)
+            try:
+                source.replace(target)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                shutil.copyfile(source, target)
+                source.unlink(missing_ok=True)
         except OSError:
             target.unlink(missing_ok=True)
             raise

@@ -284,6 +284,7 @@ async def _navigate(
 ) -> Navigation:
     session = page.session
     await _free(page, budget)
+    await _take_leave(page, budget)
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
     watch = _DocumentWatch(page.frames.main.id)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
@@ -356,6 +357,13 @@ async def _free(page: PageTarget, budget: Budget) -> None:
         for session in page.rescuers():
             with suppress(SessionGone, ConnectionLost):
                 session.post("Runtime.terminateExecution")
+
+
+async def _take_leave(page: PageTarget, budget: Budget) -> None:
+    """Let those who read the document read it once more, while it is there. A page that does not answer goes without."""
+    for look in page.before_leaving:
+        with trio.move_on_after(min(_PATIENCE, budget.remaining() / 2)):
+            await look()
 
 
 async def _stop(session: Session) -> None:

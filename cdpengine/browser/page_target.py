@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import trio
@@ -49,18 +49,24 @@ class PageTarget:
         self.target_id = info.target_id
         self.context_id = info.browser_context_id
         self.opener_id = info.opener_id
+        self.lineage = (info.target_id,) if info.opener_id is None else (info.opener_id, info.target_id)
         self.lanes: dict[str, Session] = {}
         self.lane_errors: dict[str, EngineError] = {}
+        self.lane_sinks: list[Callable[[Session], None]] = []
         self.lane_rebuilds: Counter[str] = Counter()
         self.frames = FrameTree(info.target_id)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
+        self.worker_sessions: dict[str | None, Session] = {}
+        self.collector: object = None  # what follows the page's activity: the business of the floor above
         self.changes = changes
         self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
         self.pulse = Pulse(self._probed_session)
         self.navigation = PendingNavigation(session, info.target_id)
+        self.pictures = trio.Lock()
+        self.before_leaving: list[Callable[[], Awaitable[None]]] = []
         self.rescue_under_way = False
         self.last_rescue: RescueReport | None = None
         self._started = False
@@ -121,6 +127,17 @@ class PageTarget:
         session.on_end(ended)
         self.choosers.listen(session)
         return self.listen(session)
+
+    def attach_worker_session(self, session: Session) -> None:
+        """Add the session of a dedicated worker that the page, a frame of it or another worker of it started."""
+        self.worker_sessions[session.id] = session
+
+        def ended() -> None:
+            self.worker_sessions.pop(session.id, None)
+            self.changes.notify()
+
+        session.on_end(ended)
+        self.changes.notify()
 
     def session_of(self, frame: Frame) -> Session:
         """Return the session in whose process the frame runs."""
@@ -232,6 +249,8 @@ class PageTarget:
         """Note the session on which a target (the page's own, or a frame's) is evaluated; it has answered."""
         self.lanes[target_id] = lane
         self.lane_errors.pop(target_id, None)
+        for sink in self.lane_sinks:
+            sink(lane)
         self.changes.notify()
 
     def set_lane_error(self, target_id: str, error: EngineError) -> None:

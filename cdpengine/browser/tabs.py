@@ -8,7 +8,7 @@ before. The set-up goes out in one go; a target that does not answer holds up no
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import trio
@@ -22,7 +22,7 @@ from cdpengine.browser.frames import FrameTreeReply
 from cdpengine.browser.lanes import ConnectionOpener, Lanes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone, TargetCrashed
-from cdpengine.session.calls import PendingCall
+from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Attachment, Targets
@@ -35,6 +35,11 @@ LANE_GRACE = 2.0
 _CLOSE_PATIENCE = 1.0
 """Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a
 second, and begins to count anew each time it is told (measured)."""
+
+Posted = PendingCall | SharedCall
+
+SetUp = Callable[[PageTarget, Session], Sequence[Posted]]
+"""Posts what a session of a page (its own, a frame's, a worker's) is to be told before its first script runs."""
 
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
@@ -58,6 +63,7 @@ class Tabs:
         self.dialog_policy = DialogPolicy()
         self.creations = Creations(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
+        self.set_ups: list[SetUp] = []
         self._nursery = nursery
 
     async def start(self) -> None:
@@ -132,8 +138,17 @@ class Tabs:
             elif attachment.info.type == "iframe" and (page := self._page_of(attachment.session)) is not None:
                 self._start(self._set_up_frame, page, attachment)
             elif attachment.waiting or (parent is not None and parent.id is not None):
-                self._start(self._release, attachment)
+                self._start(self._release, self._page_of(attachment.session), attachment)
             # What is left was attached by hand on the browser's own session: the business of who did it.
+
+    @property
+    def nursery(self) -> trio.Nursery:
+        """Where tasks live that last as long as the browser. What they raise ends the engine."""
+        return self._nursery
+
+    def in_background(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
+        self._start(function, *args)
 
     def _start(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
         self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
@@ -143,6 +158,8 @@ class Tabs:
         opener = self.pages.get(attachment.info.opener_id or "")
         policy = self.dialog_policy if opener is None else opener.dialogs.policy
         page = PageTarget(attachment.session, attachment.info, Changes(self.changes), self._nursery, policy)
+        if opener is not None:
+            page.lineage = (*opener.lineage, page.target_id)
         self.pages[page.target_id] = page
 
         def ended() -> None:
@@ -171,9 +188,12 @@ class Tabs:
         while not page.closed:
             try:
                 # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
-                calls = [("crash", session.post("Inspector.enable")), *_post_set_up(session)]
+                calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
+                calls += _post_set_up(session)
                 if waiting:
                     await self._hold_for_lane(page, session)
+                calls += self._post_further(page, session)
+                if waiting:
                     calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
                     waiting = False
                 page.set_started()
@@ -204,17 +224,29 @@ class Tabs:
         calls = _post_set_up(session)
         if attachment.waiting:
             await self._hold_for_lane(page, session)
+        calls += self._post_further(page, session)
         calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
         await _answered(calls, take)
 
-    async def _release(self, attachment: Attachment) -> None:
+    def _post_further(self, page: PageTarget, session: Session) -> list[tuple[str, Posted]]:
+        return [("further", call) for set_up in self.set_ups for call in set_up(page, session)]
+
+    async def _release(self, page: PageTarget | None, attachment: Attachment) -> None:
+        session = attachment.session
+        calls: list[tuple[str, Posted]] = []
+        if page is not None:
+            if attachment.info.type == "worker":
+                page.attach_worker_session(session)
+                calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts itself
+            calls += self._post_further(page, session)
         try:
-            await attachment.session.call("Runtime.runIfWaitingForDebugger")
+            await session.call("Runtime.runIfWaitingForDebugger")
         except RemoteError as error:
-            logger.info("%s was not waiting: %s", attachment.session.describe(), error)
+            logger.info("%s was not waiting: %s", session.describe(), error)
+        await _answered(calls)
 
 
-def _post_set_up(session: Session) -> list[tuple[str, PendingCall]]:
+def _post_set_up(session: Session) -> list[tuple[str, Posted]]:
     return [
         ("enable", session.post("Page.enable")),
         ("lifecycle", session.post("Page.setLifecycleEventsEnabled", enabled=True)),
@@ -223,25 +255,26 @@ def _post_set_up(session: Session) -> list[tuple[str, PendingCall]]:
         ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
         # A picker of the system that nobody answers would stop the page.
         ("choosers", post_interception(session)),
-        (
-            "attach",
-            session.post(
-                "Target.setAutoAttach",
-                autoAttach=True,
-                waitForDebuggerOnStart=True,
-                flatten=True,
-                filter=_NO_SERVICE_WORKERS,
-            ),
-        ),
+        ("attach", _post_auto_attach(session)),
     ]
 
 
+def _post_auto_attach(session: Session) -> PendingCall:
+    return session.post(
+        "Target.setAutoAttach",
+        autoAttach=True,
+        waitForDebuggerOnStart=True,
+        flatten=True,
+        filter=_NO_SERVICE_WORKERS,
+    )
+
+
 async def _answered(
-    calls: list[tuple[str, PendingCall]], take: Callable[[FrameTreeReply], None] | None = None
+    calls: Sequence[tuple[str, Posted]], take: Callable[[FrameTreeReply], None] | None = None
 ) -> None:
     for name, call in calls:
         try:
-            if take is not None and name == "frames":
+            if take is not None and name == "frames" and isinstance(call, PendingCall):
                 take(await call.decoded(FrameTreeReply))
             else:
                 await call.raw()

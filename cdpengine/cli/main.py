@@ -18,12 +18,16 @@ from cdpengine.cli.content import markdown, text
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
 from cdpengine.cli.evaluate import evaluate
+from cdpengine.cli.har import har
 from cdpengine.cli.options import Failed
+from cdpengine.cli.pdf import pdf
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
 from cdpengine.cli.repl import repl
+from cdpengine.cli.screenshot import screenshot
 from cdpengine.cli.snapshot import snapshot
 from cdpengine.cli.trace import trace
+from cdpengine.cli.trace_page import trace_page
 from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument
 
 DONE = 0
@@ -45,7 +49,23 @@ def commands() -> None:
     """
 
 
-for command in (bench, demo, doctor, snapshot, text, markdown, evaluate, proxy, protocol, repl, trace):
+for command in (
+    bench,
+    demo,
+    doctor,
+    snapshot,
+    text,
+    markdown,
+    evaluate,
+    har,
+    screenshot,
+    pdf,
+    trace_page,
+    proxy,
+    protocol,
+    repl,
+    trace,
+):
     commands.add_command(command)
 
 

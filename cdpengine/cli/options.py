@@ -20,7 +20,7 @@ import trio
 from cdpengine.errors import EngineError
 
 if TYPE_CHECKING:
-    from cdpengine import Browser, Page
+    from cdpengine import ActivityOptions, Browser, Page
 
 CLOSE_GRACE = 2.0
 """Seconds that closing our page in somebody else's browser may take when the command ends."""
@@ -58,16 +58,18 @@ class Source:
                 yield browser
 
     @asynccontextmanager
-    async def open_page(self, url: str | None, *, timeout: float) -> AsyncIterator[Page]:
+    async def open_page(
+        self, url: str | None, *, timeout: float, activity: ActivityOptions | None = None
+    ) -> AsyncIterator[Page]:
         """Open one new tab and load `url` in it within `timeout` seconds; without a URL, take the first page.
 
-        A tab that was opened is closed with the block.
+        What the new tab does is kept as `activity` says. A tab that was opened is closed with the block.
         """
         async with self.open() as browser:
             if url is None:
                 yield await browser.wait_for_page(timeout=timeout)
                 return
-            page = await browser.new_page()
+            page = await browser.new_page(activity=activity)
             try:
                 await page.goto(url, timeout=timeout)
                 yield page

@@ -1,4 +1,4 @@
-"""Redactor: takes secrets out of messages before they reach a disk. Pure.
+"""Redactor: takes secrets out of messages, and of what is made of them, before they reach a disk. Pure.
 
 Rule: a scan of the bytes decides whether a message may hold a secret; only then is it decoded and gone through.
 What is secret by its place (a cookie's value, typed text, an Authorization header) goes whatever it looks like,
@@ -196,6 +196,19 @@ class Redactor:
         if self._replace is not None and self._known.found(text):
             text = self._replace.sub(REDACTED, text)
         return text
+
+    def clean(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a JSON object that is no message of the protocol without its secrets, as `redact` finds them.
+
+        It is for what is nested as deep as this program made it.
+        """
+        clean: dict[str, Any] = self._clean(value, (), cookies=False)
+        return clean
+
+    def hide(self, text: str) -> str:
+        """Return what stands in the place of a text that is secret by its place, and remember it."""
+        hidden: str = self._hidden(text)
+        return hidden
 
     # --- deciding ------------------------------------------------------------------------------------------
 

@@ -6,35 +6,46 @@ long as its page lives.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Unpack
 
 import attrs
 import msgspec
-import trio
 
+from cdpengine.activity.activities import Activities
+from cdpengine.activity.options import ActivityOptions, checked_options
+from cdpengine.browser.creations import Creations
 from cdpengine.browser.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine.browser.download import Download
 from cdpengine.browser.downloads import Downloads
 from cdpengine.browser.navigation import check_url, go_to
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
+from cdpengine.browser.url_patterns import UrlPattern, url_test
 from cdpengine.budget import Budget, within
-from cdpengine.engine.conditions import UrlPattern, url_test
+from cdpengine.engine.browser_measure import BrowserMeasure
+from cdpengine.engine.console_values import read_argument
+from cdpengine.engine.context import BrowserContext
+from cdpengine.engine.context_making import made_context, plan_context
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page import Page
-from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, shown_url
+from cdpengine.errors import SessionGone, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters, EvaluationStatistics
 from cdpengine.evaluate.watchdog import watch_pages
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, ConnectionStatistics
 from cdpengine.session.session import Session
 from cdpengine.session.targets import TargetInfo
+from cdpengine.state.emulation import Emulations
+from cdpengine.state.emulation_options import EmulationOptions
+from cdpengine.state.permissions import Permissions, PermissionState
+from cdpengine.state.proxies import Proxy
+from cdpengine.state.seen_origins import SeenOrigins
+from cdpengine.state.storage_state import StorageState
 from cdpengine.wire.tap import Tap
 from cdpengine.wire.tap import span as action_span
-
-_DISPOSE_GRACE = 2.0
-"""Seconds that disposing of a context may take when its block ends."""
 
 
 class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
@@ -45,6 +56,11 @@ class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
     revision: str = ""
     user_agent: str = ""
     js_version: str = ""
+
+    @property
+    def number(self) -> str:
+        """The version alone: "140.0.7339.80"."""
+        return self.product.rpartition("/")[2]
 
     @property
     def on_mac(self) -> bool:
@@ -71,11 +87,7 @@ class _Created(msgspec.Struct, rename="camel"):
     target_id: str
 
 
-class _Context(msgspec.Struct, rename="camel"):
-    browser_context_id: str
-
-
-class Browser:
+class Browser(BrowserMeasure):
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
     `key` tells browsers apart: two connections to one browser have the same, one that was started anew another.
@@ -99,8 +111,15 @@ class Browser:
         self.tap = tap
         self.evaluate_enabled = evaluate_enabled
         self.evaluation_counters = EvaluationCounters()
+        self.activities = Activities(tabs, read_argument)
         self._tabs = tabs
         self._pages: dict[str, Page] = {}
+        self._contexts: dict[str, BrowserContext] = {}
+        self._default_context = BrowserContext(self, None)
+        self.emulations = Emulations(tabs.pages)
+        self.permissions = Permissions(tabs.connection.root)
+        self.seen_origins = SeenOrigins(tabs.pages)
+        tabs.set_ups += [self.emulations.post, self.seen_origins.set_up]
 
     def __repr__(self) -> str:
         return f"<Browser {self.version.product} at {self._tabs.connection.name}>"
@@ -134,6 +153,11 @@ class Browser:
         """What follows the downloads. For the engine's own parts."""
         return self._tabs.downloads
 
+    @property
+    def tabs(self) -> Tabs:
+        """What attaches and keeps the pages. For the engine's own parts."""
+        return self._tabs
+
     def page(self, target_id: str) -> Page | None:
         """Return the page with that target id, None when there is none."""
         target = self._tabs.pages.get(target_id)
@@ -150,29 +174,46 @@ class Browser:
         )
 
     async def new_page(
-        self, url: str | None = None, *, context: BrowserContext | None = None, timeout: float = 30
+        self,
+        url: str | None = None,
+        *,
+        context: BrowserContext | None = None,
+        activity: bool | ActivityOptions | None = None,
+        timeout: float = 30,
     ) -> Page:
         """Open a page, and go to `url` if one is given.
 
-        Raises as `Page.goto` does; the page is closed again in that case, and when it is cancelled.
+        `activity` has kept what it does, from before the first document: True, or an ActivityOptions. Raises as
+        `Page.goto` does; the page is closed again in that case, and when it is cancelled.
         """
+        options = checked_options(activity)
         if url is not None:
             check_url(url)
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
             params: dict[str, object] = {"url": "about:blank"}
-            if context is not None:
+            if context is not None and context.id is not None:
                 params["browserContextId"] = context.id
             creations = self._tabs.creations
             created = await creations.create("Target.createTarget", params, _Created, self._take_back)
             try:
                 target = await self._tabs.wait_for(created.target_id)
                 await target.ready()
+                if options is not None:
+                    await self._page(target).activity.start_with(options, timeout=timeout)
                 if url is not None:
                     await go_to(target, url, "load", budget)
                 return self._page(target)
             except BaseException:
                 await creations.take_back(self._take_back, created)
                 raise
+
+    def set_activity(self, activity: bool | ActivityOptions | None) -> None:
+        """Have kept what all pages do: those that are open from now on, new ones from their first script on.
+
+        True, or an ActivityOptions; None and False: of those that come, nothing. What `page.activity` says of one
+        page goes before it; a page that another page opens is as that one. Raises InvalidArgument.
+        """
+        self.activities.set_for_all(checked_options(activity))
 
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
@@ -265,23 +306,74 @@ class Browser:
                 return page
 
     @asynccontextmanager
-    async def new_context(self, *, timeout: float = 30) -> AsyncIterator[BrowserContext]:
+    async def new_context(
+        self,
+        *,
+        storage_state: StorageState | str | Path | None = None,
+        proxy: Proxy | str | None = None,
+        downloads: str | Path | None = None,
+        permissions: Sequence[str] | Mapping[str, PermissionState] = (),
+        activity: bool | ActivityOptions | None = None,
+        timeout: float = 30,
+        **emulation: Unpack[EmulationOptions],
+    ) -> AsyncIterator[BrowserContext]:
         """Make an isolated context (cookies, storage, cache of its own); it ends, pages and all, with the block.
 
-        Chrome disposes of it by itself should this program be killed.
+        `storage_state` is what it begins with: a StorageState, or the file of one. `proxy` is "http://host:port"
+        or a Proxy. `downloads` is the directory that its downloads come into; without it, those that nobody
+        expects are refused. `permissions` are names that are granted, or a mapping of names to states.
+        `activity` has kept what its pages do, from their first script on: True, or an ActivityOptions. All others
+        are what `BrowserContext.emulate` takes. Chrome disposes of it by itself should this program be killed.
+
+        Raises InvalidArgument, StateFileInvalid, CookieRefused, EmulationRefused, StorageUnavailable; then there
+        is no context. DeadlineExceeded, ConnectionLost.
         """
-        with action_span("browser.new_context"), within("make a context", timeout):
-            made = await self._tabs.creations.create(
-                "Target.createBrowserContext", {"disposeOnDetach": True}, _Context, self._dispose
-            )
-        try:
-            self._tabs.downloads.refuse(made.browser_context_id)
-            yield BrowserContext(self, made.browser_context_id)
-        finally:
-            self._tabs.downloads.forget_context(made.browser_context_id)
-            # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
-            with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
-                await self._dispose(made)
+        options = checked_options(activity)
+        plan = plan_context(
+            storage_state=storage_state,
+            proxy=proxy,
+            downloads=downloads,
+            permissions=permissions,
+            emulation=emulation,
+            chrome_version=self.version.number,
+        )
+        async with made_context(self, plan, timeout) as context:
+            with self.activities.in_context(context.id, options):
+                yield context
+
+    @property
+    def context(self) -> BrowserContext:
+        """The default context: the profile that the browser was started with."""
+        return self._default_context
+
+    def context_of(self, page: PageTarget) -> BrowserContext:
+        """Return the context that a page belongs to."""
+        return self._contexts.get(page.context_id or "", self._default_context)
+
+    @property
+    def context_ids(self) -> frozenset[str]:
+        """Chrome's ids of the contexts that `new_context` made."""
+        return frozenset(self._contexts)
+
+    @property
+    def creations(self) -> Creations:
+        """What makes things in the browser. For the engine's own parts."""
+        return self._tabs.creations
+
+    def adopt_context(self, context: BrowserContext) -> None:
+        """Take a context that was just made for one of this browser's. For the engine's own parts."""
+        assert context.id is not None
+        self._contexts[context.id] = context
+        self._tabs.downloads.refuse(context.id)
+
+    def forget_context(self, context: BrowserContext) -> None:
+        """Forget a context that is disposed of. For the engine's own parts."""
+        assert context.id is not None
+        self._contexts.pop(context.id, None)
+        context.end_lasting()
+        self.permissions.forget(context.id)
+        self.seen_origins.forget(context.id)
+        self.emulations.drop(context)
 
     def _page(self, target: PageTarget) -> Page:
         page = self._pages.get(target.target_id)
@@ -299,9 +391,6 @@ class Browser:
 
     async def _take_back(self, made: _Created) -> None:
         await self._tabs.close(made.target_id)
-
-    async def _dispose(self, made: _Context) -> None:
-        await self.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
     def refuse_downloads(self) -> None:
         """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""
@@ -335,20 +424,3 @@ def _page_test(
         return where is None or where(page)
 
     return matches
-
-
-@attrs.frozen(eq=False)
-class BrowserContext:
-    """An isolated context. `id` is Chrome's browserContextId."""
-
-    browser: Browser
-    id: str
-
-    @property
-    def pages(self) -> list[Page]:
-        """The context's pages."""
-        return [page for page in self.browser.pages if page.context_id == self.id]
-
-    async def new_page(self, url: str | None = None, *, timeout: float = 30) -> Page:
-        """Open a page in this context, as `Browser.new_page` does."""
-        return await self.browser.new_page(url, context=self, timeout=timeout)

@@ -1,20 +1,14 @@
-"""Conditions on URLs and on the arguments of a wait, as plain functions. Pure.
+"""Conditions on the arguments of a wait, as plain functions. Pure.
 
 Rule: what cannot work is refused before anything is sent, and every condition has words of its own for messages.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from cdpengine.browser.liveness import check_seconds
 from cdpengine.errors import InvalidArgument
-
-UrlPattern: TypeAlias = str | re.Pattern[str] | Callable[[str], bool]
-"""A glob, in which "*" is any run of characters and everything else is itself; a compiled regular expression,
-which is searched for; or a function of the URL."""
 
 NodeState = Literal[
     "attached", "detached", "visible", "hidden", "enabled", "disabled", "checked", "unchecked"
@@ -30,31 +24,6 @@ NODE_STATES: tuple[NodeState, ...] = (
     "checked",
     "unchecked",
 )
-
-
-def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
-    """Return the test that a pattern stands for. Raises InvalidArgument for what is none."""
-    if isinstance(pattern, str) and pattern:
-        parts = [re.escape(part) for part in pattern.split("*")]
-        compiled = re.compile(".*".join(parts), re.DOTALL)
-        return lambda url: compiled.fullmatch(url) is not None
-    if isinstance(pattern, re.Pattern):
-        return lambda url: pattern.search(url) is not None
-    if callable(pattern):
-        return lambda url: bool(pattern(url))
-    given = '""' if pattern == "" else f"a {type(pattern).__name__}"
-    raise InvalidArgument(
-        what="url", given=given, expected="a glob, a compiled regular expression or a function"
-    )
-
-
-def url_words(pattern: UrlPattern) -> str:
-    """Return a pattern's words for messages."""
-    if isinstance(pattern, str):
-        return pattern[:200]
-    if isinstance(pattern, re.Pattern):
-        return f"/{str(pattern.pattern)[:200]}/"
-    return getattr(pattern, "__name__", "a function")
 
 
 def check_words(what: str, given: str | None) -> None:

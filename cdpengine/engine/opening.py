@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import trio
 
+from cdpengine.activity.options import ActivityOptions, checked_options
 from cdpengine.browser.endpoint import ResolvedEndpoint, browser_key, redact_endpoint, resolve_endpoint
 from cdpengine.browser.find import find_browser
 from cdpengine.browser.lanes import ConnectionOpener
@@ -51,6 +52,7 @@ async def launch(
     rescue_after: float | None = None,
     evaluate_enabled: bool = True,
     computed_accessibility: bool = True,
+    activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Start a browser and give it; end it, and remove its temporary profile, when the block ends.
@@ -67,12 +69,15 @@ async def launch(
     faster. Pages can see it: `'computedRole' in Element.prototype` is true then. False leaves it off, and pages
     are read from Chrome's accessibility tree.
 
+    `activity` has kept what all pages do, as `Browser.set_activity`: True, or an ActivityOptions.
+
     Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
     """
     if transport not in ("websocket", "pipe"):
         raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
     if rescue_after is not None:
         check_seconds("rescue_after", rescue_after)
+    activity_options = checked_options(activity)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
         executable=find_browser(executable).path,
@@ -92,6 +97,7 @@ async def launch(
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.refuse_downloads()
+            browser.set_activity(activity_options)
             try:
                 async with browser.watched(rescue_after):
                     yield browser
@@ -112,17 +118,19 @@ async def connect(
     headers: Mapping[str, str] | None = None,
     rescue_after: float | None = None,
     evaluate_enabled: bool = True,
+    activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
 ) -> AsyncIterator[Browser]:
     """Connect to a running browser: "http://host:port", or its own "ws://..." address.
 
     Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
-    `rescue_after` and `evaluate_enabled` as in `launch`.
+    `rescue_after`, `evaluate_enabled` and `activity` as in `launch`.
 
     Raises InvalidArgument for what is no endpoint, ConnectFailed when no browser answers there in `timeout`.
     """
     if rescue_after is not None:
         check_seconds("rescue_after", rescue_after)
+    activity_options = checked_options(activity)
     budget = Budget.start("connect", timeout)
     resolved: ResolvedEndpoint | None = None
     with budget.scope() as starting:
@@ -137,6 +145,7 @@ async def connect(
         async with _attach_websocket(resolved, evaluate_enabled=evaluate_enabled) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
+            browser.set_activity(activity_options)
             async with browser.watched(rescue_after):
                 yield browser
     if starting.cancelled_caught:
@@ -210,9 +219,11 @@ async def _engine(
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
+        # Made before its pages are attached: its parts want to tell them things before they run.
+        browser = Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)
         await tabs.start()
         try:
-            yield Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)
+            yield browser
         finally:
             await tabs.downloads.close()
             await tabs.creations.settle()

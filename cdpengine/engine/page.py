@@ -18,12 +18,15 @@ from cdpengine.browser.navigation import (
     reload,
 )
 from cdpengine.budget import within
-from cdpengine.engine.capture import print_to_pdf
-from cdpengine.engine.page_content import PageContent
+from cdpengine.engine.page_activity import PageActivities
+from cdpengine.engine.page_emulation import PageEmulation
 from cdpengine.engine.page_expect import PageExpect
 from cdpengine.engine.page_find import PageFind
 from cdpengine.engine.page_forms import PageForms
 from cdpengine.engine.page_input import PageInput
+from cdpengine.engine.page_measure import PageMeasure
+from cdpengine.engine.page_network import PageNetwork
+from cdpengine.engine.page_pictures import PagePictures
 from cdpengine.engine.page_scripts import PageScripts
 from cdpengine.engine.page_view import PageView
 from cdpengine.engine.page_waiting import PageWaiting
@@ -35,7 +38,19 @@ from cdpengine.wire.tap import span as action_span
 
 
 class Page(
-    PageScripts, PageInput, PageView, PageForms, PageContent, PageFind, PageWaiting, PageExpect, PageWindows
+    PageScripts,
+    PageInput,
+    PageView,
+    PageForms,
+    PagePictures,
+    PageFind,
+    PageWaiting,
+    PageExpect,
+    PageWindows,
+    PageActivities,
+    PageNetwork,
+    PageEmulation,
+    PageMeasure,
 ):
     """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`."""
 
@@ -134,21 +149,3 @@ class Page(
         """Make it the window's active tab. Actions do not need it."""
         async with self._action("bring to front", timeout):
             await self.session.call("Page.bringToFront")
-
-    async def pdf(self, *, landscape: bool = False, background: bool = True, timeout: float = 30) -> bytes:
-        """Return the page as PDF. Works in headless browsers."""
-        async with self._action("pdf", timeout):
-            return await print_to_pdf(self.session, landscape=landscape, background=background)
-
-    async def set_viewport(
-        self, width: int, height: int, *, device_scale_factor: float = 1, timeout: float = 30
-    ) -> None:
-        """Make the viewport that large, in CSS pixels."""
-        async with self._action("set the viewport", timeout):
-            await self.session.call(
-                "Emulation.setDeviceMetricsOverride",
-                width=width,
-                height=height,
-                deviceScaleFactor=device_scale_factor,
-                mobile=False,
-            )

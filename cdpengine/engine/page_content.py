@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 import attrs
 import msgspec
 
-from cdpengine.action.boxes import bounding_box
-from cdpengine.action.scroll import scroll_into_view
+from cdpengine.browser.worlds import context_gone
 from cdpengine.budget import Budget
-from cdpengine.engine.capture import ImageFormat, check_image_options, current_view, take_screenshot
 from cdpengine.engine.page_snapshots import PageSnapshots, taken_snapshot
 from cdpengine.engine.targets import Target, describe_target
-from cdpengine.errors import InvalidArgument, Invisible, RemoteError, shown_url
+from cdpengine.errors import InvalidArgument, RemoteError, shown_url
+from cdpengine.picture.options import ImageFormat, ImageOptions, check_image_options
+from cdpengine.picture.screenshot import current_view, screen_scale, take_screenshot
 from cdpengine.snapshot.capture import Capture, Scope, capture
 from cdpengine.snapshot.content import Block
 from cdpengine.snapshot.labels import boxes_of, draw_labels
@@ -99,47 +99,6 @@ class PageContent(PageSnapshots):
             self._node(target)  # whether it still is the document that it was asked of
             return reply.outer_html
 
-    async def screenshot(
-        self,
-        *,
-        target: Target | None = None,
-        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
-        quality: int | None = None,
-        full_page: bool = False,
-        refs: bool = False,
-        timeout: float = 30,
-    ) -> bytes:
-        """Return an image of the viewport, or of the whole page; "png", "jpeg" or "webp", quality 0 to 100.
-
-        With `target`, of that node alone: scrolled into view, all of it even where it is larger than the viewport.
-        With `refs`, the elements that have refs are framed and labelled on it, as by `labelled_screenshot`.
-
-        Raises InvalidArgument for options that do not go together, Invisible for a target that has no box, and as
-        `scroll_into_view` does.
-        """
-        if target is not None and (full_page or refs):
-            given = f"True, with {'full_page' if full_page else 'refs'}"
-            raise InvalidArgument(what="target", given=given, expected="one of them")
-        if refs:
-            labelled = await self.labelled_screenshot(
-                format=format, quality=quality, full_page=full_page, timeout=timeout
-            )
-            return labelled.image
-        over = "" if target is None else f" of {describe_target(target)}"
-        async with self._action(f"screenshot{over}", timeout) as budget:
-            box = None
-            if target is not None:
-                node = self._node(target)
-                await scroll_into_view(node, worlds=self._worlds, budget=budget, interruptions=self._target)
-                box = await bounding_box(node, self._worlds)
-                if box is None:
-                    raise Invisible(
-                        action="take a screenshot of", target=node.description, reason="it has no box"
-                    )
-            return await take_screenshot(
-                self.session, image_format=format, quality=quality, full_page=full_page, box=box
-            )
-
     async def labelled_screenshot(
         self,
         *,
@@ -164,9 +123,10 @@ class PageContent(PageSnapshots):
                 scope = Scope(frame=self._target.frames.main, boxes=True)
                 captured = await self._captured(scope, budget)
                 origins = await self._origins(captured)
-                picture = await take_screenshot(
-                    self.session, image_format="png", quality=None, full_page=full_page
-                )
+                async with self._target.pictures:
+                    picture = await take_screenshot(
+                        self.session, ImageOptions(), screen=await self._screen_scale(), full_page=full_page
+                    )
                 if await current_view(self.session) == before or not remaining:
                     break
                 budget.step("the page scrolled or changed its size meanwhile; once more")
@@ -178,8 +138,18 @@ class PageContent(PageSnapshots):
             if full_page:
                 boxes = [(ref, (x + before.x, y + before.y, w, h)) for ref, (x, y, w, h) in boxes]
                 width = before.content_width
-            image = draw_labels(picture, boxes, width=width, image_format=format, quality=quality)
+            image = draw_labels(picture.data, boxes, width=width, image_format=format, quality=quality)
             return LabelledScreenshot(image, snapshot)
+
+    async def _screen_scale(self) -> float:
+        """Return how many pixels of the screen a CSS pixel of the page has."""
+        while True:
+            context = await self._worlds.context(self.session, self._target.frames.main.id)
+            try:
+                return await screen_scale(self.session, context)
+            except RemoteError as error:
+                if not context_gone(error):
+                    raise
 
     async def _extract(
         self,

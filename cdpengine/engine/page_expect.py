@@ -15,8 +15,8 @@ from cdpengine.browser.dialogs import Dialog, DialogAnswer
 from cdpengine.browser.download import Download
 from cdpengine.browser.downloads import AwaitedDownload
 from cdpengine.browser.page_dialogs import AwaitedDialog
+from cdpengine.browser.url_patterns import UrlPattern
 from cdpengine.budget import Budget
-from cdpengine.engine.conditions import UrlPattern
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
@@ -63,10 +63,11 @@ class PageExpect(PageBase):
 
     @asynccontextmanager
     async def expect_download(
-        self, directory: str | Path, *, timeout: float = 30
+        self, directory: str | Path | None = None, *, timeout: float = 30
     ) -> AsyncIterator[Expected[Download]]:
         """Expect that the block begins a download, and let it come into `directory`, which is made if need be.
 
+        None is the directory that the context allows (`new_context(downloads=...)`, `context.allow_downloads`).
         After the block, `expected.value` is the Download; it has begun, and `await expected.value.wait()` gives
         the path of the whole file. Its name is the server's, made safe, with a number where that name is taken:
         nothing is overwritten, and nothing is ever written outside of the directory. It is the first download
@@ -79,6 +80,8 @@ class PageExpect(PageBase):
         NavigationFailed, here too. Raises DeadlineExceeded when none began, InvalidArgument for a directory
         that cannot be one, RemoteError where the browser does not allow it, SessionGone, ConnectionLost.
         """
+        if directory is None:
+            directory = self.browser.download_events.allowed(self._target.context_id)
         if not isinstance(directory, str | Path) or not str(directory):
             given = f"a {type(directory).__name__}"
             raise InvalidArgument(what="directory", given=given, expected="a path, as str or Path")

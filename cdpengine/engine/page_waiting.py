@@ -18,15 +18,13 @@ from cdpengine.browser.liveness import check_seconds
 from cdpengine.browser.navigation import check_wait_until
 from cdpengine.browser.requests import watch_requests
 from cdpengine.browser.settling import Settling
+from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
 from cdpengine.budget import Budget
 from cdpengine.engine.conditions import (
     NodeState,
-    UrlPattern,
     check_optional_seconds,
     check_state,
     check_words,
-    url_test,
-    url_words,
 )
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target

@@ -17,9 +17,18 @@
       EvaluationFailed > ValueTooLarge
       EvaluationTerminated, EvaluationDisabled
       DialogOpened                        the page asked something, and the policy is to fail then
+      MeasurementBusy, MeasurementFailed  of a trace, a profile, a heap snapshot, coverage
+      PictureTooLarge                     the format cannot hold it
       RecordingDamaged, RecordingFailed   a recording of traffic that cannot be read, or written
       RecordingLacks                      a recording does not hold what is asked of it
       ReplayDiverged                      a program asked something else than when it was recorded
+      CookieRefused, EmulationRefused     Chrome does not take a cookie, or does not pretend what it was asked to
+      StateFileInvalid                    a file that holds no storage state
+      StorageUnavailable                  an origin whose storage cannot be reached
+      BodyUnavailable, BodyUndecodable    the body of a response is gone, or is not what it was read as
+      BodyUnavailable > InterceptedBodyUnavailable
+      RouteAnswered                       an intercepted request that was answered already
+      ActivityOff                         nothing collects what a page does
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -27,6 +36,11 @@ payload, a typed text or a secret. All errors can be pickled, so they cross proc
 
 from __future__ import annotations
 
+from cdpengine.errors.activity import (
+    ActivityOff,
+    BodyUnavailable,
+    BodyUndecodable,
+)
 from cdpengine.errors.connection import (
     BrowserNotFound,
     ConnectFailed,
@@ -51,6 +65,15 @@ from cdpengine.errors.evaluation import (
     RescueReport,
     RescueStep,
     ValueTooLarge,
+)
+from cdpengine.errors.measure import (
+    MeasurementBusy,
+    MeasurementFailed,
+    PictureTooLarge,
+)
+from cdpengine.errors.network import (
+    InterceptedBodyUnavailable,
+    RouteAnswered,
 )
 from cdpengine.errors.node import (
     AmbiguousNode,
@@ -84,21 +107,32 @@ from cdpengine.errors.root import (
     EngineError,
     InvalidArgument,
 )
+from cdpengine.errors.state import (
+    CookieRefused,
+    EmulationRefused,
+    StateFileInvalid,
+    StorageUnavailable,
+)
 from cdpengine.errors.words import (
     shown_url,
 )
 
 __all__ = [
+    "ActivityOff",
     "AmbiguousNode",
     "Became",
+    "BodyUnavailable",
+    "BodyUndecodable",
     "BrowserNotFound",
     "ConnectFailed",
     "ConnectionLost",
+    "CookieRefused",
     "Covered",
     "DeadlineExceeded",
     "DialogOpened",
     "Disabled",
     "DownloadFailed",
+    "EmulationRefused",
     "EngineError",
     "EvaluationDisabled",
     "EvaluationFailed",
@@ -107,9 +141,12 @@ __all__ = [
     "EventsLost",
     "FailedField",
     "FormErrors",
+    "InterceptedBodyUnavailable",
     "InvalidArgument",
     "Invisible",
     "LaunchFailed",
+    "MeasurementBusy",
+    "MeasurementFailed",
     "NavigationFailed",
     "NodeError",
     "NodeNotFound",
@@ -117,6 +154,7 @@ __all__ = [
     "NotInteractable",
     "OptionNotFound",
     "PageUnresponsive",
+    "PictureTooLarge",
     "ProtocolError",
     "RecordingDamaged",
     "RecordingFailed",
@@ -125,8 +163,11 @@ __all__ = [
     "ReplayDiverged",
     "RescueReport",
     "RescueStep",
+    "RouteAnswered",
     "SessionGone",
     "StaleRef",
+    "StateFileInvalid",
+    "StorageUnavailable",
     "TargetCrashed",
     "UndecodableReply",
     "Unstable",

@@ -95,6 +95,7 @@ class PendingCall:
         if self._outcome is not None:
             return
         self._outcome = result
+        self.call.waiter = None  # a circle otherwise, that keeps large replies until the collector comes by
         if self._task is not None:
             task, self._task = self._task, None
             trio.lowlevel.reschedule(task)
@@ -124,10 +125,21 @@ class SharedCall:
 
     async def wait(self) -> None:
         """Wait until Chrome has obeyed. Raises as `PendingCall.raw` does, in every task that waits."""
+        await self.raw()
+
+    async def raw(self) -> _Raw:
+        """Wait for the reply and return its result as raw JSON. Raises as `PendingCall.raw` does."""
         await self._settled.wait()
+        return self.raw_nowait()
+
+    def raw_nowait(self) -> _Raw:
+        """Return what `raw` does. Raises trio.WouldBlock while there is no outcome."""
+        if self._outcome is None:
+            raise trio.WouldBlock
         if isinstance(self._outcome, outcome.Error):
             # A copy: an error that several tasks raise would gather all their tracebacks and contexts.
             raise copy.copy(self._outcome.error)
+        return self._outcome.value
 
     def abandon(self) -> None:
         """Drop it. A command not yet written is never sent; a reply is counted as late."""

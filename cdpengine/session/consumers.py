@@ -11,10 +11,10 @@ import sys
 import time
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cdpengine.session.streams import EventStream
+    from cdpengine.session.streams import Stream
 
 logger = logging.getLogger("cdpengine.session")
 
@@ -29,7 +29,7 @@ class Consumers:
     """The streams of one connection. `clock` gives seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.open: set[EventStream] = set()
+        self.open: set[Stream[Any]] = set()
         self._lost_before = 0
         self._clock = clock
 
@@ -38,22 +38,22 @@ class Consumers:
         """How many events were dropped so far, by streams that are open and by those that were."""
         return self._lost_before + sum(stream.dropped for stream in self.open)
 
-    def add(self, stream: EventStream) -> None:
+    def add(self, stream: Stream[Any]) -> None:
         """Note that a stream was opened."""
         stream.consumers = self
         self.open.add(stream)
 
-    def remove(self, stream: EventStream) -> None:
+    def remove(self, stream: Stream[Any]) -> None:
         """Note that a stream was left."""
         if stream in self.open:
             self.open.remove(stream)
             self._lost_before += stream.dropped
 
-    def lost(self, stream: EventStream) -> None:
+    def lost(self, stream: Stream[Any]) -> None:
         """Take note that a stream begins to lose events (called by it)."""
         self._warn(stream, "loses events: its buffer is full")
 
-    def crowded(self, stream: EventStream) -> None:
+    def crowded(self, stream: Stream[Any]) -> None:
         """Take note that a stream is nearly full (called by it with every event for as long as it is)."""
         now = self._clock()
         if stream.crowded_since == 0.0:
@@ -61,7 +61,7 @@ class Consumers:
         elif now - stream.crowded_since >= CROWDED_FOR:
             self._warn(stream, f"has been nearly full for {now - stream.crowded_since:.0f} s")
 
-    def _warn(self, stream: EventStream, trouble: str) -> None:
+    def _warn(self, stream: Stream[Any], trouble: str) -> None:
         now = self._clock()
         if now < stream.quiet_until:
             return

@@ -220,6 +220,19 @@ class Session:
         others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body
         runs at once: on a page that is stuck the answer would not come.
         """
+        calls = self.hold(*domains)
+        try:
+            for call in calls if wait else ():
+                await call.wait()
+            yield
+        finally:
+            self.release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
+
+    def hold(self, *domains: str) -> list[SharedCall]:
+        """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
+
+        Undone by `release_domains`. Raises SessionGone, TargetCrashed, ConnectionLost, holding nothing then.
+        """
         held: list[str] = []
         try:
             for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
@@ -227,12 +240,10 @@ class Session:
                 if self.hold_domain(domain):
                     self._usable(f"{domain}.enable")
                     self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
-            for domain in held if wait else ():
-                if (enabling := self._enabling.get(domain)) is not None:
-                    await enabling.wait()
-            yield
-        finally:
+        except BaseException:
             self.release_domains(*held)
+            raise
+        return [self._enabling[domain] for domain in held if domain in self._enabling]
 
     def hold_domain(self, domain: str) -> bool:
         """Count one more user of the domain. True for the first one, who has to send its `enable`."""

@@ -1,4 +1,4 @@
-"""EventStream: a bounded queue of events for one consumer.
+"""Stream: a bounded queue for one consumer. EventStream: that of the events of one session.
 
 Rule: the reader never waits for a consumer. When the buffer is full, new events are dropped and counted, and
 the consumer is told, at the very point of the sequence where they are missing, by an EventsLost with their
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 import attrs
 import trio
@@ -21,6 +21,8 @@ from cdpengine.session.events import Event
 
 if TYPE_CHECKING:
     from cdpengine.session.consumers import Consumers
+
+T = TypeVar("T")
 
 _SMALL = 10
 """A buffer of less than this is often full, and nobody has to be warned of that."""
@@ -36,19 +38,13 @@ class StreamStatistics:
     buffer: int
 
 
-class EventStream:
-    """Events of one session that match one of some patterns, in the order in which Chrome sent them.
+class Stream(Generic[T]):
+    """Items of some kinds (`patterns` names them), in the order in which they came.
 
     Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is "file:line" of who opened it.
     """
 
-    def __init__(
-        self,
-        patterns: Sequence[str],
-        tests: Sequence[Callable[[str], bool]],
-        buffer: int,
-        opened_at: str = "",
-    ) -> None:
+    def __init__(self, patterns: Sequence[str], buffer: int, opened_at: str = "") -> None:
         self.patterns = tuple(patterns)
         self.buffer = buffer
         self.opened_at = opened_at
@@ -56,8 +52,7 @@ class EventStream:
         self.crowded_since = 0.0  # kept by the consumers, as the next one is
         self.quiet_until = 0.0
         self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
-        self._tests = tuple(tests)
-        self._queue: deque[Event | EventsLost | TargetCrashed] = deque()
+        self._queue: deque[T | EventsLost | TargetCrashed] = deque()
         self._waiting = 0
         self._gap: EventsLost | None = None
         self._crash_noted = False  # after the last event that was kept, and not yet told
@@ -75,12 +70,8 @@ class EventStream:
         """Return the counts so far."""
         return StreamStatistics(self._received, self._dropped, self._waiting, self.buffer)
 
-    def wants(self, method: str) -> bool:
-        """Whether an event of this name belongs into the stream."""
-        return any(test(method) for test in self._tests)
-
-    async def receive(self) -> Event:
-        """Return the next event, waiting for it.
+    async def receive(self) -> T:
+        """Return the next item, waiting for it.
 
         Raises EventsLost where events are missing and TargetCrashed where the target crashed: receive again
         to go on with what followed. Raises the reason (SessionGone, ConnectionLost) when the session has ended
@@ -95,14 +86,14 @@ class EventStream:
             except trio.WouldBlock:
                 await self._arrived.park()
 
-    def receive_nowait(self) -> Event:
-        """Return the next event if it is there. Raises trio.WouldBlock when not, else as `receive`."""
+    def receive_nowait(self) -> T:
+        """Return the next item if it is there. Raises trio.WouldBlock when not, else as `receive`."""
         if not self._queue:
             if self._end is not None:
                 raise self._end()
             raise trio.WouldBlock
         entry = self._queue.popleft()
-        if isinstance(entry, Event):
+        if not isinstance(entry, EventsLost | TargetCrashed):
             self._waiting -= 1
             return entry
         if entry is self._gap:
@@ -111,14 +102,14 @@ class EventStream:
             self._crash_noted = False
         raise entry
 
-    def __aiter__(self) -> EventStream:
+    def __aiter__(self) -> Self:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> T:
         return await self.receive()
 
-    def deliver(self, event: Event) -> None:
-        """Take one event from the reader. Never waits."""
+    def deliver(self, item: T) -> None:
+        """Take one item from the reader. Never waits."""
         if self._waiting >= self.buffer:
             self._dropped += 1
             if self._gap is None:
@@ -131,7 +122,7 @@ class EventStream:
             # A gap stays open only while nothing was delivered after it.
             self._gap = None
             self._crash_noted = False
-            self._queue.append(event)
+            self._queue.append(item)
             self._waiting += 1
             self._received += 1
             if self._waiting >= self._crowd:
@@ -154,3 +145,21 @@ class EventStream:
         if self._end is None:
             self._end = reason
             self._arrived.unpark_all()
+
+
+class EventStream(Stream[Event]):
+    """Events of one session that match one of some patterns, in the order in which Chrome sent them."""
+
+    def __init__(
+        self,
+        patterns: Sequence[str],
+        tests: Sequence[Callable[[str], bool]],
+        buffer: int,
+        opened_at: str = "",
+    ) -> None:
+        super().__init__(patterns, buffer, opened_at)
+        self._tests = tuple(tests)
+
+    def wants(self, method: str) -> bool:
+        """Whether an event of this name belongs into the stream."""
+        return any(test(method) for test in self._tests)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import cdpengine
 from cdpengine.browser.finding import Wanted
-from cdpengine.engine.conditions import UrlPattern, check_state, check_words, url_test, url_words
+from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
+from cdpengine.engine.conditions import check_state, check_words
 
 URL = "https://shop.example/cart?item=[1]&n=2#top"
 

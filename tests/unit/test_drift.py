@@ -24,7 +24,10 @@ from cdpengine.debug.vocabulary import (
     uses_in,
 )
 
-FLOORS = ("engine", "evaluate", "snapshot", "action", "browser", "session", "wire")
+FLOORS = (
+    "engine", "evaluate", "snapshot", "action", "activity", "network", "inject", "state", "measure", "picture",
+    "browser", "session", "wire",
+)  # fmt: skip
 
 
 # --- what the engine says ------------------------------------------------------------------------------------
@@ -59,11 +62,15 @@ def every_structure() -> Iterator[str]:
     root = Path(cdpengine.__file__).parent
     for floor in FLOORS:
         for path in sorted((root / floor).glob("*.py")):
+            found: list[str] = []
+            bases: set[str] = set()
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.ClassDef) and any(
-                    ast.unparse(base) == "msgspec.Struct" for base in node.bases
-                ):
-                    yield f"{floor}.{path.stem}:{node.name}"
+                named = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
+                if isinstance(node, ast.ClassDef) and {"msgspec.Struct", *found} & set(named):
+                    found.append(node.name)
+                    bases.update(named)
+            # What others of the module only begin with is none by itself.
+            yield from (f"{floor}.{path.stem}:{name}" for name in found if name not in bases)
 
 
 def reached(kind: Any, seen: set[str]) -> set[str]:

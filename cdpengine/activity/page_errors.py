@@ -1,0 +1,125 @@
+"""Page errors: exceptions that nobody caught, and promises that were rejected with nobody to hear it.
+
+Rule: made of one event; what was thrown is read as the arguments of console messages are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from cdpengine.activity.arguments import RemoteArgument, ValueReader, at_hand, shown
+from cdpengine.activity.reading import read_values
+from cdpengine.activity.stack import StackFrame, StackTrace, frames_of
+from cdpengine.session.session import Session
+
+
+class ExceptionDetails(msgspec.Struct, rename="camel"):
+    """`Runtime.ExceptionDetails`."""
+
+    exception_id: int = 0
+    text: str = ""
+    line_number: int = 0
+    column_number: int = 0
+    url: str = ""
+    stack_trace: StackTrace | None = None
+    exception: RemoteArgument | None = None
+
+
+class ExceptionThrown(msgspec.Struct, rename="camel"):
+    """`Runtime.exceptionThrown`. `timestamp` is milliseconds since 1970."""
+
+    timestamp: float = 0.0
+    exception_details: ExceptionDetails = msgspec.field(default_factory=ExceptionDetails)
+
+
+class ExceptionRevoked(msgspec.Struct, rename="camel"):
+    """`Runtime.exceptionRevoked`: a rejection was handled after all."""
+
+    reason: str = ""
+    exception_id: int = 0
+
+
+class PageError:
+    """One error.
+
+    `kind` is "exception" or "rejection"; `name` is such as "TypeError" ("" where no Error was thrown),
+    `message` its words, `stack` its stack as text, `frames` the same as data. `url`, `line` and `column`
+    (from 0) are where it was thrown. `handled`: of a rejection, that it was handled later. `time` is in
+    seconds since 1970; `target_type` ("page", "iframe", "worker") and `target_id` name where.
+    """
+
+    __slots__ = (
+        "_details",
+        "_reader",
+        "_session",
+        "_value",
+        "column",
+        "exception_id",
+        "frames",
+        "handled",
+        "kind",
+        "line",
+        "message",
+        "name",
+        "stack",
+        "target_id",
+        "target_type",
+        "time",
+        "url",
+    )  # fmt: skip
+
+    def __init__(self, told: ExceptionThrown, session: Session, reader: ValueReader | None = None) -> None:
+        details = told.exception_details
+        self.kind: Literal["exception", "rejection"] = (
+            "rejection" if "(in promise)" in details.text else "exception"
+        )
+        self.time = told.timestamp / 1000
+        self.frames: tuple[StackFrame, ...] = frames_of(details.stack_trace)
+        self.url = details.url or (self.frames[0].url if self.frames else "")
+        self.line, self.column = details.line_number, details.column_number
+        self.exception_id = details.exception_id
+        self.handled = False
+        self.target_type = session.target_type
+        self.target_id = session.target_id
+        self._session = session
+        self._reader = reader
+        thrown = self._details = details.exception or RemoteArgument()
+        self._value: Any = at_hand(thrown)
+        self.name, self.message, self.stack = "", details.text, ""
+        if thrown.subtype == "error" and thrown.description is not None:
+            head, separator, _ = thrown.description.partition("\n    at ")
+            self.stack = thrown.description if separator else ""
+            name, colon, message = head.partition(": ")
+            plain = colon and " " not in name and "\n" not in name
+            self.name = name if plain else thrown.class_name or ""
+            self.message = message if plain else head
+            if head == thrown.class_name:
+                self.message = ""
+        elif details.exception is not None:
+            self.message = shown(thrown)
+
+    def __repr__(self) -> str:
+        return f"<PageError {self.kind} {self}>"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" if self.name and self.message else self.name or self.message
+
+    @property
+    def value(self) -> Any:
+        """What was thrown, where the event tells it whole or `read` has read it; else an Unread."""
+        return self._value
+
+    async def read(self, *, timeout: float = 30) -> Any:
+        """Return what was thrown, an Error as a JSError. As `ConsoleMessage.values`, in everything else."""
+        self._value = (
+            await read_values(self._session, [self._details], [self._value], self._reader, timeout)
+        )[0]
+        return self._value
+
+    @property
+    def object_ids(self) -> Sequence[str]:
+        """The objects that the page keeps for this error. For the engine's own parts."""
+        return [] if self._details.object_id is None else [self._details.object_id]

@@ -1,0 +1,52 @@
+"""Streams of Chrome: what it holds ready under a handle, read piece by piece.
+
+Rule: one piece is in memory at a time, and the handle is given back whatever happens.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import msgspec
+
+from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.session.session import Session
+
+PIECE = 1 << 20
+"""Bytes that are asked for at a time."""
+
+
+class StreamPiece(msgspec.Struct, rename="camel"):
+    """The reply to `IO.read`."""
+
+    data: str = ""
+    eof: bool = False
+    base64_encoded: bool = msgspec.field(default=False, name="base64Encoded")
+
+
+@asynccontextmanager
+async def chrome_stream(session: Session, handle: str) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Give the pieces of a stream, in order. Raises as `Session.request`."""
+    pieces = _pieces(session, handle)
+    try:
+        yield pieces
+    finally:
+        await pieces.aclose()
+        close_stream(session, handle)
+
+
+def close_stream(session: Session, handle: str) -> None:
+    """Give a handle back. Sent, not waited for."""
+    with suppress(SessionGone, ConnectionLost):
+        session.post("IO.close", handle=handle)
+
+
+async def _pieces(session: Session, handle: str) -> AsyncGenerator[bytes, None]:
+    while True:
+        piece = await session.request("IO.read", {"handle": handle, "size": PIECE}, StreamPiece)
+        if piece.data:
+            yield base64.b64decode(piece.data) if piece.base64_encoded else piece.data.encode()
+        if piece.eof:
+            return

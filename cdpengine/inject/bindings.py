@@ -1,0 +1,230 @@
+"""Exposed: a function of this program under a name in every document: a page calls it, and gets a promise.
+
+Rule: the function is a stranger's code called by a stranger's page. What it raises is the page's rejection, and on
+record; one that hangs keeps neither the page nor anybody else waiting. When it is taken back, the name is what it
+was, and whoever still waits is told.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.records import Records
+from cdpengine.browser.tabs import Posted, Tabs
+from cdpengine.browser.worlds import context_gone
+from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
+from cdpengine.inject.init_scripts import InitScript
+from cdpengine.js import script
+from cdpengine.session.calls import SharedCall
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+from cdpengine.wire.messages import decode_payload
+
+logger = logging.getLogger("cdpengine.inject")
+
+ExposedFunction: TypeAlias = Callable[..., Awaitable[object]]
+"""An async function; its arguments are what the page passed, its value is what the page's promise gives."""
+
+Reader: TypeAlias = Callable[[Session, int, str], Awaitable[Any]]
+"""Evaluates an expression in an execution context, and returns its value."""
+
+_MOST_DOCUMENTS = 1000
+"""Documents a session that are remembered as having the function, to take it from them again."""
+
+_LONGEST_REASON = 300
+
+_CALL = re.compile(r"([0-9]{1,16})(\[.*\])?", re.DOTALL)
+"""What binding.js sends: the number of a call, and its arguments where JSON holds them."""
+
+
+class _Called(msgspec.Struct, rename="camel"):
+    name: str
+    payload: str = ""
+    execution_context_id: int = 0
+
+
+@attrs.frozen
+class BindingFailure:
+    """A call of an exposed function that ended in a rejection. `reason` is what the page was told."""
+
+    name: str
+    reason: str
+
+
+class Exposed:
+    """One function while it is exposed. Calls run in `nursery`, each for at most `limit` seconds.
+
+    `read` and `literal` carry values over, each way. `calls` counts the calls.
+    """
+
+    def __init__(
+        self,
+        tabs: Tabs,
+        name: str,
+        function: ExposedFunction,
+        *,
+        limit: float,
+        nursery: trio.Nursery,
+        read: Reader,
+        literal: Callable[[object], str],
+        log: Records[BindingFailure],
+    ) -> None:
+        self.name = name
+        self.calls = 0
+        self.failures: Records[BindingFailure] = Records()
+        self._function = function
+        self._limit = limit
+        self._nursery = nursery
+        self._read = read
+        self._literal = literal
+        self._log = log
+        self._closed = False
+        self._tabs = tabs
+        self._binding = f"cdpengine_{secrets.token_hex(8)}"
+        self._key = f"cdpengine_{secrets.token_hex(8)}"
+        arguments = ", ".join(json.dumps(text) for text in (name, self._binding, self._key))
+        self._script = InitScript(tabs, f"{script('binding')}({arguments})", at_once=True)
+        self._documents: dict[Session, OrderedDict[int, None]] = {}
+        self._sinks: dict[Session, Callable[[Event], None]] = {}
+
+    def __repr__(self) -> str:
+        return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
+
+    def begin(self, session: Session) -> list[Posted]:
+        """Have the function in a session's documents. Raises InvalidArgument when it has one of that name."""
+        names = _NAMES.setdefault(session, set())
+        if self.name in names:
+            expected = "a name that is not exposed already"
+            raise InvalidArgument(what="name", given=repr(self.name), expected=expected)
+        # Chrome has bindings in new documents only while Runtime is on.
+        calls: list[Posted] = [*session.hold("Runtime")]
+        calls.append(session.post("Runtime.addBinding", name=self._binding))
+        calls += self._script.begin(session)
+        names.add(self.name)
+        self._documents[session] = OrderedDict()
+
+        def called(event: Event) -> None:
+            self._called(session, event)
+
+        self._sinks[session] = called
+        session.on_event("Runtime.bindingCalled", called)
+        return calls
+
+    def end(self, session: Session) -> list[Posted]:
+        """Take it back from a session's documents."""
+        sink = self._sinks.pop(session, None)
+        if sink is None:
+            return []
+        _NAMES.get(session, set()).discard(self.name)
+        documents = self._documents.pop(session)
+        calls = self._script.end(session)
+        removal = session.connection.post_shared("Runtime.removeBinding", {"name": self._binding}, session.id)
+        # Chrome leaves the function in the documents that have it. Numbers of contexts can be another process's by
+        # now: there is no such key there then.
+        calls += [removal, *(self._tell(session, context, "end()") for context in documents)]
+        session.release_domains("Runtime")
+        self._tabs.in_background(self._end_listening, session, sink, removal)
+        return calls
+
+    async def _end_listening(
+        self, session: Session, sink: Callable[[Event], None], removal: SharedCall
+    ) -> None:
+        """Hear of the documents that got the function just before it was taken back."""
+        try:
+            await removal.wait()
+        finally:
+            session.off_event("Runtime.bindingCalled", sink)
+
+    def close(self) -> None:
+        """Take no further calls."""
+        self._closed = True
+
+    # --- calls -------------------------------------------------------------------------------------------------
+
+    def _called(self, session: Session, event: Event) -> None:
+        called = event.decode(_Called)
+        if called.name != self._binding:
+            return
+        context = called.execution_context_id
+        documents = self._documents.get(session)
+        if documents is None:  # it got there while it was taken back
+            with suppress(SessionGone, ConnectionLost):
+                self._tell(session, context, "end()")
+            return
+        documents[context] = None
+        documents.move_to_end(context)
+        while len(documents) > _MOST_DOCUMENTS:
+            documents.popitem(last=False)
+        # Empty: a document that now has the function. Anything but a number is none of the engine's own.
+        if not self._closed and (call := _CALL.fullmatch(called.payload)) is not None:
+            self.calls += 1
+            self._nursery.start_soon(
+                self._run, session, context, call[1], call[2] or "", name=f"exposed {self.name}"
+            )
+
+    async def _run(self, session: Session, context: int, number: str, plain: str) -> None:
+        failed: Exception | None = None
+        literal = "undefined"
+        try:
+            with trio.move_on_after(self._limit) as deadline:
+                if plain:
+                    args = decode_payload(plain.encode("utf-8", "surrogatepass"), list[object])
+                else:
+                    args = await self._read(session, context, f"globalThis[{self._key!r}].args('{number}')")
+                literal = self._literal(await _result(self._function, args))
+        except Exception as error:  # noqa: BLE001 - a stranger's code: the page is told, and it is on record
+            if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
+                return  # and with it whoever waits for the value
+            failed = error
+        if deadline.cancelled_caught:
+            failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
+        with suppress(SessionGone, ConnectionLost):
+            if failed is None:
+                self._tell(session, context, f"resolve('{number}', {literal})")
+            else:
+                self._reject(session, context, number, failed)
+
+    def _reject(self, session: Session, context: int, number: str, error: Exception) -> None:
+        kind, message = type(error).__name__, str(error)
+        failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
+        self.failures.add(failure)
+        self._log.add(failure)
+        logger.error("the exposed function %s failed: %s", self.name, failure.reason, exc_info=error)
+        self._tell(
+            session,
+            context,
+            f"reject('{number}', {json.dumps(kind)}, {json.dumps(message[:_LONGEST_MESSAGE])})",
+        )
+
+    def _tell(self, session: Session, context: int, call: str) -> Posted:
+        # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
+        return session.post(
+            "Runtime.evaluate",
+            expression=f"void globalThis[{self._key!r}]?.{call}",
+            contextId=context,
+            silent=True,
+        )
+
+
+_LONGEST_MESSAGE = 10_000
+
+_NAMES: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+"""What is exposed on each session."""
+
+
+async def _result(function: ExposedFunction, args: Sequence[object]) -> object:
+    result: object = function(*args)
+    return await result if inspect.isawaitable(result) else result

@@ -1,0 +1,117 @@
+"""CPU profile: where a page's JavaScript spends its time, as a .cpuprofile that Chrome's own tools open.
+
+Rule: one profile a page at a time; it is stopped in every case. Chrome begins anew where the page goes to
+another process, and the profile is then of what came after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.output_file import output_file
+from cdpengine.budget import within
+from cdpengine.errors import ConnectionLost, MeasurementBusy, MeasurementFailed, RemoteError, SessionGone
+from cdpengine.session.session import Session
+
+DEFAULT_INTERVAL = 0.001
+"""Seconds between two samples, as Chrome has it by default."""
+
+_PROFILED: set[Session] = set()
+_GRACE = 1.0
+"""Seconds that stopping may take when nobody wants the profile any more."""
+
+
+class ProfileNode(msgspec.Struct, rename="camel"):
+    """A place in the call tree. As far as it is counted here."""
+
+    id: int = 0
+
+
+class Profile(msgspec.Struct, rename="camel"):
+    """A profile, as far as it is counted here. Times in microseconds."""
+
+    nodes: list[ProfileNode] = msgspec.field(default_factory=list)
+    start_time: float = 0
+    end_time: float = 0
+    samples: list[int] = msgspec.field(default_factory=list)
+
+
+class ProfileReply(msgspec.Struct):
+    """The reply to `Profiler.stop`: the profile as Chrome wrote it."""
+
+    profile: msgspec.Raw
+
+
+@attrs.frozen
+class CpuProfile:
+    """A profile that is whole: its JSON as Chrome wrote it, how many nodes and samples, how many seconds."""
+
+    data: bytes = attrs.field(repr=False)
+    nodes: int
+    samples: int
+    seconds: float
+
+
+@attrs.define(eq=False)
+class Profiling:
+    """A profile under way. `profile` is there once its block has ended."""
+
+    path: Path | None
+    profile: CpuProfile | None = None
+
+
+@asynccontextmanager
+async def profiled(
+    session: Session, path: Path | None, interval: float, timeout: float
+) -> AsyncIterator[Profiling]:
+    """Profile while the body runs; then write it to `path`, if one is given.
+
+    `interval` is seconds between samples. `timeout` is for the beginning, and again for the end. Raises
+    MeasurementBusy, MeasurementFailed, and as `Session.call`. A body that fails or is cancelled leaves none.
+    """
+    if session in _PROFILED:
+        raise MeasurementBusy("a CPU profile", "of this page, by this program. End that one first")
+    _PROFILED.add(session)
+    profiling = Profiling(path)
+    begun = False
+    try:
+        async with session.enabled("Profiler", wait=False):
+            try:
+                with within("start a CPU profile", timeout):
+                    begun = True
+                    await session.call("Profiler.setSamplingInterval", interval=max(1, round(interval * 1e6)))
+                    await session.call("Profiler.start")
+                yield profiling
+                with within("end a CPU profile", timeout):
+                    begun = False
+                    profiling.profile = await _stop(session)
+                    if path is not None:
+                        async with output_file("the CPU profile", path) as file:
+                            await file.write(profiling.profile.data)
+            finally:
+                if begun:
+                    await _give_up(session)
+    finally:
+        _PROFILED.discard(session)
+
+
+async def _stop(session: Session) -> CpuProfile:
+    try:
+        reply = await session.request("Profiler.stop", {}, ProfileReply)
+    except RemoteError as error:
+        raise MeasurementFailed("the CPU profile", "", f"somebody else ended it ({error.message})") from error
+    data = bytes(reply.profile)
+    profile = msgspec.json.decode(data, type=Profile)
+    seconds = (profile.end_time - profile.start_time) / 1e6
+    return CpuProfile(data, len(profile.nodes), len(profile.samples), seconds)
+
+
+async def _give_up(session: Session) -> None:
+    with trio.move_on_after(_GRACE, shield=True), suppress(SessionGone, ConnectionLost, RemoteError):
+        await session.call("Profiler.stop")

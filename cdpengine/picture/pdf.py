@@ -1,0 +1,38 @@
+"""PDF: the page as Chrome would print it, read piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from cdpengine.browser.chrome_stream import chrome_stream
+from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.session.session import Session
+
+
+class PrintedReply(msgspec.Struct):
+    """The reply to `Page.printToPDF`: where it can be read."""
+
+    stream: str = ""
+
+
+@asynccontextmanager
+async def printed(session: Session, params: Mapping[str, object]) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Print, and give the PDF piece by piece. `params` are those of `print_params`.
+
+    Raises InvalidArgument for pages that the document does not have, and as `Session.request`.
+    """
+    try:
+        reply = await session.request("Page.printToPDF", params, PrintedReply)
+    except RemoteError as error:
+        if "age range" in error.message:  # only Chrome knows how many pages there are
+            raise InvalidArgument(
+                what="pages",
+                given=repr(params.get("pageRanges")),
+                expected=f"pages that there are ({error.message})",
+            ) from error
+        raise
+    async with chrome_stream(session, reply.stream) as pieces:
+        yield pieces

@@ -1,0 +1,136 @@
+"""OriginPage: an empty document of any origin, unseen, for as long as a block runs.
+
+Rule: storages can be reached only from a frame of their origin. This one is a target that is in no window; what it
+loads is made here, so nothing goes to the network, no service worker is asked, and no script of the site runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine.browser.creations import Creations
+from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, StorageUnavailable
+from cdpengine.session.events import Event
+from cdpengine.session.session import Session
+from cdpengine.state.storage_items import StorageItems, top_storage_key
+
+_GRACE = 2.0
+"""Seconds that closing may take when the block ends."""
+
+_EMPTY = "PCFkb2N0eXBlIGh0bWw+"  # <!doctype html>
+
+
+class _Created(msgspec.Struct, rename="camel"):
+    target_id: str
+
+
+class _Attached(msgspec.Struct, rename="camel"):
+    session_id: str
+
+
+class _Request(msgspec.Struct):
+    url: str = ""
+
+
+class _Paused(msgspec.Struct, rename="camel"):
+    request_id: str
+    resource_type: str = ""
+    request: _Request = msgspec.field(default_factory=_Request)
+
+
+class _Navigated(msgspec.Struct, rename="camel"):
+    loader_id: str = ""
+    error_text: str = ""
+
+
+class _Frame(msgspec.Struct, rename="camel"):
+    loader_id: str = ""
+    security_origin: str = ""
+
+
+class _Commit(msgspec.Struct):
+    frame: _Frame
+
+
+@attrs.frozen(eq=False)
+class OriginPage:
+    """The unseen page; `session` is its own."""
+
+    session: Session
+
+    async def go(self, origin: str) -> StorageItems:
+        """Be at `origin`, and return its local storage. Raises StorageUnavailable where Chrome will not."""
+        # The reply comes before the document is there.
+        async with self.session.subscribe("Page.frameNavigated", enable=False) as commits:
+            reply = await self.session.request("Page.navigate", {"url": f"{origin}/"}, _Navigated)
+            if reply.error_text:
+                raise StorageUnavailable(origin=origin, reason=f"Chrome says {reply.error_text}")
+            while (frame := (await commits.receive()).decode(_Commit).frame).loader_id != reply.loader_id:
+                pass
+        if frame.security_origin != origin:
+            raise StorageUnavailable(origin=origin, reason=f"Chrome goes to {frame.security_origin} instead")
+        return StorageItems(self.session, top_storage_key(origin), local=True)
+
+
+@asynccontextmanager
+async def open_origin_page(
+    root: Session, creations: Creations, context_id: str | None
+) -> AsyncIterator[OriginPage]:
+    """Open an unseen page in a context, and close it with the block. Raises RemoteError, ConnectionLost."""
+    params: dict[str, object] = {"url": "about:blank", "hidden": True, "background": True}
+    if context_id is not None:
+        params["browserContextId"] = context_id
+
+    async def close(made: _Created) -> None:
+        await root.call("Target.closeTarget", targetId=made.target_id)
+
+    made = await creations.create("Target.createTarget", params, _Created, close)
+    try:
+        session = await _attached(root, made.target_id)
+        session.on_event("Fetch.requestPaused", lambda event: _answer(session, event))
+        for call in [
+            session.post("Fetch.enable", patterns=[{"urlPattern": "*"}]),
+            session.post("Network.enable"),
+            session.post("Network.setBypassServiceWorker", bypass=True),
+            session.post("Page.enable"),
+        ]:
+            await call.raw()
+        yield OriginPage(session)
+    finally:
+        # Gone with the connection or the context: either way it is gone.
+        with trio.move_on_after(_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+            await close(made)
+
+
+async def _attached(root: Session, target_id: str) -> Session:
+    reply = await root.request("Target.attachToTarget", {"targetId": target_id, "flatten": True}, _Attached)
+    session = root.connection.targets.sessions.get(reply.session_id)
+    if session is None:
+        raise SessionGone(target=f"page {target_id[:8]}", reason="it was closed at once")
+    return session
+
+
+def _answer(session: Session, event: Event) -> None:
+    """Give the document that was asked for; nothing else is loaded. In the reader: sent, not waited for."""
+    paused = event.decode(_Paused)
+    if session.error() is not None:
+        return
+    if paused.resource_type == "Document":
+        headers = [
+            {"name": "Content-Type", "value": "text/html"},
+            {"name": "Cache-Control", "value": "no-store"},
+        ]
+        session.post(
+            "Fetch.fulfillRequest",
+            requestId=paused.request_id,
+            responseCode=200,
+            responseHeaders=headers,
+            body=_EMPTY,
+        )
+    else:
+        session.post("Fetch.failRequest", requestId=paused.request_id, errorReason="BlockedByClient")

@@ -1,0 +1,87 @@
+"""Storage states out of a context, and into one.
+
+Rule: a state comes in whole or not at all: what of it was in when something failed is taken out again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+
+import trio
+
+from cdpengine.errors import EngineError, StorageUnavailable
+from cdpengine.session.session import Session
+from cdpengine.state.cookie import expired
+from cdpengine.state.cookies import read_cookies, write_cookies
+from cdpengine.state.origin_page import OriginPage
+from cdpengine.state.storage_state import OriginState, StorageState
+
+logger = logging.getLogger("cdpengine.state")
+
+_UNDO_GRACE = 3.0
+"""Seconds that taking out again may take."""
+
+
+async def collect_state(
+    root: Session,
+    context_id: str | None,
+    origin_page: AbstractAsyncContextManager[OriginPage],
+    seen: Sequence[str],
+    wanted: Sequence[str],
+) -> StorageState:
+    """Return the cookies of a context, and the local storage of origins, where there is any.
+
+    Raises StorageUnavailable for one of `wanted`; one of `seen` that cannot be reached is passed over, with a word
+    in the log.
+    """
+    cookies = await read_cookies(root, context_id)
+    states = []
+    origins = list(dict.fromkeys([*wanted, *seen]))
+    if origins:
+        async with origin_page as page:
+            for origin in origins:
+                try:
+                    items = await (await page.go(origin)).read()
+                except StorageUnavailable as error:
+                    if origin in wanted:
+                        raise
+                    logger.warning("%s", error)
+                else:
+                    if items:
+                        states.append(OriginState(origin, items))
+    return StorageState(tuple(cookies), tuple(states))
+
+
+async def apply_state(
+    root: Session,
+    context_id: str | None,
+    origin_page: AbstractAsyncContextManager[OriginPage],
+    state: StorageState,
+) -> None:
+    """Set what a checked state holds; what is there besides stays. Raises CookieRefused, StorageUnavailable."""
+    cookies = [cookie for cookie in state.cookies if not expired(cookie)]
+    origins = [each for each in state.origins if each.local_storage]
+    if not origins:
+        await write_cookies(root, context_id, cookies)
+        return
+    async with origin_page as page:
+        before: list[tuple[OriginState, dict[str, str]]] = []
+        try:
+            for each in origins:
+                items = await page.go(each.origin)
+                before.append((each, await items.read()))
+                await items.write(each.local_storage)
+            await write_cookies(root, context_id, cookies)
+        except BaseException:
+            await _take_out(page, before)
+            raise
+
+
+async def _take_out(page: OriginPage, before: Sequence[tuple[OriginState, dict[str, str]]]) -> None:
+    with trio.move_on_after(_UNDO_GRACE, shield=True), suppress(EngineError):  # gone, and all with it
+        for each, old in reversed(before):
+            items = await page.go(each.origin)
+            await items.delete([key for key in each.local_storage if key not in old])
+            await items.write({key: value for key, value in old.items() if key in each.local_storage})

@@ -1,0 +1,97 @@
+"""Everything that holds for a block, cancelled at each step of entering, of its body and of leaving: nothing is left."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import pytest
+import trio
+from network_site import ASK, Site
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine import Route
+from cdpengine.testing import walk_cancellations
+
+
+async def answer(route: Route) -> None:
+    response = await route.fetch()
+    await route.fulfill(body=b"made of " + await response.body())
+
+
+async def route(page: cdpengine.Page) -> None:
+    async with page.route("*/echo/*", answer):
+        assert (await page.evaluate(ASK, "/echo/a"))[1].startswith("made of")
+
+
+async def credentials(page: cdpengine.Page) -> None:
+    async with page.http_credentials("ada", "s3cret"):
+        assert (await page.evaluate(ASK, "/secret/a"))[0] == 200
+
+
+async def headers(page: cdpengine.Page) -> None:
+    async with page.extra_headers({"X-Extra": "x"}):
+        assert "x" in (await page.evaluate(ASK, "/echo/a"))[1]
+
+
+async def conditions(page: cdpengine.Page) -> None:
+    async with page.offline(), page.throttle_cpu(2):
+        assert await page.evaluate("navigator.onLine") is False
+
+
+async def init_script(page: cdpengine.Page) -> None:
+    async with page.add_init_script("self.early = 1"):
+        await page.session.call("Page.getFrameTree")
+
+
+async def expose(page: cdpengine.Page) -> None:
+    async def tell(value: object) -> object:
+        return value
+
+    async with page.expose("tell", tell):
+        assert await page.evaluate("tell({a: 1})") == {"a": 1}
+
+
+OPERATIONS: dict[str, Callable[[cdpengine.Page], Awaitable[None]]] = {
+    "route": route,
+    "http_credentials": credentials,
+    "extra_headers": headers,
+    "network_conditions": conditions,
+    "add_init_script": init_script,
+    "expose": expose,
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_cancelled_at_each_step(
+    browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer, name: str
+) -> None:
+    site = Site(httpserver)
+    await page.goto(site.url)
+    tasks = trio.lowlevel.current_statistics().tasks_living
+
+    async def check() -> None:
+        assert page.routes.active == []
+        assert page.bindings.active == []
+        with trio.fail_after(20):
+            said = await page.evaluate(ASK, "/echo/a")
+            assert said == [200, '["GET", "/echo/a", "", null]', None]
+            assert await page.evaluate("navigator.onLine") is True
+            assert await page.evaluate("typeof tell") == "undefined"
+            assert (
+                await page.evaluate("Object.getOwnPropertyNames(self).filter((n) => /cdpengine/.test(n))")
+                == []
+            )
+            while (
+                trio.lowlevel.current_statistics().tasks_living > tasks
+                or any(connection.statistics().in_flight for connection in browser.connections)
+                or page.session._domains.keys() - {"Page"}
+            ):
+                await browser.session.call("Browser.getVersion")
+
+    with trio.fail_after(80):
+        assert await walk_cancellations(lambda: OPERATIONS[name](page), check, own_steps_only=True) >= 3
+    await page.reload()
+    assert await page.evaluate("own") == "undefined"
+    if name == "http_credentials":
+        assert page.session._sinks.get("Fetch.authRequired", []) == []

@@ -1,0 +1,73 @@
+"""The command `cdpengine har`, as a shell runs it."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from json_schema import breaches
+
+from cdpengine.cli.shop import serve_shop
+
+SCHEMA = json.loads(
+    (Path(__file__).parent.parent / "unit" / "data" / "har-1.2.schema.json").read_text("utf-8")
+)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "cdpengine", "har", *arguments]
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=80, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[str]:
+    with serve_shop() as url:
+        yield url
+
+
+def test_a_pages_requests_become_an_archive(shop: str, shared_endpoint: str, tmp_path: Path) -> None:
+    path = tmp_path / "shop.har"
+    done = run(f"{shop}?token=s3cr3t", "-o", str(path), "--endpoint", shared_endpoint, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    told: dict[str, Any] = json.loads(done.stdout)
+    document = json.loads(path.read_text("utf-8"))
+    assert list(breaches(document, SCHEMA)) == []
+    entries = document["log"]["entries"]
+    assert told["requests"] == len(entries) >= 1
+    assert told["bytes"] == path.stat().st_size
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "s3cr3t" not in path.read_text("utf-8")
+    assert entries[0]["response"]["content"]["text"].lower().startswith("<!doctype html>")
+    bare = run(
+        f"{shop}?token=s3cr3t",
+        "-o",
+        "-",
+        "--endpoint",
+        shared_endpoint,
+        "--no-bodies",
+        "--with-secrets",
+        "--no-settle",
+    )
+    assert bare.returncode == 0
+    assert "token=s3cr3t" in bare.stdout
+    assert list(breaches(json.loads(bare.stdout), SCHEMA)) == []
+
+
+def test_what_cannot_be_is_refused_before_a_browser_starts(tmp_path: Path) -> None:
+    for arguments, words in (
+        (["https://example.com"], "-o"),
+        (["https://example.com", "-o", str(tmp_path / "no" / "a.har")], "no such folder"),
+        (["https://example.com", "-o", "-", "--json"], "--json prints a summary"),
+        (["example.com", "-o", "a.har"], "has no scheme"),
+    ):
+        done = run(*arguments, "--browser", "/no/such/browser")
+        assert done.returncode == 2, done.stderr
+        assert words in done.stderr

@@ -1,0 +1,392 @@
+"""Cookies, storages, databases, caches and storage states of contexts, asserted on what pages and servers see."""
+
+from __future__ import annotations
+
+import stat
+import time
+from pathlib import Path
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+from cdpengine import Cookie, CookiePartition, OriginState, StorageState
+
+LATER = float(int(time.time()) + 1_000_000)
+"""Chrome keeps no cookie for more than 400 days."""
+
+PAGE = """<!doctype html><title>t</title><script>
+heard = [];
+addEventListener("storage", (event) => heard.push([event.key, event.newValue]));
+</script>"""
+
+MAKE_DATABASE = """async () => {
+  await new Promise((done, failed) => {
+    const request = indexedDB.open("books", 3);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore("pages", {keyPath: "id"});
+      request.result.createObjectStore("marks");
+    };
+    request.onsuccess = () => { self.db = request.result; self.db.onclose = () => { self.lost = true; }; done(); };
+    request.onerror = () => failed(request.error);
+  });
+  await (await caches.open("shelf")).put("/x", new Response("y"));
+}"""
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    def cookies(request: Request) -> Response:
+        return Response("; ".join(sorted(f"{key}={value}" for key, value in request.cookies.items())))
+
+    httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
+    httpserver.expect_request("/cookies").respond_with_handler(cookies)
+    return httpserver.url_for("/")
+
+
+async def becomes(page: cdpengine.Page, expression: str, expected: object) -> None:
+    """Wait until a page sees it: what was written through another process comes a moment later."""
+    with trio.move_on_after(10):
+        while await page.evaluate(expression) != expected:
+            pass
+    assert await page.evaluate(expression) == expected
+
+
+def origin(site: str) -> str:
+    return site.rstrip("/")
+
+
+async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site: str) -> None:
+    async with browser.new_context() as context:
+        page = await context.new_page(site)
+        assert page.context is context
+        await context.set_cookies(
+            [
+                {"name": "plain", "value": "1", "url": site},
+                Cookie("hidden", "2", domain="127.0.0.1", http_only=True, same_site="Strict", expires=LATER),
+                Cookie("below", "3", domain="127.0.0.1", path="/below"),
+                Cookie("wide", "4", domain=".example.com", secure=True, same_site="None"),
+                Cookie(
+                    "split",
+                    "5",
+                    domain="example.com",
+                    secure=True,
+                    partition=CookiePartition("https://top.example"),
+                ),
+                Cookie("split", "6", domain="example.com", secure=True),
+            ]
+        )
+        assert await page.evaluate("document.cookie") == "plain=1"
+        assert await page.evaluate("fetch('/cookies').then((got) => got.text())") == "hidden=2; plain=1"
+        found = await context.cookies()
+        assert {(cookie.name, cookie.value) for cookie in found} == {
+            ("plain", "1"),
+            ("hidden", "2"),
+            ("below", "3"),
+            ("wide", "4"),
+            ("split", "5"),
+            ("split", "6"),
+        }
+        hidden = next(cookie for cookie in found if cookie.name == "hidden")
+        assert (hidden.http_only, hidden.same_site, hidden.expires) == (True, "Strict", LATER)
+        assert [cookie.partition for cookie in found if cookie.value == "5"] == [
+            CookiePartition("https://top.example", True)
+        ]
+        assert {cookie.name for cookie in await context.cookies(site)} == {"plain", "hidden"}
+        assert {cookie.name for cookie in await context.cookies("https://sub.example.com")} == {"wide"}
+        assert {cookie.value for cookie in await context.cookies("https://example.com/")} == {"4", "5", "6"}
+
+        await context.set_cookies(found)  # as they came: nothing is another one
+        assert sorted(map(repr, await context.cookies())) == sorted(map(repr, found))
+        assert await context.delete_cookies("nothing") == 0
+        assert await context.delete_cookies("split", where=lambda cookie: cookie.partition is not None) == 1
+        assert await context.delete_cookies(domain="example.com") == 2
+        assert await context.delete_cookies("hidden", domain="127.0.0.1", path="/") == 1
+        assert {cookie.name for cookie in await context.cookies()} == {"plain", "below"}
+        with pytest.raises(cdpengine.InvalidArgument):
+            await context.delete_cookies()
+        await context.clear_cookies()
+        assert await context.cookies() == []
+        assert await page.evaluate("document.cookie") == ""
+
+
+async def test_cookies_that_are_not_taken_change_nothing(browser: cdpengine.Browser) -> None:
+    async with browser.new_context() as context:
+        there = [
+            Cookie("kept", "old", domain="example.com", expires=LATER),
+            Cookie("lock", "1", domain="example.com", secure=True, path="/"),
+        ]
+        await context.set_cookies(there)
+        before = set(await context.cookies())
+        good = Cookie("new", "1", domain="example.com")
+        changed = Cookie("kept", "new", domain="example.com")
+        refused = {
+            "refused": Cookie("__Http-x", "1", domain="example.com"),
+            "dropped": Cookie("x", "1", domain=".com"),
+        }
+        for cookie in refused.values():
+            with pytest.raises(cdpengine.EngineError) as caught:
+                await context.set_cookies([good, changed, cookie])
+            assert isinstance(caught.value, cdpengine.CookieRefused), caught.value
+            assert caught.value.name == cookie.name
+            assert set(await context.cookies()) == before
+        with pytest.raises(cdpengine.InvalidArgument, match=r"cookies\[1\]"):
+            await context.set_cookies([good, {"name": "a", "value": "b"}])
+        assert set(await context.cookies()) == before
+
+
+async def test_partitioned_cookies_are_those_of_real_pages(
+    browser: cdpengine.Browser, httpserver: HTTPServer, site: str
+) -> None:
+    """A cookie that a frame of another site sets for itself is found, and one that is set here reaches the frame."""
+    async with browser.new_context() as context:
+        inner = f"http://localhost:{httpserver.port}/"
+        page = await context.new_page(site)
+        await page.evaluate(
+            "(url) => new Promise((done) => { const f = document.createElement('iframe'); f.src = url; f.onload = done;"
+            " document.body.append(f); })",
+            inner,
+        )
+        frame = next(frame for frame in page.frames if frame.url == inner)
+        session = page._target.session_of(frame)
+        await session.call(
+            "Runtime.evaluate",
+            expression="document.cookie = 'own=1; Secure; SameSite=None; Partitioned; Path=/'",
+        )
+        with trio.fail_after(5):
+            while not (found := await context.cookies()):
+                pass
+        assert [(cookie.name, cookie.partition is not None) for cookie in found] == [("own", True)]
+        key = found[0].partition
+        await context.set_cookies(
+            [Cookie("ours", "2", domain="localhost", secure=True, same_site="None", partition=key)]
+        )
+        told = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
+        assert set(told["result"]["value"].split("; ")) == {"own=1", "ours=2"}
+        assert await context.delete_cookies("own") == 1
+        told = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
+        assert told["result"]["value"] == "ours=2"
+
+
+async def test_the_default_context_has_the_same(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: str
+) -> None:
+    context = browser.context
+    assert page.context is context
+    assert page in context.pages
+    name = "of-the-default-context"
+    try:
+        await context.set_cookies([{"name": name, "value": "1", "url": site}])
+        await page.goto(site)
+        assert f"{name}=1" in await page.evaluate("document.cookie")
+        async with browser.new_context() as other:
+            assert await other.cookies() == []
+            assert page not in other.pages
+    finally:
+        assert await context.delete_cookies(name) == 1
+    assert context.id is None
+    assert await context.real_id() == page.context_id
+
+
+async def test_storages_of_a_pages_documents(
+    browser: cdpengine.Browser, httpserver: HTTPServer, site: str
+) -> None:
+    async with browser.new_context() as context:
+        page = await context.new_page(site)
+        await page.evaluate("localStorage.a = '1', sessionStorage.b = '2', localStorage['ü 😀'] = ''")
+        assert await page.local_storage.items() == {"a": "1", "ü 😀": ""}
+        assert await page.session_storage.items() == {"b": "2"}
+        await page.session_storage.set({"b": "3", "c": "line\nbreak"})
+        await page.local_storage.delete("a", "not there")
+        assert await page.evaluate("[{...localStorage}, {...sessionStorage}]") == [
+            {"ü 😀": ""},
+            {"b": "3", "c": "line\nbreak"},
+        ]
+        await page.session_storage.clear()
+        await page.local_storage.clear()
+        assert await page.evaluate("localStorage.length + sessionStorage.length") == 0
+        # A frame of another site has its own, partitioned by the site at the top.
+        inner = f"http://localhost:{httpserver.port}/"
+        await page.evaluate(
+            "(url) => new Promise((done) => { const f = document.createElement('iframe'); f.src = url; f.onload = done;"
+            " document.body.append(f); })",
+            inner,
+        )
+        frame = next(frame for frame in page.frames if frame.url == inner)
+        await page.local_storage.set({"in": "frame"}, frame=frame)
+        assert await page.local_storage.items(frame=frame) == {"in": "frame"}
+        assert await page.local_storage.items() == {}
+        assert await context.local_storage(inner).items() == {}, "that is the one of the site at the top"
+        for wrong in ({1: "a"}, {"a": 1}, ["a"], None):
+            with pytest.raises(cdpengine.InvalidArgument, match="items"):
+                await page.local_storage.set(wrong)  # type: ignore[arg-type]
+        with pytest.raises(cdpengine.InvalidArgument, match="keys"):
+            await page.local_storage.delete()
+        with pytest.raises(cdpengine.InvalidArgument, match="frame"):
+            await page.local_storage.items(frame="x")  # type: ignore[arg-type]
+        for url in ("about:blank", "data:text/html,x"):
+            await page.goto(url)
+            with pytest.raises(cdpengine.StorageUnavailable):
+                await page.local_storage.items()
+            with pytest.raises(cdpengine.StorageUnavailable):
+                await page.local_storage.set({"a": "b"})
+
+
+async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
+    browser: cdpengine.Browser, site: str
+) -> None:
+    async with browser.new_context() as context:
+        page = await context.new_page(site)
+        pages, targets = list(browser.pages), len(browser.targets)
+        here = context.local_storage(site)
+        await here.set({"k": "v", "other": "w"})
+        await becomes(page, "({...localStorage})", {"k": "v", "other": "w"})
+        with trio.fail_after(5):
+            while len(await page.evaluate("heard")) < 2:
+                pass
+        assert await page.evaluate("heard") == [["k", "v"], ["other", "w"]], "as from another tab"
+        nowhere = context.local_storage("https://nowhere.invalid:8443/path")
+        assert nowhere.origin == "https://nowhere.invalid:8443"
+        assert await nowhere.items() == {}
+        await nowhere.set({"a": "b"})
+        assert await context.local_storage("https://nowhere.invalid:8443").items() == {"a": "b"}
+        assert await context.local_storage("https://nowhere.invalid").items() == {}
+        with pytest.raises(cdpengine.StorageUnavailable, match="no room"):
+            await here.set({"k": "changed", "large": "x" * 11_000_000, "z": "1"})
+        assert await here.items() == {"k": "v", "other": "w"}, "all of it or nothing"
+        await here.delete("k")
+        await here.clear()
+        await becomes(page, "localStorage.length", 0)
+        assert page.url == site
+        assert list(browser.pages) == pages
+        with trio.fail_after(5):
+            while len(browser.targets) != targets:
+                await browser.session.call("Browser.getVersion")
+        with pytest.raises(cdpengine.InvalidArgument, match="origin"):
+            context.local_storage("nowhere")
+
+
+async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Browser, site: str) -> None:
+    async with browser.new_context() as context, browser.new_context() as other:
+        page, apart = await context.new_page(site), await other.new_page(site)
+        for each in (page, apart):
+            await each.evaluate(MAKE_DATABASE)
+        assert await context.databases(site) == [cdpengine.Database("books", 3, ("pages", "marks"))]
+        assert await context.caches(site) == ["shelf"]
+        assert await context.databases("https://example.com") == []
+        await page.evaluate("localStorage.a = 1")
+        await context.clear_storage(site, "indexeddb")
+        assert await context.databases(site) == []
+        assert await context.caches(site) == ["shelf"]
+        with trio.fail_after(5):
+            while not await page.evaluate("self.lost === true"):
+                pass
+        await context.clear_storage(site)
+        assert await context.caches(site) == []
+        await becomes(page, "localStorage.length", 0)
+        assert await other.caches(site) == ["shelf"], "another context is left alone"
+        for wrong in ("cookies", "everything", 5):
+            with pytest.raises(cdpengine.InvalidArgument, match="kinds"):
+                await context.clear_storage(site, wrong)  # type: ignore[arg-type]
+
+
+async def test_the_http_cache_is_cleared(
+    browser: cdpengine.Browser, httpserver: HTTPServer, site: str
+) -> None:
+    asked = []
+
+    def cached(request: Request) -> Response:
+        asked.append(request.path)
+        return Response("x", headers={"Cache-Control": "max-age=3600"})
+
+    httpserver.expect_request("/cached").respond_with_handler(cached)
+    fetch = "fetch('/cached').then((got) => got.text())"
+    async with browser.new_context() as context:
+        page = await context.new_page(site)
+        await page.evaluate(fetch)
+        await page.evaluate(fetch)
+        assert len(asked) == 1
+        await context.clear_http_cache()
+        await page.evaluate(fetch)
+        assert len(asked) == 2
+
+
+async def test_a_state_goes_from_one_context_into_another(
+    browser: cdpengine.Browser, site: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "state.json"
+    async with browser.new_context() as context:
+        page = await context.new_page(site)
+        await page.evaluate("localStorage.token = 'one', document.cookie = 'session=two'")
+        await context.local_storage("https://example.com").set({"there": "too"})
+        await context.set_cookies(
+            [
+                Cookie(
+                    "split",
+                    "5",
+                    domain="e.com",
+                    secure=True,
+                    partition=CookiePartition("https://top.example"),
+                )
+            ]
+        )
+        state = await context.storage_state(path, origins=["https://example.com"])
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert {each.origin: dict(each.local_storage) for each in state.origins} == {
+            "https://example.com": {"there": "too"},
+            origin(site): {"token": "one"},
+        }
+        with pytest.raises(FileNotFoundError):
+            await context.storage_state(tmp_path / "nowhere" / "state.json")
+        with pytest.raises(cdpengine.InvalidArgument):
+            await context.storage_state(origins=["x"])
+    for given in (path, str(path), state):
+        async with browser.new_context(storage_state=given) as context:
+            page = await context.new_page(site)
+            assert await page.evaluate("[localStorage.token, document.cookie]") == ["one", "session=two"]
+            assert (await context.storage_state()).cookies == state.cookies
+            assert await context.local_storage("https://example.com").items() == {"there": "too"}
+    async with browser.new_context() as context:
+        await context.local_storage(site).set({"token": "old", "mine": "stays"})
+        await context.restore_storage_state(path)
+        page = await context.new_page(site)
+        assert await page.evaluate("({...localStorage})") == {"token": "one", "mine": "stays"}
+
+
+async def test_a_state_that_will_not_do_leaves_all_as_it_was(
+    browser: cdpengine.Browser, site: str, tmp_path: Path
+) -> None:
+    async def contexts() -> list[str]:
+        told = await browser.session.call("Target.getBrowserContexts")
+        return sorted(told["browserContextIds"])
+
+    before = await contexts()
+    (tmp_path / "foreign.json").write_text('{"log": {}}')
+    unset = Cookie("__Http-x", "1", domain="example.com")
+    items = (OriginState(origin(site), {"a": "new", "b": "new"}),)
+    wrong: list[tuple[StorageState | str | Path, type[Exception]]] = [
+        (tmp_path / "none.json", cdpengine.StateFileInvalid),
+        (tmp_path / "foreign.json", cdpengine.StateFileInvalid),
+        (5, cdpengine.InvalidArgument),  # type: ignore[list-item]
+        (StorageState((Cookie("a", "b"),)), cdpengine.InvalidArgument),
+        (StorageState((Cookie("a", "b", "example.com"), unset), items), cdpengine.CookieRefused),
+        (
+            StorageState((), (*items, OriginState("https://e.com", {"c": "x" * 11_000_000}))),
+            cdpengine.StorageUnavailable,
+        ),
+    ]
+    async with browser.new_context() as context:
+        page = await context.new_page(site)
+        await page.evaluate("localStorage.a = 'old'")
+        for state, error in wrong:
+            with pytest.raises(error):
+                await context.restore_storage_state(state)
+            await becomes(page, "({...localStorage})", {"a": "old"})
+            assert await context.cookies() == []
+        for state, error in wrong:
+            with pytest.raises(error):
+                async with browser.new_context(storage_state=state):
+                    raise AssertionError("there is no such context")
+    assert await contexts() == before

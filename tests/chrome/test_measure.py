@@ -1,0 +1,433 @@
+"""What a page costs, as a real Chromium tells it: traces, coverage, metrics, profiles, heap snapshots."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine.measure.coverage import _COVERED
+from cdpengine.measure.cpu_profile import _PROFILED
+
+pytestmark = pytest.mark.chrome
+
+SCRIPT = "".join(f"function f{number}() {{ return 'é😀' + {number}; }}\n" for number in range(6))
+SHEET = "".join(f".c{number} {{ top: 0 }}\n" for number in range(6))
+PAGE = """<!doctype html><meta charset=utf-8><link rel=stylesheet href=/s.css><script src=/s.js></script>
+<p>x</p><script>function inline() { return 1; } var done = 1;</script>"""
+
+USE = """(n) => {
+  window['f' + n]();
+  const p = document.querySelector('p');
+  p.className = 'c' + n;
+  getComputedStyle(p).top;
+}"""
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> str:
+    for name in ("/", "/one", "/two"):
+        httpserver.expect_request(name).respond_with_data(PAGE, content_type="text/html; charset=utf-8")
+    httpserver.expect_request("/s.js").respond_with_data(
+        SCRIPT, content_type="text/javascript; charset=utf-8"
+    )
+    httpserver.expect_request("/s.css").respond_with_data(SHEET, content_type="text/css; charset=utf-8")
+    httpserver.expect_request("/empty").respond_with_data("<p>", content_type="text/html")
+    return httpserver.url_for("/").rstrip("/")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(tmp_path: Path) -> Iterator[None]:
+    yield
+    assert not list(tmp_path.glob("*.part"))
+    assert not _COVERED
+    assert not _PROFILED
+
+
+def elsewhere(site: str) -> str:
+    return site.replace("127.0.0.1", "localhost")
+
+
+def used_functions(entry: cdpengine.CoveredText) -> set[int]:
+    assert entry.text is not None
+    return {
+        number
+        for number in range(6)
+        for start, end in entry.used
+        if f"function f{number}()" in entry.text[start:end]
+    }
+
+
+def used_rules(entry: cdpengine.CoveredText) -> set[int]:
+    assert entry.text is not None
+    return {
+        number for number in range(6) for start, end in entry.used if f".c{number} " in entry.text[start:end]
+    }
+
+
+async def tracing_is_off(browser: cdpengine.Browser) -> None:
+    with pytest.raises(cdpengine.RemoteError, match="not started"):
+        await browser.session.call("Tracing.end")
+
+
+# --- traces --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.json.gz"])
+async def test_a_trace_has_what_happened(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path, name: str
+) -> None:
+    seen: list[cdpengine.TraceProgress] = []
+    recording = trio.Event()
+
+    def progress(told: cdpengine.TraceProgress) -> None:
+        seen.append(told)
+        recording.set()
+
+    path = tmp_path / name
+    async with browser.trace(path, progress=progress) as trace:
+        early = trace.report
+        await page.goto(site + "/one")
+        await page.evaluate("performance.mark('the mark'), 1")
+        with pytest.raises(cdpengine.MeasurementBusy, match="one at a time"):
+            async with browser.trace(tmp_path / "other.json"):
+                pytest.fail("two traces")
+        with trio.fail_after(30):
+            await recording.wait()
+    data = path.read_bytes()
+    events = json.loads(gzip.decompress(data) if name.endswith("gz") else data)["traceEvents"]
+    assert [event for event in events if event["name"] == "the mark"]
+    assert any(site in json.dumps(event) for event in events)
+    report = trace.report
+    assert early is None
+    assert report is not None
+    assert (report.size, report.data_lost) == (len(data), False)
+    assert report.written >= report.size
+    assert [told.written for told in seen if told.phase == "writing"][-1] == report.written
+    assert list(tmp_path.iterdir()) == [path]
+    await tracing_is_off(browser)
+
+
+async def test_a_trace_of_a_page_has_pictures_and_the_other_format_is_perfettos(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path
+) -> None:
+    async with page.trace(tmp_path / "t.json", screenshots=True, categories=["devtools.timeline"]):
+        await page.goto(site + "/")
+        await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    events = json.loads((tmp_path / "t.json").read_bytes())["traceEvents"]
+    assert [event for event in events if event["name"] == "Screenshot"]
+    async with page.trace(tmp_path / "t.pftrace"):
+        await page.goto(site + "/")
+    data = (tmp_path / "t.pftrace").read_bytes()
+    assert data[:1] == b"\n"  # field 1 (packet) of a message Trace, with a length
+    assert site.encode() in data
+
+
+async def test_a_trace_that_did_not_fit_says_so(
+    browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with browser.trace(tmp_path / "t.json", categories=["*"], buffer_size=1 << 20) as trace:
+        await page.evaluate(
+            """(async () => { for (let i = 0; i < 40000; i++) {
+                performance.mark('m' + i); if (i % 1000 == 0) await new Promise((done) => setTimeout(done)); } })()"""
+        )
+    assert trace.report is not None
+    assert trace.report.data_lost
+    assert "buffer was full" in caplog.text
+
+
+async def test_a_body_that_fails_leaves_its_trace_and_a_cancelled_one_leaves_none(
+    browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    with pytest.raises(KeyError):
+        async with browser.trace(tmp_path / "failed.json"):
+            raise KeyError
+    assert json.loads((tmp_path / "failed.json").read_bytes())["traceEvents"]
+    with trio.CancelScope() as scope:
+        async with browser.trace(tmp_path / "cancelled.json"):
+            scope.cancel()
+            await trio.sleep_forever()
+    assert not (tmp_path / "cancelled.json").exists()
+    await tracing_is_off(browser)
+    async with browser.trace(tmp_path / "next.json") as trace:
+        pass
+    assert trace.report is not None
+
+
+async def test_a_progress_callback_that_fails_ends_the_trace(
+    browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    def fails(_progress: object) -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        async with browser.trace(tmp_path / "t.json", progress=fails):
+            await trio.sleep_forever()
+    await tracing_is_off(browser)
+
+
+async def test_a_trace_that_cannot_be_written_never_starts(
+    browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    with pytest.raises(cdpengine.MeasurementFailed, match="No such file"):
+        async with browser.trace(tmp_path / "none" / "t.json"):
+            pytest.fail("nothing to write to")
+    with pytest.raises(cdpengine.InvalidArgument):
+        async with browser.trace(tmp_path):
+            pytest.fail("a folder")
+    await tracing_is_off(browser)
+
+
+async def test_a_page_that_goes_during_its_trace_is_named(browser: cdpengine.Browser, tmp_path: Path) -> None:
+    page = await browser.new_page()
+    with pytest.raises(cdpengine.SessionGone):
+        async with page.trace(tmp_path / "t.json"):
+            await page.close()
+    assert list(tmp_path.iterdir()) == []
+    async with browser.trace(tmp_path / "next.json"):
+        pass
+
+
+# --- coverage ------------------------------------------------------------------------------------------------
+
+
+async def test_coverage_counts_over_documents_of_one_site_and_of_two(page: cdpengine.Page, site: str) -> None:
+    visits = ["/one", "/two", "/one"]
+    async with page.coverage() as coverage:
+        for number, path in enumerate(visits):
+            await page.goto(site + path)
+            await page.evaluate(USE, number)
+        await page.goto(elsewhere(site) + "/one")
+        await page.evaluate(USE, 4)
+        await page.reload()
+        await page.evaluate(USE, 5)
+    report = coverage.report
+    assert report is not None
+    by_url = {entry.url: entry for entry in (*report.scripts, *report.sheets) if not entry.line}
+    assert used_functions(by_url[site + "/s.js"]) == {0, 1, 2}
+    assert used_rules(by_url[site + "/s.css"]) == {0, 1, 2}
+    assert used_functions(by_url[elsewhere(site) + "/s.js"]) == {4, 5}
+    assert used_rules(by_url[elsewhere(site) + "/s.css"]) == {4, 5}
+    script = by_url[site + "/s.js"]
+    assert script.total_bytes == len(SCRIPT.encode())
+    assert script.text == SCRIPT
+    pieces = sorted([*script.used, *script.unused])
+    assert "".join(SCRIPT[start:end] for start, end in pieces) == SCRIPT
+    assert script.used_bytes == sum(len(SCRIPT[start:end].encode()) for start, end in script.used)
+    assert report.total_bytes > report.used_bytes > 0
+    inline = [entry for entry in report.scripts if entry.url == site + "/one" and entry.line]
+    assert len(inline) == 1
+    assert inline[0].text is not None
+    assert ["return 1" in inline[0].text[start:end] for start, end in inline[0].unused] == [True]
+    assert report.gaps == ()
+
+
+async def test_a_document_that_leaves_by_itself_is_a_gap(page: cdpengine.Page, site: str) -> None:
+    await page.goto(site + "/")
+    async with page.coverage(css=False) as coverage:
+        await page.evaluate("(url) => { location.href = url; }", site + "/two")
+        await page.wait_for(url=site + "/two", load_state="load")
+        await page.evaluate(USE, 3)
+    report = coverage.report
+    assert report is not None
+    assert report.sheets == ()
+    assert [gap.url for gap in report.gaps] == [site + "/"]
+    (script,) = [entry for entry in report.scripts if entry.url == site + "/s.js"]
+    assert used_functions(script) == {3}
+
+
+async def test_coverage_of_frames_in_processes_of_their_own(
+    tmp_path: Path, site: str, httpserver: HTTPServer
+) -> None:
+    frame = f"<iframe src='{elsewhere(site)}/one'></iframe>"
+    httpserver.expect_request("/frames").respond_with_data(frame, content_type="text/html")
+    async with cdpengine.launch(args=["--site-per-process"]) as browser:
+        page = await browser.new_page()
+        async with page.coverage() as coverage:
+            await page.goto(site + "/frames")
+            assert len(page._target.frame_sessions) == 2
+            (frame_session,) = [
+                session for session in page._target.frame_sessions.values() if session is not page.session
+            ]
+            await frame_session.call("Runtime.evaluate", expression="f2()")
+    assert coverage.report is not None
+    (script,) = [entry for entry in coverage.report.scripts if entry.url == elsewhere(site) + "/s.js"]
+    assert used_functions(script) == {2}
+    assert script.used_bytes > len(
+        "function f2() {}"
+    )  # what ran first, before anybody could have come too late
+
+
+async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_not_stop(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: str
+) -> None:
+    await page.goto(site + "/")
+    with pytest.raises(KeyError):
+        async with page.coverage():
+            assert await page.evaluate("(() => { debugger; return 5; })()", timeout=5) == 5
+            with pytest.raises(cdpengine.MeasurementBusy, match="same browser context"):
+                async with page.coverage():
+                    pytest.fail("two at a time")
+            raise KeyError
+    assert set(page.session._domains) == {"Page"}
+    with pytest.raises(cdpengine.RemoteError):
+        await page.session.call("Profiler.takePreciseCoverage")
+    with pytest.raises(cdpengine.RemoteError):
+        await page.session.call("CSS.takeCoverageDelta")
+    with pytest.raises(cdpengine.InvalidArgument):
+        async with page.coverage(javascript=False, css=False):
+            pytest.fail("nothing to count")
+
+
+async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
+    await page.goto(site + "/")
+    with pytest.raises(cdpengine.PageUnresponsive):
+        async with page.coverage(timeout=1):
+            await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
+    await page.rescue()
+    async with page.coverage() as coverage:
+        await page.evaluate(USE, 1)
+    assert coverage.report is not None
+
+
+# --- metrics, profiles, heap snapshots -----------------------------------------------------------------------
+
+
+async def test_metrics_are_a_mapping_with_attributes(page: cdpengine.Page, site: str) -> None:
+    await page.goto(site + "/")
+    before = await page.metrics()
+    await page.evaluate(
+        "() => { for (let i = 0; i < 500; i++) document.body.append(document.createElement('b')); }"
+    )
+    after = await page.metrics()
+    assert after.nodes >= before.nodes + 500
+    assert after["Nodes"] == after.nodes
+    assert (after.frames >= 1, after.timestamp > before.timestamp) == (True, True)
+    assert 0 < after.heap_used <= after.heap_size
+    assert {"LayoutCount", "JSHeapUsedSize"} <= set(after)
+    assert page.session._domains.keys() == {"Page"}
+
+
+async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path: Path) -> None:
+    path = tmp_path / "p.cpuprofile"
+    async with page.profile(path, interval=0.0002) as profiling:
+        await page.evaluate(
+            "(function busy() { const end = performance.now() + 60; while (performance.now() < end); })()"
+        )
+        with pytest.raises(cdpengine.MeasurementBusy):
+            async with page.profile():
+                pytest.fail("two at a time")
+    profile = profiling.profile
+    assert profile is not None
+    assert path.read_bytes() == profile.data
+    read = json.loads(profile.data)
+    assert "busy" in {node["callFrame"]["functionName"] for node in read["nodes"]}
+    assert (len(read["nodes"]), len(read["samples"])) == (profile.nodes, profile.samples)
+    assert profile.seconds > 0.05
+    with pytest.raises(cdpengine.InvalidArgument):
+        async with page.profile(interval=0):
+            pytest.fail("no interval")
+    with trio.CancelScope() as scope:
+        async with page.profile(tmp_path / "none"):
+            scope.cancel()
+            await trio.sleep_forever()
+    assert list(tmp_path.iterdir()) == [path]
+    assert set(page.session._domains) == {"Page"}
+
+
+@pytest.mark.parametrize("name", ["h.heapsnapshot", "h.heapsnapshot.gz"])
+async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, name: str) -> None:
+    await page.evaluate(
+        "globalThis.kept = Array.from({length: 20000}, (_, i) => ({mine: 'string number ' + i})), 1"
+    )
+    seen: list[cdpengine.HeapSnapshotProgress] = []
+    report = await page.heap_snapshot(tmp_path / name, progress=seen.append)
+    data = (tmp_path / name).read_bytes()
+    assert report.size == len(data)
+    text = gzip.decompress(data) if name.endswith("gz") else data
+    assert report.written == len(text) == seen[-1].written
+    read: dict[str, Any] = json.loads(text)
+    fields = len(read["snapshot"]["meta"]["node_fields"])
+    assert len(read["nodes"]) == read["snapshot"]["node_count"] * fields
+    assert read["snapshot"]["node_count"] > 20000
+    assert "string number " in read["strings"]
+    assert seen[-1].done == seen[-1].total > 0
+    assert set(page.session._domains) == {"Page"}
+
+
+async def test_a_heap_snapshot_with_nowhere_to_go_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
+    with pytest.raises(cdpengine.MeasurementFailed):
+        await page.heap_snapshot(tmp_path / "none" / "h")
+    with pytest.raises(cdpengine.DeadlineExceeded):
+        await page.heap_snapshot(tmp_path / "h", timeout=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- cancelled at each of their steps ------------------------------------------------------------------------
+
+
+async def coverage(page: cdpengine.Page, tmp_path: Path) -> None:
+    async with page.coverage():
+        await page.evaluate("1")
+
+
+async def profile(page: cdpengine.Page, tmp_path: Path) -> None:
+    async with page.profile(tmp_path / "p"):
+        pass
+
+
+async def trace(page: cdpengine.Page, tmp_path: Path) -> None:
+    async with page.browser.trace(tmp_path / "t", categories=["v8"]):
+        pass
+
+
+OPERATIONS: dict[str, Callable[[cdpengine.Page, Path], Awaitable[object]]] = {
+    "coverage": coverage,
+    "profile": profile,
+    "trace": trace,
+    "metrics": lambda page, _: page.metrics(),
+    "heap snapshot": lambda page, tmp_path: page.heap_snapshot(tmp_path / "h"),
+    "save_pdf": lambda page, tmp_path: page.save_pdf(tmp_path / "a.pdf"),
+    "screenshot": lambda page, tmp_path: page.screenshot(
+        tmp_path / "a.png", full_page=True, omit_background=True
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+async def test_cancelled_at_each_step(
+    browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, name: str
+) -> None:
+    from cdpengine.testing import walk_cancellations
+
+    await page.set_content("<p>x<script>1</script>")
+    tasks = trio.lowlevel.current_statistics().tasks_living
+
+    async def check() -> None:
+        assert not list(tmp_path.glob("*.part"))
+        assert not _COVERED
+        assert not _PROFILED
+        assert set(page.session._domains) == {"Page"}
+        assert not page.session._streams
+        assert not page._target.before_leaving
+        assert await page.evaluate("1 + 1", timeout=20) == 2
+        with trio.fail_after(20):
+            while (
+                any(connection.statistics().in_flight for connection in browser.connections)
+                or trio.lowlevel.current_statistics().tasks_living != tasks
+            ):
+                await browser.session.call("Browser.getVersion")
+        if name == "trace":
+            await tracing_is_off(browser)
+
+    with trio.fail_after(80):
+        operation = partial(OPERATIONS[name], page, tmp_path)
+        assert await walk_cancellations(operation, check, own_steps_only=True) >= 2

@@ -1,0 +1,229 @@
+"""Headers, conditions and slowness of real pages: in effect for the block, whole, and gone after it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import trio
+from network_site import ASK, ASK_IN_WORKER, REFUSED, Site
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> Site:
+    return Site(httpserver)
+
+
+FRAME = """(url) => new Promise((resolve) => {
+    const frame = document.createElement("iframe");
+    frame.onload = resolve;
+    frame.src = url;
+    document.body.append(frame);
+})"""
+
+
+async def extra(page: cdpengine.Page, frame: cdpengine.Frame | None = None) -> object:
+    """The header X-Extra that a request of the page has."""
+    said = await page.evaluate(ASK, "/echo/a", frame=frame)
+    return json.loads(said[1])[3]
+
+
+async def test_headers_of_all_scopes_go_together(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: Site
+) -> None:
+    await page.goto(site.url)
+    await page.evaluate(FRAME, f"{site.elsewhere}early")
+    async with page.extra_headers({"X-Extra": "one", "X-Other": "other"}):
+        assert await extra(page) == "one"
+        async with page.extra_headers({"x-extra": "two"}):
+            assert await extra(page) == "two"
+            await page.evaluate(FRAME, f"{site.elsewhere}late")
+            early, late = page.frames[1:]
+            assert [await extra(page, frame) for frame in (early, late)] == ["two", "two"]
+            assert json.loads(str(await page.evaluate(ASK_IN_WORKER, "/echo/w")))[3] == "two"
+            async with browser.expect_page(opener=page) as opened:
+                await page.evaluate("void open('/page')")
+            assert await extra(opened.value) == "two"
+        assert await extra(page) == "one"
+        assert await extra(opened.value) == "one"
+    for each in (page, opened.value):
+        assert await extra(each) is None
+        assert each.session._domains.keys() <= {"Page"}
+    assert [await extra(page, frame) for frame in page.frames[1:]] == [None, None]
+    await opened.value.close()
+
+
+async def test_conditions_hold_in_frames_and_workers_and_end(page: cdpengine.Page, site: Site) -> None:
+    await page.goto(site.url)
+    await page.evaluate(FRAME, f"{site.elsewhere}early")
+    await page.evaluate("window.worker = new Worker('/worker.js'); void 0")
+    ask_worker = """(path) => new Promise((resolve) => {
+        worker.onmessage = (event) => resolve("reached");
+        worker.onerror = null;
+        worker.postMessage(path);
+        setTimeout(() => resolve("cut off"), 300);
+    })"""
+    usual = await page.evaluate("navigator.connection.rtt")
+    async with page.network_conditions(cdpengine.NetworkConditions(latency=0.05)):
+        async with page.offline():
+            for frame in page.frames:
+                assert await page.evaluate(ASK, "/echo/a", frame=frame) == REFUSED
+                assert await page.evaluate("navigator.onLine", frame=frame) is False
+            assert await page.evaluate(ask_worker, "/echo/w") == "cut off"
+            with pytest.raises(cdpengine.NavigationFailed, match="INTERNET_DISCONNECTED"):
+                await page.goto(f"{site.url}page")
+        await page.goto(site.url)
+        assert await page.evaluate("navigator.onLine") is True
+        took = "(async () => { const start = performance.now(); await fetch('/echo/a'); return performance.now() - start })()"
+        assert await page.evaluate(took) >= 49
+    assert await page.evaluate("navigator.connection.rtt") == usual
+    assert (await page.evaluate(ASK, "/echo/a"))[0] == 200
+    assert page.session._domains.keys() <= {"Page"}
+
+
+async def test_a_named_network_says_what_it_is(page: cdpengine.Page, site: Site) -> None:
+    await page.goto(site.url)
+    async with page.network_conditions("Fast 3G"):
+        assert await page.evaluate("navigator.connection.rtt") > 400
+        assert await page.evaluate("navigator.connection.downlink") < 2
+    assert set(cdpengine.NETWORKS) == {"offline", "slow 3g", "fast 3g", "slow 4g", "wifi"}
+
+
+WORK = """(() => {
+    const start = performance.now();
+    let sum = 0;
+    for (let index = 0; index < 3e6; index++) sum += index % 7;
+    return performance.now() - start;
+})()"""
+
+
+async def test_a_slow_processor(page: cdpengine.Page) -> None:
+    """How much slower is no matter: on a busy machine, Chrome does not get to slow anything down at times."""
+
+    async def took() -> float:
+        return sum([float(await page.evaluate(WORK)) for _ in range(3)])
+
+    usual = min([await took() for _ in range(3)])
+    with trio.fail_after(60):
+        async with page.throttle_cpu(20):
+            while await took() < 3 * usual:
+                pass
+        while await took() > 2 * usual:
+            pass
+
+
+async def test_a_context_sets_all_its_pages_and_ends_while_one_is_stuck(
+    browser: cdpengine.Browser, site: Site
+) -> None:
+    async with browser.new_context() as context:
+        page, stuck = await context.new_page(site.url), await context.new_page(site.url)
+        async with context.extra_headers({"X-Extra": "all"}):
+            assert [await extra(each) for each in (page, stuck)] == ["all", "all"]
+            later = await context.new_page(site.url)
+            assert await extra(later) == "all"
+            await stuck.evaluate("setTimeout(() => { for (;;) {} })")
+            with trio.fail_after(30):
+                async with context.add_init_script("self.early = true"):
+                    await page.reload()
+                    assert await page.evaluate("own") == "boolean"
+        assert await extra(page) is None
+        await page.reload()
+        assert await page.evaluate("own") == "undefined"
+        await stuck.close()
+
+
+async def test_what_is_awaited_lasts_until_it_is_ended(
+    browser: cdpengine.Browser, page: cdpengine.Page, site: Site
+) -> None:
+    async def made(route: cdpengine.Route) -> None:
+        await route.fulfill(body="made")
+
+    async def tell(value: object) -> object:
+        return value
+
+    await page.goto(site.url)
+    tasks = trio.lowlevel.current_statistics().tasks_living
+    route = await page.route("*/echo/r*", made)
+    await page.route("*/echo/q", made)
+    await page.extra_headers({"X-Extra": "lasting"})
+    await page.network_conditions("wifi")
+    await page.add_init_script("self.early = true")
+    await page.expose("tell", tell)
+    await page.reload()
+    assert await page.evaluate("[own, typeof tell]") == ["boolean", "function"]
+    assert await page.evaluate("tell('me')") == "me"
+    assert (await page.evaluate(ASK, "/echo/r"))[1] == "made"
+    assert await extra(page) == "lasting"
+    assert await page.unroute("*/echo/r*") == 1
+    assert (route.seen, await page.unroute("*/echo/r*")) == (1, 0)
+    assert json.loads((await page.evaluate(ASK, "/echo/r"))[1])[3] == "lasting"
+    assert (await page.evaluate(ASK, "/echo/q"))[1] == "made"
+    assert await page.unroute() == 1
+    await page.reset_network()
+    assert await extra(page) is None
+    assert (await page.unexpose("other"), await page.unexpose("tell")) == (0, 1)
+    assert await page.remove_init_scripts() == 1
+    await page.reload()
+    assert await page.evaluate("[own, typeof tell]") == ["undefined", "undefined"]
+    assert page.session._domains.keys() <= {"Page"}
+    with pytest.raises(cdpengine.InvalidArgument):
+        await page.extra_headers({"a b": "c"})
+    with trio.move_on_after(0):
+        await page.route("*", made)
+    assert page.routes.active == []
+    with trio.fail_after(20):
+        while trio.lowlevel.current_statistics().tasks_living > tasks:
+            await browser.session.call("Browser.getVersion")
+
+
+async def test_what_lasts_ends_with_its_page_and_its_context(browser: cdpengine.Browser, site: Site) -> None:
+    async def made(route: cdpengine.Route) -> None:
+        await route.fulfill(body="made")
+
+    tasks = trio.lowlevel.current_statistics().tasks_living
+    set_ups = len(browser.tabs.set_ups)
+    async with browser.new_context() as context:
+        await context.route("*/echo/*", made)
+        page = await context.new_page(site.url)
+        await page.extra_headers({"X-Extra": "page"})
+        assert (await page.evaluate(ASK, "/echo/r"))[1] == "made"
+        await page.close()
+        page = await context.new_page(site.url)
+        assert (await page.evaluate(ASK, "/echo/r"))[1] == "made"
+    with trio.fail_after(20):
+        while trio.lowlevel.current_statistics().tasks_living > tasks:
+            await browser.session.call("Browser.getVersion")
+    assert len(browser.tabs.set_ups) == set_ups
+
+
+async def test_past_a_service_worker(page: cdpengine.Page, httpserver: HTTPServer) -> None:
+    """What a service worker answers, no route sees; past it, one does."""
+    worker = """
+        self.onactivate = (event) => event.waitUntil(clients.claim());
+        self.onfetch = (event) => {
+            if (event.request.url.endsWith("/echo/sw")) event.respondWith(new Response("worker"));
+        };"""
+    httpserver.expect_request("/sw.js").respond_with_data(worker, content_type="text/javascript")
+    site = Site(httpserver)
+
+    async def made(route: cdpengine.Route) -> None:
+        await route.fulfill(body="made")
+
+    await page.goto(site.url)
+    await page.evaluate(
+        "navigator.serviceWorker.register('/sw.js').then(() => navigator.serviceWorker.ready).then(() => 0)"
+    )
+    try:
+        await page.wait_for(expression="navigator.serviceWorker.controller")
+        async with page.route("*/echo/*", made):
+            assert (await page.evaluate(ASK, "/echo/sw"))[1] == "worker"
+            async with page.bypass_service_workers():
+                assert (await page.evaluate(ASK, "/echo/sw"))[1] == "made"
+            assert (await page.evaluate(ASK, "/echo/sw"))[1] == "worker"
+    finally:
+        await page.evaluate(
+            "navigator.serviceWorker.getRegistration().then((registration) => registration.unregister())"
+        )

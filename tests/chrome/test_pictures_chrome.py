@@ -1,0 +1,217 @@
+"""Screenshots and PDF as a real Chromium makes them: what is on them, how large they are, and what is left after."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+import cdpengine
+from cdpengine.picture.tiles import LARGEST
+
+pytestmark = pytest.mark.chrome
+
+Image.MAX_IMAGE_PIXELS = None
+
+BANDS = 24
+BAND = 1000
+"""More pixels than Chrome can draw at once on a graphics processor."""
+
+
+def colour(band: int) -> tuple[int, int, int]:
+    return band * 10, 255 - band * 10, 100
+
+
+TALL = (
+    "<!doctype html><style>body { margin: 0 } i { position: fixed; left: 0; top: 0; width: 50px; height: 20px; \
+background: #0000ff }</style><i></i>"
+    + "".join(
+        f"<div style='margin-left: 100px; height: {BAND}px; background: rgb{colour(band)}'></div>"
+        for band in range(BANDS)
+    )
+)
+
+
+def opened(data: bytes) -> Image.Image:
+    image = Image.open(io.BytesIO(data))
+    image.load()
+    return image
+
+
+def near(seen: Any, wanted: tuple[int, ...]) -> bool:
+    return bool(max(abs(a - b) for a, b in zip(seen, wanted, strict=False)) <= 6)
+
+
+@pytest.fixture
+async def tall(page: cdpengine.Page) -> cdpengine.Page:
+    await page.set_viewport(400, 300)
+    await page.set_content(TALL)
+    return page
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"format": "jpeg", "quality": 90},
+        {"scale": 0.5, "format": "webp"},
+        {"omit_background": True},
+        {"scale": 1.5},
+    ],
+    ids=str,
+)
+async def test_a_very_tall_page_is_whole(tall: cdpengine.Page, options: dict[str, Any]) -> None:
+    scale = options.get("scale", 1)
+    assert BANDS * BAND * scale > LARGEST
+    data = await tall.screenshot(full_page=True, **options)
+    image = opened(data)
+    assert image.format == options.get("format", "png").upper()
+    assert image.height == BANDS * BAND * scale
+    assert abs(image.width - 400 * scale) <= 15 * scale
+    for band in range(BANDS):
+        for y in (band * BAND + 3, (band + 1) * BAND - 3):
+            assert near(image.getpixel((int(200 * scale), int(y * scale))), colour(band)), (band, y)
+    # What is fixed is on it once, where the page shows it.
+    left = [image.getpixel((int(20 * scale), int((y * 500 + 10) * scale))) for y in range(BANDS * 2)]
+    blue = [index for index, pixel in enumerate(left) if near(pixel, (0, 0, 255))]
+    assert blue == [0]
+    if options.get("omit_background"):
+        assert image.getpixel((70, 5000)) == (0, 0, 0, 0)
+    assert await tall.evaluate("[innerWidth, innerHeight, scrollY]") == [400, 300, 0]
+    assert opened(await tall.screenshot()).mode == "RGB"  # the background is there again
+
+
+async def test_formats_that_cannot_hold_it_are_refused_by_name(tall: cdpengine.Page) -> None:
+    with pytest.raises(cdpengine.PictureTooLarge, match="24000 pixels is too large for webp"):
+        await tall.screenshot(full_page=True, format="webp")
+    with pytest.raises(cdpengine.PictureTooLarge, match="jpeg"):
+        await tall.screenshot(full_page=True, format="jpeg", scale=3)
+
+
+async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
+    await tall.set_viewport(400, 300, device_scale_factor=1.5)
+    assert opened(await tall.screenshot()).size == (600, 450)
+    await tall.evaluate("scrollTo(0, 2500)")
+    clip = await tall.screenshot(
+        clip=cdpengine.BoundingBox(100, 400, 50, 200)
+    )  # 2900 to 3100 of the document
+    image = opened(clip)
+    assert image.size == (75, 300)
+    assert near(image.getpixel((10, 10)), colour(2))
+    assert near(image.getpixel((10, 290)), colour(3))
+    image = opened(await tall.screenshot(clip=cdpengine.BoundingBox(0, 0, 60, 30), scale=4))
+    assert image.size == (240, 120)
+    assert near(image.getpixel((190, 70)), (0, 0, 255))
+    assert near(image.getpixel((210, 70)), (255, 255, 255))
+    band = await tall.find(css="div:nth-of-type(5)")
+    path = tmp_path / "band.webp"
+    image = opened(await tall.screenshot(path, target=band))
+    assert path.read_bytes()[:4] == b"RIFF"
+    assert abs(image.height - 1500) <= 1
+    assert near(image.getpixel((5, 5)), colour(4))
+    fixed = await tall.find(css="i")
+    masked = opened(await tall.screenshot(mask=[fixed], mask_color="#00ff00"))
+    assert near(masked.getpixel((37, 15)), (0, 255, 0))
+    assert not near(masked.getpixel((80, 15)), (0, 255, 0))
+    assert [each.name for each in tmp_path.iterdir()] == ["band.webp"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"clip": cdpengine.BoundingBox(0, 0, 10, 10), "full_page": True},
+        {"clip": cdpengine.BoundingBox(0, 0, 0, 10)},
+        {"clip": (0, 0, 10, 10)},
+        {"refs": True, "scale": 2},
+        {"mask_color": "red"},
+        {"format": "jpeg", "omit_background": True},
+        {"path": "picture.gif"},
+        {"path": "picture.png", "format": "webp"},
+    ],
+    ids=str,
+)
+async def test_options_that_do_not_go_together(page: cdpengine.Page, options: dict[str, Any]) -> None:
+    with pytest.raises(cdpengine.InvalidArgument):
+        await page.screenshot(**options)
+
+
+async def test_a_page_behind_another_and_a_page_that_hangs(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    await page.set_content("<body style='background: #ff0000'>")
+    front = await browser.new_page()
+    await front.bring_to_front()
+    assert near(opened(await page.screenshot(timeout=20)).getpixel((5, 5)), (255, 0, 0))
+    assert (await page.pdf(timeout=20)).startswith(b"%PDF")
+    await front.close()
+    await page.session.call("Runtime.evaluate", expression="void setTimeout(() => { while (true) {} })")
+    with pytest.raises(cdpengine.PageUnresponsive):
+        await page.screenshot(full_page=True, timeout=0.5)
+    with pytest.raises(cdpengine.PageUnresponsive):
+        await page.pdf(timeout=0.5)
+    await page.rescue()
+    assert near(opened(await page.screenshot()).getpixel((5, 5)), (255, 0, 0))
+
+
+# --- PDF -----------------------------------------------------------------------------------------------------
+
+
+def pages(pdf: bytes) -> int:
+    return pdf.count(b"/Type /Page\n") or pdf.count(b"/Type /Page ") or pdf.count(b"/Type /Page/")
+
+
+def boxes(pdf: bytes) -> set[bytes]:
+    return {part.partition(b"]")[0].partition(b"[")[2].strip() for part in pdf.split(b"/MediaBox")[1:]}
+
+
+def streams(pdf: bytes) -> bytes:
+    found = []
+    for part in pdf.split(b"stream\n")[1:]:
+        try:
+            found.append(zlib.decompressobj().decompress(part))
+        except zlib.error:
+            continue
+    return b"".join(found)
+
+
+async def test_a_pdf_is_as_large_as_was_asked(page: cdpengine.Page, tmp_path: Path) -> None:
+    parts = [
+        f"<div style='break-after: page; background: #f00'><h1>{number}</h1></div>" for number in range(4)
+    ]
+    await page.set_content("".join(parts))
+    assert boxes(await page.pdf()) == {b"0 0 612 792"}
+    a4 = await page.pdf(paper="A4", landscape=True, pages="2-3")
+    ((_, _, width, height),) = [[float(number) for number in box.split()] for box in boxes(a4)]
+    assert [width, height] == pytest.approx([842, 595], abs=1)
+    assert pages(a4) == 2
+    own = await page.pdf(paper=("10cm", "5in"), margin=0)
+    ((_, _, width, height),) = [[float(number) for number in box.split()] for box in boxes(own)]
+    assert [width, height] == pytest.approx([283.5, 360], abs=1)
+    assert b"1 0 0 rg" in streams(own)
+    assert b"1 0 0 rg" not in streams(await page.pdf(background=False))
+    path = tmp_path / "a.pdf"
+    assert (
+        await page.save_pdf(path, outline=True, footer="<span class=pageNumber></span>")
+        == path.stat().st_size
+    )
+    assert path.read_bytes().startswith(b"%PDF")
+    assert b"/Outlines" in path.read_bytes()
+    with pytest.raises(cdpengine.InvalidArgument, match="pages that there are"):
+        await page.pdf(pages="90")
+    with pytest.raises(cdpengine.InvalidArgument, match="pages that there are"):
+        await page.save_pdf(tmp_path / "b.pdf", pages="90")
+    with pytest.raises(cdpengine.MeasurementFailed):
+        await page.save_pdf(tmp_path / "none" / "b.pdf")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+async def test_a_pdf_of_many_pages_is_read_in_pieces(page: cdpengine.Page) -> None:
+    await page.set_content("".join(f"<p>{'word ' * 200}{number}" for number in range(400)))
+    pdf = await page.pdf(margin="1cm")
+    assert pdf.startswith(b"%PDF")
+    assert pdf.rstrip().endswith(b"%%EOF")
+    assert pages(pdf) > 20

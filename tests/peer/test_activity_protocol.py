@@ -1,0 +1,306 @@
+"""What a page does, told by a browser that tells much at once, late, in a wrong order, or not at all."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import trio
+from scripted_browser import ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.activity.arguments import Unread
+from cdpengine.testing import SILENCE, Refusal
+
+
+@pytest.fixture
+async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+@pytest.fixture
+async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
+    async with scripted.engine() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> cdpengine.Page:
+    return await browser.new_page()
+
+
+def write(peer: ScriptedBrowser, *values: object, **told: Any) -> None:
+    args = [{"type": "number" if isinstance(value, int) else "string", "value": value} for value in values]
+    peer.page_event("Runtime.consoleAPICalled", {"type": "log", "args": args, "timestamp": 1.0, **told})
+
+
+def network(peer: ScriptedBrowser, name: str, request_id: str = "1", **params: Any) -> None:
+    peer.page_event(f"Network.{name}", {"requestId": request_id, "timestamp": 1.0, **params})
+
+
+def ask(
+    peer: ScriptedBrowser, request_id: str = "1", url: str = "https://a.example/x", **params: Any
+) -> None:
+    network(
+        peer,
+        "requestWillBeSent",
+        request_id,
+        request={"url": url, "method": "GET"},
+        type="XHR",
+        wallTime=1.7e9,
+        **params,
+    )
+
+
+def answer(peer: ScriptedBrowser, request_id: str = "1", **response: Any) -> None:
+    told = {"url": "https://a.example/x", "status": 200, "mimeType": "text/plain", "headers": {}, **response}
+    network(peer, "responseReceived", request_id, response=told)
+
+
+def data(peer: ScriptedBrowser, part: bytes, *, told: bool = True, request_id: str = "1") -> None:
+    more = {"data": base64.b64encode(part).decode()} if told else {}
+    network(peer, "dataReceived", request_id, dataLength=len(part), **more)
+
+
+def sent(peer: ScriptedBrowser, method: str) -> int:
+    return sum(request.method == method for request in peer.received)
+
+
+async def test_a_burst_loses_nothing_where_one_keeps_up_and_costs_nothing_where_nobody_reads(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start()
+    counts = {"console": 0, "finished": 0}
+
+    async def consume(kind: Any, count: int) -> None:
+        async with page.activity.stream(kind) as stream:
+            while counts[kind] < count:
+                item = await stream.receive()
+                if isinstance(item, cdpengine.ConsoleMessage):
+                    assert item.args == ("message", counts[kind])
+                elif isinstance(item, cdpengine.RequestEnded):
+                    assert item.request.id == str(counts[kind])
+                counts[kind] += 1
+            assert stream.dropped == 0
+
+    async with (
+        page.activity.stream("console", "requests", "finished", buffer=10) as never,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(consume, "console", 20_000)
+        nursery.start_soon(consume, "finished", 5_000)
+        await quiet()
+        for number in range(20_000):
+            write(scripted, "message", number)
+            if number % 4 == 0:
+                ask(scripted, str(number // 4))
+                answer(scripted, str(number // 4))
+                network(scripted, "loadingFinished", str(number // 4), encodedDataLength=9)
+            if number % 500 == 0:
+                await trio.lowlevel.checkpoint()
+    assert (never.statistics().waiting, never.dropped) == (10, 30_000 - 10)
+    activity = page.activity
+    assert (len(activity.console), activity.console.dropped) == (500, 19_500)
+    assert (len(activity.requests), activity.requests.dropped) == (500, 4_500)
+    assert (activity.console[0].args, activity.requests[0].id) == (("message", 19_500), "4500")
+    assert len(activity.collector._exchanges._known) <= 201
+
+
+async def test_a_page_that_does_not_answer_is_not_started_on(
+    autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    scripted.on("Log.enable", SILENCE)
+    with pytest.raises(cdpengine.DeadlineExceeded, match="start collecting"):
+        await page.activity.start(timeout=2)
+    assert not page.activity.started
+    await quiet()
+    assert sent(scripted, "Runtime.disable") == sent(scripted, "Network.disable") == 1
+    # A stream waits for no answer.
+    async with page.activity.stream("console") as stream:
+        write(scripted, "heard")
+        assert (await stream.receive()).args == ("heard",)  # type: ignore[union-attr]
+
+
+async def test_a_value_that_cannot_be_read_in_time_is_stopped_and_one_that_is_gone_says_so(
+    autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start(requests=0)
+    remote = {"type": "object", "className": "Thing", "description": "Thing", "objectId": "9"}
+    scripted.page_event("Runtime.consoleAPICalled", {"args": [{"type": "number", "value": 1}, remote]})
+    thrown = {"text": "Uncaught", "exception": remote}
+    scripted.page_event("Runtime.exceptionThrown", {"exceptionDetails": thrown})
+    await quiet()
+    (message,) = page.activity.console
+    scripted.on("Runtime.callFunctionOn", SILENCE)
+    scripted.on("Runtime.terminateExecution", SILENCE)
+    started = trio.current_time()
+    with pytest.raises(cdpengine.DeadlineExceeded):
+        await message.values(timeout=3)
+    assert trio.current_time() - started <= 4.5
+    assert sent(scripted, "Runtime.terminateExecution") == 1
+    scripted.on(
+        "Runtime.callFunctionOn", lambda _request: Refusal(-32000, "Could not find object with given id")
+    )
+    number, gone = await message.values()
+    assert number == 1
+    assert isinstance(gone, Unread)
+    assert "does not have it any more" in gone.reason
+    (error,) = page.activity.errors
+    assert isinstance(await error.read(), Unread)
+
+
+async def test_bodies_are_kept_whatever_order_they_are_told_in(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start(bodies=True)
+    scripted.on("Network.streamResourceContent", {"bufferedData": base64.b64encode(b"ab").decode()})
+    scripted.on(
+        "Network.getResponseBody",
+        lambda request: {"body": f"asked {request.params['requestId']}", "base64Encoded": False},
+    )
+    ask(scripted, "1")
+    answer(scripted, "1")
+    data(scripted, b"ab", told=False)
+    await quiet()
+    data(scripted, b"cd")
+    network(scripted, "loadingFinished", "1")
+    # One that is told in pieces only in part, and one that is refused.
+    ask(scripted, "2")
+    answer(scripted, "2")
+    await quiet()
+    data(scripted, b"xyz", told=False, request_id="2")
+    network(scripted, "loadingFinished", "2")
+    await quiet()
+    scripted.on(
+        "Network.streamResourceContent", lambda _request: Refusal(-32602, "has already finished loading")
+    )
+    ask(scripted, "3")
+    answer(scripted, "3")
+    network(scripted, "loadingFinished", "3")
+    await quiet()
+    # Announced as larger than what is kept.
+    ask(scripted, "4")
+    answer(scripted, "4", headers={"Content-Length": "9999999"})
+    network(scripted, "loadingFinished", "4")
+    await quiet()
+    scripted.on(
+        "Network.getResponseBody", lambda _request: Refusal(-32000, "No resource with given identifier found")
+    )
+    responses = [request.response for request in page.activity.requests]
+    bodies = [await response.body() for response in responses[:3] if response is not None]
+    assert bodies == [b"abcd", b"asked 2", b"asked 3"]
+    assert responses[3] is not None
+    with pytest.raises(cdpengine.BodyUnavailable, match="9999999 bytes, more than"):
+        await responses[3].body()
+
+
+async def test_a_body_in_pieces_and_a_reader_that_is_too_slow(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start()
+    scripted.on("Network.streamResourceContent", {"bufferedData": ""})
+    ask(scripted)
+    answer(scripted)
+    await quiet()
+    response = page.activity.requests[0].response
+    assert response is not None
+    async with response.stream() as whole, response.stream(backlog=2**16) as slow, response.stream() as cut:
+        async with trio.open_nursery() as nursery:
+            for each in (whole, slow, cut):
+                nursery.start_soon(_first, each)
+            await quiet()
+            data(scripted, b"first")
+        for _ in range(3):
+            data(scripted, b"x" * 2**15)
+        await quiet()
+        with pytest.raises(cdpengine.BodyUnavailable, match="fell behind by more than 65536 bytes"):
+            await anext(slow)
+        assert [await anext(whole) for _ in range(3)] == [b"x" * 2**15] * 3
+        data(scripted, b"lost", told=False)
+        network(scripted, "loadingFinished")
+        with pytest.raises(cdpengine.BodyUnavailable, match="were told"):
+            await anext(whole)
+
+
+async def _first(stream: cdpengine.BodyStream) -> None:
+    assert await anext(stream) == b"first"
+
+
+async def test_an_archive_of_a_page_that_does_not_answer_is_bounded(
+    autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start()
+    for number in range(20):
+        ask(scripted, str(number))
+        answer(scripted, str(number))
+        network(scripted, "loadingFinished", str(number))
+    await quiet()
+    scripted.on("Network.getResponseBody", SILENCE)
+    started = trio.current_time()
+    archive = await page.activity.har(timeout=10)
+    assert 4.9 <= trio.current_time() - started <= 5.5
+    comments = [entry["response"]["content"]["comment"] for entry in archive["log"]["entries"]]
+    assert comments == ["the page did not answer in time"] * 20
+
+
+async def test_what_ends_with_its_worker_and_what_nobody_follows_any_more(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    info = {"targetId": "W1", "type": "worker", "url": "w.js"}
+    attached = {"sessionId": "S-W1", "targetInfo": info, "waitingForDebugger": True}
+    await page.activity.start()
+    scripted.page_event("Target.attachedToTarget", attached)
+    await quiet()
+    methods = [request.method for request in scripted.received if request.session_id == "S-W1"]
+    assert methods.index("Runtime.enable") < methods.index("Runtime.runIfWaitingForDebugger")
+    assert methods.index("Network.enable") < methods.index("Runtime.runIfWaitingForDebugger")
+    scripted.tell(
+        "Network.requestWillBeSent", {"requestId": "w", "request": {"url": "u"}, "timestamp": 1.0}, "S-W1"
+    )
+    scripted.page_event("Target.detachedFromTarget", {"sessionId": "S-W1"})
+    ask(scripted, "mine")
+    await quiet()
+    theirs, mine = page.activity.requests
+    assert (theirs.failure, theirs.ended) == ("its worker is gone", True)
+    async with trio.open_nursery() as nursery:
+
+        async def wait() -> None:
+            with pytest.raises(cdpengine.BodyUnavailable, match="nothing follows"):
+                await mine.finished()
+
+        nursery.start_soon(wait)
+        await quiet()
+        await page.activity.stop()
+
+
+async def test_events_of_another_shape_are_passed_over(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    await page.activity.start()
+    for method in (
+        "Runtime.consoleAPICalled",
+        "Runtime.exceptionThrown",
+        "Log.entryAdded",
+        "Network.requestWillBeSent",
+    ):
+        scripted.page_event(method, {"args": 5, "exceptionDetails": [], "entry": "x", "requestId": {}})
+    scripted.page_event("Log.entryAdded", {"entry": {"source": "worker", "text": "twice"}})
+    scripted.page_event(
+        "Log.entryAdded", {"entry": {"source": "network", "level": "error", "text": "told", "url": "u"}}
+    )
+    for name in ("responseReceived", "dataReceived", "loadingFinished", "loadingFailed", "webSocketClosed"):
+        network(scripted, name, "unknown")
+    await quiet()
+    (message,) = page.activity.console
+    assert (message.text, message.level, message.source, message.url, message.args) == (
+        "told",
+        "error",
+        "network",
+        "u",
+        (),
+    )
+    assert len(page.activity.errors) == len(page.activity.requests) == 0

@@ -1,0 +1,71 @@
+"""A small site for tests of the network: it says in its answers what it was asked, and remembers every request."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+PAGE = "<!doctype html><title>t</title><script>self.own = typeof self.early</script>"
+
+ASK = """async (path, init) => {
+    try {
+        const reply = await fetch(path, init);
+        return [reply.status, await reply.text(), reply.headers.get("x-made")];
+    } catch (error) {
+        return String(error);
+    }
+}"""
+"""Fetches in the page, and returns what came of it: status, text, the header X-Made; or the error."""
+
+REFUSED = "TypeError: Failed to fetch"
+
+WORKER = "onmessage = async (event) => postMessage(await (await fetch(event.data)).text());"
+
+ASK_IN_WORKER = """(path) => new Promise((resolve) => {
+    const worker = new Worker("/worker.js");
+    worker.onmessage = (event) => resolve(event.data);
+    worker.onerror = () => resolve("failed");
+    worker.postMessage(path);
+})"""
+
+
+class Site:
+    """Pages at "/", "/page..."; "/echo..." answers with its method, its path, what was posted, and X-Extra."""
+
+    def __init__(self, server: HTTPServer) -> None:
+        self.url = server.url_for("/")
+        self.elsewhere = self.url.replace("127.0.0.1", "localhost")
+        self.asked: list[str] = []
+        server.expect_request("/worker.js").respond_with_data(WORKER, content_type="text/javascript")
+        server.expect_request("/redirect").respond_with_data(
+            "", status=302, headers={"Location": "/echo/redirected"}
+        )
+        for path in ("/echo", "/secret", "/"):
+            server.expect_request(_below(path)).respond_with_handler(self._answer)
+
+    def _answer(self, request: Request) -> Response:
+        self.asked.append(request.path)
+        if request.path.startswith("/secret") and not _allowed(request):
+            return Response("who?", 401, {"WWW-Authenticate": 'Basic realm="r"'})
+        if request.path.startswith(("/echo", "/secret")):
+            said = [
+                request.method,
+                request.path,
+                request.get_data(as_text=True),
+                request.headers.get("X-Extra"),
+            ]
+            headers = {"Access-Control-Allow-Origin": "*"}
+            return Response(json.dumps(said), 200, headers, content_type="application/json")
+        return Response(PAGE, content_type="text/html")
+
+
+def _below(path: str) -> re.Pattern[str]:
+    return re.compile(re.escape(path) + ".*")
+
+
+def _allowed(request: Request) -> bool:
+    return request.headers.get("Authorization") == "Basic " + base64.b64encode(b"ada:s3cret").decode()

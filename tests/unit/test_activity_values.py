@@ -1,0 +1,252 @@
+"""What an event tells of a console message, of an error, of a value; and buffers with a bound. As functions."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+import pytest
+
+import cdpengine
+from cdpengine.activity.arguments import RemoteArgument, Unread, at_hand, shown
+from cdpengine.activity.bodies import Body, Incoming, as_sent, charset_of, json_of, text_of
+from cdpengine.activity.buffers import LARGEST, Buffer
+from cdpengine.activity.console import formatted
+from cdpengine.activity.exchange import Exchanges
+from cdpengine.activity.network_events import NETWORK_EVENTS
+from cdpengine.activity.options import ActivityOptions, KeepBodies, checked_options
+from cdpengine.activity.page_errors import ExceptionThrown, PageError
+from cdpengine.activity.stack import StackTrace, frames_of
+from cdpengine.wire.messages import decode_payload
+
+
+def argument(**told: Any) -> RemoteArgument:
+    return decode_payload(json.dumps(told).encode(), RemoteArgument)
+
+
+def preview(*properties: tuple[str, str, str | None], overflow: bool = False, **told: Any) -> RemoteArgument:
+    listed = [{"name": name, "type": kind, "value": value} for name, kind, value in properties]
+    description = f"Array({len(listed)})" if told.get("subtype") == "array" else "Object"
+    told = {"type": "object", "className": "Object", "description": description, "objectId": "1"} | told
+    return argument(**told, preview={"overflow": overflow, "properties": listed})
+
+
+ARRAY: dict[str, Any] = {"subtype": "array", "className": "Array"}
+
+
+@pytest.mark.parametrize(("told", "value"), [
+    ({"type": "string", "value": "é\ud800"}, "é\ud800"),
+    ({"type": "number", "value": 1.5}, 1.5),
+    ({"type": "number", "value": 2**60}, float(2**60)),
+    ({"type": "number", "unserializableValue": "-0"}, -0.0),
+    ({"type": "number", "unserializableValue": "-Infinity"}, -math.inf),
+    ({"type": "bigint", "unserializableValue": "-12345678901234567890n"}, -12345678901234567890),
+    ({"type": "boolean", "value": False}, False),
+    ({"type": "undefined"}, None),
+    ({"type": "object", "subtype": "null", "value": None}, None),
+])  # fmt: skip
+def test_primitives_are_exact(told: dict[str, Any], value: object) -> None:
+    found = at_hand(argument(**told))
+    assert found == value
+    assert type(found) is type(value)
+    if isinstance(value, float) and isinstance(found, float):
+        assert math.copysign(1, found) == math.copysign(1, value)
+
+
+@pytest.mark.parametrize(("remote", "value"), [
+    (preview(("a", "number", "1"), ("b", "string", "x"), ("c", "boolean", "true")), {"a": 1, "b": "x", "c": True}),
+    (preview(("n", "number", "1e+21"), ("z", "number", "-0"), ("u", "undefined", "undefined")), {"n": 1e21, "z": -0.0, "u": None}),
+    (preview(("0", "number", "7"), ("1", "bigint", "5n"), **ARRAY), [7, 5]),
+    (preview(**ARRAY), []),
+    (preview(), {}),
+])  # fmt: skip
+def test_small_plain_objects_are_at_hand(remote: RemoteArgument, value: object) -> None:
+    assert at_hand(remote) == value
+
+
+@pytest.mark.parametrize("remote", [
+    preview(("a", "number", "1"), overflow=True),
+    preview(("a", "object", "Object")),
+    preview(("a", "accessor", None)),
+    preview(("a", "string", "x" * 100)),
+    preview(("Symbol(a)", "number", "1")),
+    preview(("0", "number", "7"), ("2", "number", "8"), **ARRAY),
+    preview(("0", "number", "7"), **ARRAY, description="Array(2)"),
+    preview(("a", "number", "1"), className="Point"),
+    preview(("size", "number", "1"), subtype="map", className="Map"),
+    preview(("a", "bigint", "1" * 99 + "…n")),
+    argument(type="function", className="Function", description="() => 1", objectId="1"),
+    argument(type="symbol", description="Symbol(s)", objectId="1"),
+    argument(type="bigint", unserializableValue="1" * 700 + "n"),
+])  # fmt: skip
+def test_what_the_event_does_not_tell_whole_is_unread(remote: RemoteArgument) -> None:
+    assert isinstance(at_hand(remote), Unread)
+
+
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+
+
+@pytest.mark.parametrize(("told", "text"), [
+    ([], ""),
+    ([{**TEXT, "value": "%"}], "%"),
+    ([{**TEXT, "value": "a"}, {**NUMBER, "value": 3.0}, {**NUMBER, "value": 0.5}], "a 3 0.5"),
+    ([{**TEXT, "value": "%s=%d%%"}, {**TEXT, "value": "x"}, {**NUMBER, "value": -2.9}], "x=-2%"),
+    ([{**TEXT, "value": "%d"}, {**TEXT, "value": "x"}], "NaN"),
+    ([{**TEXT, "value": "%d"}, {**NUMBER, "unserializableValue": "Infinity"}], "inf"),
+    ([{**TEXT, "value": "%cred%c, %s"}, {**TEXT, "value": "color: red"}, {**TEXT, "value": ""}], "red, %s"),
+    ([{**NUMBER, "value": 1}, {**TEXT, "value": "%s"}], "1 %s"),
+    ([{"type": "boolean", "value": True}, {"type": "undefined"}], "true undefined"),
+])  # fmt: skip
+def test_formats(told: list[dict[str, Any]], text: str) -> None:
+    assert formatted([argument(**each) for each in told]) == text
+
+
+def test_objects_are_shown_by_their_preview() -> None:
+    assert shown(preview(("a", "number", "1"), overflow=True, className="Point")) == "Point {a: 1, …}"
+    assert shown(argument(type="object", subtype="date", description="Thu Jan 01 1970")) == "Thu Jan 01 1970"
+
+
+class Session:
+    """As much of a session as a record remembers."""
+
+    target_type, target_id = "page", "T"
+
+
+@pytest.mark.parametrize(("exception", "name", "message", "stack"), [
+    ({"subtype": "error", "className": "TypeError", "description": "TypeError: a: b\n    at f (x:1:2)"}, "TypeError", "a: b", True),
+    ({"subtype": "error", "className": "MyError", "description": "MyError\n    at f (x:1:2)"}, "MyError", "", True),
+    ({"subtype": "error", "className": "Error", "description": "some words: here"}, "Error", "some words: here", False),
+    ({"type": "string", "value": "text"}, "", "text", False),
+])  # fmt: skip
+def test_what_was_thrown(exception: dict[str, Any], name: str, message: str, stack: bool) -> None:
+    told = {
+        "exceptionDetails": {"text": "Uncaught", "exception": {"type": "object", **exception}, "url": "u"}
+    }
+    error = PageError(msgspec.json.decode(json.dumps(told), type=ExceptionThrown), Session())  # type: ignore[arg-type]
+    assert (error.name, error.message, bool(error.stack), error.kind) == (name, message, stack, "exception")
+
+
+def test_a_stack_has_those_that_led_to_it() -> None:
+    inner = {"callFrames": [{"functionName": "a"}], "parent": {"callFrames": [{"functionName": "b"}]}}
+    assert [frame.function_name for frame in frames_of(msgspec.convert(inner, StackTrace))] == ["a", "b"]
+    assert frames_of(None) == ()
+
+
+def test_a_buffer_is_exact_to_its_bound() -> None:
+    buffer: Buffer[int] = Buffer(3)
+    for number in range(5):
+        buffer.add(number, 1)
+    assert (list(buffer), buffer.dropped, len(buffer)) == ([2, 3, 4], 2, 3)
+    assert (buffer[0], buffer[-1], buffer[1:], buffer[::-1]) == (2, 4, [3, 4], [4, 3, 2])
+    buffer.rebound(2)
+    assert (list(buffer), buffer.dropped) == ([3, 4], 3)
+    buffer.clear(lambda number: number == 4)
+    assert (list(buffer), buffer.dropped) == ([4], 0)
+    buffer.add(5, LARGEST)
+    assert (list(buffer), buffer.dropped) == ([5], 1)
+    assert "1 kept, 1 dropped" in repr(buffer)
+
+
+def event(name: str, **params: Any) -> Any:
+    return msgspec.convert({"requestId": "1", **params}, NETWORK_EVENTS[f"Network.{name}"])
+
+
+def test_exchanges_are_forgotten_in_the_order_of_their_ends() -> None:
+    exchanges = Exchanges(1000)
+    for number in range(3000):
+        exchanges.take(None, event("requestWillBeSent", requestId=str(number)))
+        exchanges.take(None, event("loadingFinished", requestId=str(number), timestamp=1.0))
+    assert len(exchanges._known) <= 201
+    for number in range(5000):
+        exchanges.take(None, event("requestWillBeSent", requestId=f"x{number}"))
+        exchanges.take(None, event("requestWillBeSentExtraInfo", requestId=f"unknown{number}"))
+    assert len(exchanges._known) == 1000
+    assert len(exchanges.under_way()) == 1000
+    assert len(exchanges._early) <= 1000
+
+
+def test_a_websocket_is_an_exchange() -> None:
+    exchanges = Exchanges()
+    exchange = exchanges.take(None, event("webSocketCreated", url="ws://x/"))
+    assert exchange is not None
+    exchanges.take(
+        None, event("webSocketWillSendHandshakeRequest", wallTime=5.0, request={"headers": {"a": "b"}})
+    )
+    exchanges.take(None, event("webSocketHandshakeResponseReceived", response={"status": 101}))
+    assert not exchange.ended
+    exchanges.take(None, event("webSocketClosed", timestamp=3.0))
+    assert exchange.response is not None
+    assert (exchange.sent.wall_time, exchange.response.status, exchange.finished) == (5.0, 101, 3.0)
+
+
+def test_a_body_as_it_arrives() -> None:
+    incoming = Incoming(10)
+    incoming.feed(b"cd")
+    assert not incoming.begun
+    assert incoming.whole(4) is None
+    incoming.begin(b"ab")
+    assert incoming.whole(4) == b"abcd"
+    assert incoming.whole(5) is None
+    assert [incoming.take(), incoming.take(), incoming.take()] == [b"ab", b"cd", None]
+    incoming.feed(b"x" * 11)
+    assert incoming.over
+    assert incoming.take() is None
+
+
+@pytest.mark.parametrize(("text", "kind", "size", "data"), [
+    ("é", "text/html; charset=latin-1", 1, b"\xe9"),
+    ("é", "text/html; charset=latin-1", 2, "é".encode()),
+    ("é", "text/html; charset=utf-8", 5, b"\xef\xbb\xbf" + "é".encode()),
+    ("é€", "text/html; charset=latin-1", 2, "é€".encode()),
+    ("é", "text/html; charset=nonsense", 1, "é".encode()),
+])  # fmt: skip
+def test_a_text_is_the_bytes_that_came_where_its_size_says_so(
+    text: str, kind: str, size: int, data: bytes
+) -> None:
+    assert as_sent(Body(text.encode(), text), {"content-type": kind}, size) == Body(data, text)
+
+
+@pytest.mark.parametrize(("data", "kind", "text"), [
+    ("é".encode(), "text/html", "é"),
+    ("é".encode("latin-1"), 'text/html; charset="ISO-8859-1"', "é"),
+    (b"\xef\xbb\xbfa", "text/plain; charset=latin-1", "a"),
+    ("é".encode("utf-16"), "", "é"),
+    (b"\xff", "text/plain; charset=no-such-thing", "\ufffd"),
+])  # fmt: skip
+def test_text_of_a_body(data: bytes, kind: str, text: str) -> None:
+    assert text_of(Body(data), {"Content-Type": kind}) == text
+    assert text_of(Body(b"", "given"), {}) == "given"
+
+
+def test_what_is_no_json_says_where() -> None:
+    assert json_of("u", "[1]") == [1]
+    for wrong in ("[1", "[" * 100_000):
+        with pytest.raises(cdpengine.BodyUndecodable, match="no JSON"):
+            json_of("u", wrong)
+    assert charset_of({}) == ""
+
+
+@pytest.mark.parametrize("make", [
+    lambda: KeepBodies(largest=0),
+    lambda: KeepBodies(total=True),
+    lambda: KeepBodies(types="Document"),
+    lambda: KeepBodies(types=[1]),  # type: ignore[list-item]
+    lambda: KeepBodies(url=5),  # type: ignore[arg-type]
+    lambda: ActivityOptions(console=-1),
+    lambda: checked_options(1),
+])  # fmt: skip
+def test_wrong_options(make: Any) -> None:
+    with pytest.raises(cdpengine.InvalidArgument):
+        make()
+
+
+def test_options() -> None:
+    rules = KeepBodies(types=["XHR"], url="*.json")
+    assert rules.wants("x.json", "xhr")
+    assert not rules.wants("x.json", "Fetch")
+    assert not rules.wants("x.html", "XHR")
+    assert checked_options(False) is checked_options(None) is None
+    assert checked_options(True) == ActivityOptions(bodies=False)
+    assert ActivityOptions(console=0, requests=0).parts == {"errors"}

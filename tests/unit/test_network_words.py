@@ -1,0 +1,298 @@
+"""What interception and network settings take: words, headers, answers, patterns. As functions."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cdpengine.browser.records import Records
+from cdpengine.browser.url_patterns import url_test, url_words
+from cdpengine.errors import BodyUndecodable, InterceptedBodyUnavailable, InvalidArgument, RouteAnswered
+from cdpengine.network.credentials import Credentials
+from cdpengine.network.exchange import Overrides
+from cdpengine.network.fulfilment import fulfilment
+from cdpengine.network.headers import check_headers, merged
+from cdpengine.network.messages import InterceptedRequest, InterceptedResponse, RequestPaused
+from cdpengine.network.routed import RouteMatch, chrome_url_of
+from cdpengine.network.words import (
+    ABORT_REASONS,
+    NETWORKS,
+    RESOURCE_TYPES,
+    AbortReason,
+    NetworkConditions,
+    ResourceType,
+    check_conditions,
+    check_cpu_rate,
+    check_reason,
+    check_resource_types,
+)
+from cdpengine.wire.messages import decode_payload
+
+
+def test_the_tables_and_the_types_are_the_same() -> None:
+    assert get_args(ResourceType) == RESOURCE_TYPES
+    assert get_args(AbortReason) == tuple(ABORT_REASONS)
+    for conditions in NETWORKS.values():
+        assert check_conditions(conditions) is conditions
+
+
+@pytest.mark.parametrize(
+    ("given_types", "expected"),
+    [
+        ((), set()),
+        ("image", {"Image"}),
+        (["XHR", "font"], {"XHR", "Font"}),
+        ("Fetch", {"Fetch", "XHR"}),
+    ],
+)
+def test_resource_types(given_types: object, expected: set[str]) -> None:
+    assert check_resource_types(given_types) == expected
+
+
+@pytest.mark.parametrize("wrong", ["", "images", ["image", 1], 7, None])
+def test_no_resource_types(wrong: object) -> None:
+    with pytest.raises(InvalidArgument, match="Stylesheet"):
+        check_resource_types(wrong)
+
+
+def test_reasons() -> None:
+    assert check_reason("connectionrefused") == "ConnectionRefused"
+    for wrong in ("", "refused", None):
+        with pytest.raises(InvalidArgument, match="ConnectionRefused"):
+            check_reason(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "5g",
+        None,
+        NetworkConditions(latency=-0.1),
+        NetworkConditions(download=0),
+        NetworkConditions(upload=float("nan")),
+        NetworkConditions(offline=1),  # type: ignore[arg-type]
+        NetworkConditions(latency=True),
+    ],
+)
+def test_no_conditions(wrong: object) -> None:
+    with pytest.raises(InvalidArgument):
+        check_conditions(wrong)
+
+
+def test_rates() -> None:
+    assert check_cpu_rate(1) == 1.0
+    for wrong in (0.99, 0, -1, float("inf"), "4", True):
+        with pytest.raises(InvalidArgument):
+            check_cpu_rate(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"": "a"},
+        {"a:": "b"},
+        {"a": 1},
+        {"a": "b\nc: d"},
+        {1: "a"},
+        "a: b",
+        [("a",)],
+        [["a", "b"]],
+        None,
+    ],
+)
+def test_no_headers(wrong: object) -> None:
+    with pytest.raises(InvalidArgument):
+        check_headers(wrong)
+
+
+def test_a_refused_header_is_not_shown() -> None:
+    with pytest.raises(InvalidArgument) as refused:
+        check_headers({"Authorization": "Bearer s3cret\n"})
+    assert "s3cret" not in str(refused.value)
+    assert "Authorization" in str(refused.value)
+
+
+def test_headers_of_layers() -> None:
+    layers = [{"X-A": "1", "X-B": "1"}, {"x-a": "2"}, {"X-C": "3"}]
+    assert merged(layers) == {"x-a": "2", "X-B": "1", "X-C": "3"}
+    assert check_headers([("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")]) == [
+        ("Set-Cookie", "a=1"),
+        ("Set-Cookie", "b=2"),
+    ]
+
+
+def answer(**given_parts: Any) -> dict[str, Any]:
+    parts: dict[str, Any] = {
+        "status": None,
+        "headers": None,
+        "body": None,
+        "json": None,
+        "content_type": None,
+    }
+    made = fulfilment(**{**parts, **given_parts})
+    made["body"] = base64.b64decode(made["body"])
+    made["responseHeaders"] = [(entry["name"], entry["value"]) for entry in made["responseHeaders"]]
+    return made
+
+
+def test_answers() -> None:
+    assert answer() == {"responseCode": 200, "responsePhrase": "OK", "responseHeaders": [], "body": b""}
+    assert answer(json=[1])["responseHeaders"] == [("Content-Type", "application/json")]
+    assert answer(body="é")["body"] == b"\xc3\xa9"
+    assert answer(body=b"x")["responseHeaders"] == []
+    assert answer(body=b"x", file_name="a.css")["responseHeaders"] == [("Content-Type", "text/css")]
+    assert answer(body=b"x", file_name="a")["responseHeaders"] == [
+        ("Content-Type", "application/octet-stream")
+    ]
+    given_type = answer(body="x", headers={"content-type": "a/b"})
+    assert given_type["responseHeaders"] == [("content-type", "a/b")]
+    assert answer(body="x", headers={"content-type": "a/b"}, content_type="c/d")["responseHeaders"] == [
+        ("Content-Type", "c/d")
+    ]
+    assert answer(status=599)["responsePhrase"] == "Unknown"
+
+
+def test_an_answer_in_place_of_a_response() -> None:
+    response = InterceptedResponse(
+        url="http://a/",
+        status=203,
+        header_list=(
+            ("Content-Encoding", "gzip"),
+            ("Content-Length", "9"),
+            ("ETag", "e"),
+            ("Content-Type", "a/b"),
+        ),
+    )
+    made = answer(body="new", response=response)
+    assert made["responseCode"] == 203
+    assert made["responseHeaders"] == [("ETag", "e"), ("Content-Type", "a/b")]
+    assert answer(body="new", headers={}, response=response)["responseHeaders"] == [
+        ("Content-Type", "text/plain; charset=utf-8")
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"status": 99},
+        {"status": 101},
+        {"status": 600},
+        {"status": True},
+        {"body": 1},
+        {"body": "a", "json": {}},
+        {"json": object()},
+        {"content_type": "a\r\nb"},
+    ],
+)
+def test_no_answers(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        answer(**wrong)
+
+
+def chrome_matches(pattern: str, url: str) -> bool:
+    """What Chrome does with a pattern: "*" any run, "?" one character, a backslash escapes."""
+    regex, escaped = "", False
+    for character in pattern:
+        if escaped or character not in "*?\\":
+            regex, escaped = regex + re.escape(character), False
+        elif character == "\\":
+            escaped = True
+        else:
+            regex += ".*" if character == "*" else "."
+    return re.fullmatch(regex, url, re.DOTALL) is not None
+
+
+@given(st.text("ab*?\\./", min_size=1, max_size=8), st.text("ab?\\./", max_size=8))
+def test_a_glob_means_the_same_to_chrome(glob: str, url: str) -> None:
+    assert chrome_matches(chrome_url_of(glob), url) == url_test(glob)(url)
+
+
+def test_matches() -> None:
+    match = RouteMatch(
+        test=url_test("*/a"), words=url_words("*/a"), types=frozenset({"Image", "XHR"}), stage="response"
+    )
+    assert match.patterns() == [
+        {"urlPattern": "*", "requestStage": "Response", "resourceType": "Image"},
+        {"urlPattern": "*", "requestStage": "Response", "resourceType": "XHR"},
+    ]
+    image = InterceptedRequest(url="http://x/a", resource_type="Image")
+    assert match.matches(image, "response")
+    assert not match.matches(image, "request")
+    assert not match.matches(InterceptedRequest(url="http://x/b", resource_type="Image"), "response")
+    assert not match.matches(InterceptedRequest(url="http://x/a", resource_type="Font"), "response")
+
+
+def test_credentials_are_for_one_origin() -> None:
+    credentials = Credentials.checked("ada", "s3cret", "https://Example.com", False)
+    assert credentials.fit("https://example.com", "Server")
+    assert credentials.fit("https://example.com:443", "Server")
+    assert not credentials.fit("http://example.com", "Server")
+    assert not credentials.fit("https://example.com", "Proxy")
+    assert not credentials.fit("https://example.com.evil.org", "Server")
+    assert "s3cret" not in repr(credentials)
+    for wrong in ("example.com", "https://", "https://a/path", "https://u:p@a", "http://a:port", 1):
+        with pytest.raises(InvalidArgument):
+            Credentials.checked("ada", "s3cret", wrong, False)  # type: ignore[arg-type]
+
+
+def test_later_changes_go_over_earlier_ones() -> None:
+    earlier = Overrides(url="a://", headers=(("A", "1"),))
+    assert Overrides(method="POST", headers=()).over(earlier) == Overrides(
+        url="a://", method="POST", headers=()
+    )
+
+
+def test_a_request_as_chrome_tells_it() -> None:
+    told = b"""{"requestId": "r", "frameId": "F", "resourceType": "XHR", "request": {"url": "http://a/", "method": "POST",
+        "headers": {"X-A": "1"}, "hasPostData": true, "postDataEntries": [{"bytes": "YQ=="}, {}, {"bytes": "Yg=="}]}}"""
+    paused = decode_payload(told, RequestPaused)
+    request = paused.to_request("T")
+    assert not paused.at_response
+    assert (request.post_data, request.header("x-a"), request.header("x-b")) == (b"ab", "1", None)
+    untold = decode_payload(
+        b'{"requestId": "r", "request": {"url": "u", "hasPostData": true}}', RequestPaused
+    )
+    assert (untold.to_request("T").post_data, untold.to_request("T").has_post_data) == (None, True)
+    with pytest.raises(ValueError, match="end of data|truncated|Expecting"):
+        untold.to_request("T").json()
+
+
+async def test_a_response_is_read_once_and_in_its_charset() -> None:
+    reads = 0
+
+    async def read() -> bytes:
+        nonlocal reads
+        reads += 1
+        return b"\xe9"
+
+    response = InterceptedResponse(
+        url="u", status=200, header_list=(("content-type", 'text/plain; charset="latin-1"'),), read=read
+    )
+    assert (await response.text(), await response.body(), reads) == ("é", b"\xe9", 1)
+    with pytest.raises(BodyUndecodable):
+        await response.json()
+    unknown = InterceptedResponse(
+        url="u", status=200, header_list=(("Content-Type", "a/b;charset=klingon"),), read=read
+    )
+    assert await unknown.text() == "\ufffd"
+    with pytest.raises(InterceptedBodyUnavailable, match="TimedOut"):
+        await InterceptedResponse(url="u", status=0, failure="TimedOut", read=read).body()
+
+
+def test_records_say_what_they_dropped() -> None:
+    records: Records[int] = Records(3)
+    for number in range(5):
+        records.add(number)
+    assert (list(records), len(records), records.dropped) == ([2, 3, 4], 3, 2)
+    assert (records[0], records[-1], records[1:]) == (2, 4, [3, 4])
+    assert repr(records) == "<3 records, 2 dropped>"
+
+
+def test_messages_hold_no_secret() -> None:
+    error = RouteAnswered(url="https://ada:s3cret@example.com/", answer="abort", tried="fulfill")
+    assert "s3cret" not in str(error)

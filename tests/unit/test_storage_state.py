@@ -1,0 +1,131 @@
+"""Storage states as JSON and as files: there and back, and everything that is none."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+import cdpengine
+from cdpengine.state.cookie import Cookie, CookiePartition
+from cdpengine.state.state_files import read_state, write_state
+from cdpengine.state.storage_state import OriginState, StorageState, checked_state
+
+STATE = StorageState(
+    (
+        Cookie("a", "one", domain=".x.com", expires=2e9, http_only=True, same_site="Lax"),
+        Cookie("p", "twö 😀", domain="x.com", secure=True, partition=CookiePartition("https://t.com", False)),
+    ),
+    (OriginState("https://x.com", {"k": "v", "": "", "emoji 😀": "line\nbreak"}),),
+)
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    assert StorageState.from_json(STATE.to_json()) == STATE
+    path = tmp_path / "state.json"
+    write_state(path, STATE)
+    assert read_state(path) == STATE
+    assert StorageState.from_json(StorageState().to_json()) == StorageState()
+
+
+def test_as_playwright_writes_it() -> None:
+    plain = json.loads(STATE.to_json())
+    assert plain["cookies"][0] == {
+        "name": "a",
+        "value": "one",
+        "domain": ".x.com",
+        "path": "/",
+        "expires": 2e9,
+        "httpOnly": True,
+        "secure": False,
+        "sameSite": "Lax",
+    }
+    assert plain["origins"][0]["localStorage"][0] == {"name": "k", "value": "v"}
+    text = """{"cookies": [{"name": "n", "value": "v", "domain": "a.com", "path": "/", "expires": -1, "httpOnly": false,
+        "secure": false, "sameSite": "Lax", "newer": 1}], "origins": [], "newer": {}}"""
+    assert StorageState.from_json(text).cookies == (Cookie("n", "v", "a.com", same_site="Lax"),)
+
+
+WRONG = {
+    "": "Expecting value",
+    "{": "line 1",
+    "[]": "no object",
+    "null": "no object",
+    '{"log": {"entries": []}}': "no object",
+    "[" * 100_000: "nested",
+    '{"cookies": 5}': "list",
+    '{"cookies": "ab"}': "list",
+    '{"cookies": [5]}': r"cookies\[0\]",
+    '{"cookies": [{"name": "a"}]}': r"cookies\[0\].value",
+    '{"cookies": [{"name": "a", "value": 5, "domain": "x"}]}': r"cookies\[0\].value",
+    '{"cookies": [{"name": "a", "value": "SECRET;", "domain": "x"}]}': r"cookies\[0\].value",
+    '{"cookies": [{"name": "a", "value": "b", "domain": "x", "expires": true}]}': "expires",
+    '{"cookies": [{"name": "a", "value": "b", "domain": "x", "expires": NaN}]}': "NaN",
+    '{"cookies": [{"name": "a", "value": "b", "domain": "x", "secure": 1}]}': "secure",
+    '{"cookies": [{"name": "a", "value": "b", "domain": "x", "sameSite": "lax"}]}': "same_site",
+    '{"cookies": [{"name": "a", "value": "b", "domain": "x", "partitionKey": "t"}]}': "partition",
+    '{"origins": [{"origin": "x"}]}': r"origins\[0\].origin",
+    '{"origins": [{"origin": "https://x", "localStorage": {}}]}': r"origins\[0\]",
+    '{"origins": [{"origin": "https://x", "localStorage": [{"name": "SECRET"}]}]}': "value",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG.items())
+def test_a_file_that_holds_none(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text(text)
+    with pytest.raises(cdpengine.StateFileInvalid, match=said) as caught:
+        read_state(path)
+    assert str(path) in str(caught.value)
+    assert "SECRET" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    for path, said in ((tmp_path / "none", "No such file"), (tmp_path, "directory")):
+        with pytest.raises(cdpengine.StateFileInvalid, match=said):
+            read_state(path)
+    (tmp_path / "raw").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(cdpengine.StateFileInvalid, match="UTF-8"):
+        read_state(tmp_path / "raw")
+    (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + STATE.to_json().encode())
+    assert read_state(tmp_path / "marked") == STATE
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are POSIX's")
+def test_written_for_its_owner_only_and_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    path.write_text("old")
+    path.chmod(0o644)
+    write_state(path, STATE)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    before = path.read_bytes()
+    broken = StorageState((Cookie("a", object(), "a.com"),))  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        write_state(path, broken)
+    with pytest.raises(OSError, match="No such file"):
+        write_state(tmp_path / "nowhere" / "state.json", STATE)
+    link = tmp_path / "link.json"
+    link.symlink_to(path)
+    write_state(link, StorageState())
+    assert link.is_symlink()
+    assert path.read_bytes() != before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["link.json", "state.json"], "no partial file"
+
+
+def test_a_state_of_a_programs_own_is_checked() -> None:
+    assert checked_state(STATE) == STATE
+    for wrong in (
+        StorageState((Cookie("a", "b"),)),
+        StorageState((), (OriginState("x", {}),)),
+        StorageState((), (OriginState("https://x", {"k": 5}),)),  # type: ignore[dict-item]
+    ):
+        with pytest.raises(cdpengine.InvalidArgument):
+            checked_state(wrong)
+
+
+def test_the_repr_holds_no_secret() -> None:
+    assert "one" not in repr(STATE)
+    assert "line" not in repr(STATE.origins)
