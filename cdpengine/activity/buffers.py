@@ -47,7 +47,8 @@ class Buffer(Sequence[T], Generic[T]):
         return self._items[index][0]
 
     def __iter__(self) -> Iterator[T]:
-        return (item for item, _ in self._items)
+        """Iterate over the items of now: what comes meanwhile does no harm."""
+        return iter([item for item, _ in self._items])
 
     def __repr__(self) -> str:
         return (

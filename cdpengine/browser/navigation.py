@@ -360,7 +360,7 @@ async def _free(page: PageTarget, budget: Budget) -> None:
 
 
 async def _take_leave(page: PageTarget, budget: Budget) -> None:
-    """Let those who read the document read it once more, while it is there. A page that does not answer goes without."""
+    """Let those read the document once more who need it. A page that does not answer goes without."""
     for look in page.before_leaving:
         with trio.move_on_after(min(_PATIENCE, budget.remaining() / 2)):
             await look()

@@ -140,6 +140,11 @@ def test_a_buffer_is_exact_to_its_bound() -> None:
         buffer.add(number, 1)
     assert (list(buffer), buffer.dropped, len(buffer)) == ([2, 3, 4], 2, 3)
     assert (buffer[0], buffer[-1], buffer[1:], buffer[::-1]) == (2, 4, [3, 4], [4, 3, 2])
+    for number in buffer:
+        buffer.add(number, 1)  # no harm to who goes through it
+    buffer.clear()
+    for number in range(5):
+        buffer.add(number, 1)
     buffer.rebound(2)
     assert (list(buffer), buffer.dropped) == ([3, 4], 3)
     buffer.clear(lambda number: number == 4)
