@@ -11,6 +11,9 @@ mean something to YAML, it stands in single quotes. A field's value is its text.
 `/description` and `/name` are properties: the last one only for a name that YAML's limit on keys (1,024
 characters) does not let stand whole. `[active]` has the focus, `[cursor=pointer]` was made clickable by the
 page. A line that begins with `#` is a remark of ours.
+
+The walk through the nodes stands in `render_role` too, on purpose: as one generator that both modes take
+their nodes from, it made this one 9 to 14 % slower (a list of 1,000 rows: 5.5 ms in place of 4.9).
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ with two spaces of indentation for each level, up to 100 levels. Everything betw
 JSON string and comes from the page; everything outside of them comes from here. A line that begins with
 `#` is a remark of ours. The lines of a frame's document stand below its iframe; addresses in it are shortened
 against that document. `[clickable]` marks what the page made clickable without saying so by its role.
+
+The walk through the nodes stands in `render_ai` too, on purpose: as one generator that both modes take
+their nodes from, it made this one 13 to 16 % slower (a list of 1,000 rows: 2.9 ms in place of 2.5).
 """
 
 from __future__ import annotations

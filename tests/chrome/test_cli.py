@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import trio
+from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine.cli.shop import serve_shop
@@ -153,6 +154,57 @@ def test_the_accessibility_tree_in_json(shared_endpoint: str, shop: str) -> None
     missing = run(*snapshot, "--frame", "nowhere", "--json")
     assert json.loads(missing.stdout)["error"]["type"] == "NodeNotFound"
     assert missing.returncode == 1
+
+
+# --- text and markdown ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cups(httpserver: HTTPServer) -> str:
+    """A page with a frame of another site in it."""
+    pages = {
+        "/": "<title>Cups</title><nav><a href='/home'>Home</a></nav><main><h1>New</h1><p>A <a href='/cup'>cup</a></p>"
+        f"<iframe src='http://127.0.0.1:{httpserver.port}/made'></iframe></main><footer>End</footer>",
+        "/made": "<ul><li>glaze<li>clay</ul>",
+    }
+    for path, html in pages.items():
+        httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
+    return f"http://localhost:{httpserver.port}/"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "printed"),
+    [
+        (["text"], "Home\n\nNew\n\nA cup\n\n- glaze\n- clay\n\nEnd"),
+        (
+            ["markdown", "--main-only", "--json"],
+            {"url": "URL", "title": "Cups", "markdown": "# New\n\nA [cup](URLcup)\n\n- glaze\n- clay"},
+        ),
+        (
+            ["markdown", "--target", "main > p", "--max-chars", "1"],
+            "[cut: this is the beginning of LENGTH characters; a larger max_chars or a target shows more]",
+        ),
+    ],
+    ids=["text", "markdown", "cut"],
+)
+def test_what_a_page_says_is_printed(
+    shared_endpoint: str, cups: str, arguments: list[str], printed: str | dict[str, str]
+) -> None:
+    done = run(arguments[0], cups, "--endpoint", shared_endpoint, *arguments[1:])
+    assert done.returncode == 0, done.stderr
+    if isinstance(printed, dict):
+        assert json.loads(done.stdout) == {key: said.replace("URL", cups) for key, said in printed.items()}
+    else:
+        length = len(f"A [cup]({cups}cup)")
+        assert done.stdout == printed.replace("LENGTH", str(length)) + "\n"
+
+
+def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups: str) -> None:
+    done = run("text", cups, "--endpoint", shared_endpoint, "--target", "e3", "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert (error["type"], error["target"]) == ("NodeNotFound", "e3")
+    assert done.stderr == f"Error: {error['message']}\n"
 
 
 # --- evaluate ------------------------------------------------------------------------------------------------

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import threading
 
 import pytest
 import trio
 from PIL import Image
 from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 import cdpengine
+from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 
@@ -146,18 +149,44 @@ async def test_frames_in_their_places(page: cdpengine.Page, httpserver: HTTPServ
         await page.extract_markdown()
         == f"a\n\n## near\n\nb\n\n- far\n\n{leaf}\n\nc\n\n{leaf}\n\n| x |\n| --- |"
     )
-    far = next(frame for frame in page.frames if frame.url.endswith("/far"))
-    page.session.post("Runtime.evaluate", expression="1")
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(hang, page, far)
-        with trio.fail_after(20):
-            text = await page.extract_text(timeout=4)
-    assert "c" in text.splitlines()
 
 
-async def hang(page: cdpengine.Page, frame: cdpengine.Frame) -> None:
-    with pytest.raises(cdpengine.EvaluationTimeout):
-        await page.evaluate("while (true) {}", frame=frame, timeout=3)
+async def test_a_frame_that_hangs_is_marked_and_the_rest_is_there(
+    page: cdpengine.Page, httpserver: HTTPServer
+) -> None:
+    here = httpserver.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
+    other = here.replace("127.0.0.1", "localhost")
+    asked, held = threading.Event(), threading.Event()
+
+    def hold(_request: Request) -> Response:
+        asked.set()
+        held.wait(60)
+        return Response("")
+
+    pages = {
+        "main": f"<p>a</p><iframe srcdoc='<h2>near</h2>'></iframe><p>b</p><iframe src='{other}/far'></iframe>"
+        f"<p>c</p><iframe src='{here}/leaf'></iframe><p>d</p>",
+        # It stands still from before the server is asked until that answers.
+        "far": "<p>far</p><script>onmessage = () => {"
+        "const ask = new XMLHttpRequest(); ask.open('GET', '/held', false); ask.send()}</script>",
+        "leaf": "<p>leaf</p>",
+    }
+    for name, html in pages.items():
+        httpserver.expect_request(f"/{name}").respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/held").respond_with_handler(hold)
+    await page.goto(f"{here}/main")
+    whole = ["a", "near", "b", "far", "c", "leaf", "d"]
+    assert (await page.extract_text()).split("\n\n") == whole
+    try:
+        await page.evaluate("frames[1].postMessage('', '*')")
+        assert await trio.to_thread.run_sync(asked.wait, 30)
+        started = trio.current_time()
+        text = await page.extract_text(timeout=12)
+        assert trio.current_time() - started < 12 / 2  # a tenth of it is the frame's, and nobody waits longer
+        assert text.split("\n\n") == ["a", "near", "b", "[frame not responding]", "c", "leaf", "d"]
+    finally:
+        held.set()
+    assert (await page.extract_text()).split("\n\n") == whole
 
 
 async def test_refs_on_a_picture(page: cdpengine.Page, httpserver: HTTPServer) -> None:
@@ -202,3 +231,28 @@ def framed(image: Image.Image, x: int, y: int, width: int, height: int) -> bool:
     return all(pixels.getpixel(at) != (255, 255, 255) for at in edges) and pixels.getpixel(
         (2 * x + 50, 2 * y + 40)
     ) == (255, 255, 255)
+
+
+@pytest.mark.parametrize(("scrolls", "pictures"), [(0, 1), (1, 2), (9, 2)])
+async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
+    site: cdpengine.Page, browser: cdpengine.Browser, scrolls: int, pictures: int
+) -> None:
+    square = "position:absolute;left:40px;top:330px;width:50px;height:40px;border:0;background:white"
+    await site.set_content(f"<style>body{{margin:0;height:3000px}}</style><button style='{square}'></button>")
+    await site.set_viewport(500, 400, device_scale_factor=2)
+    sent = 0
+
+    def scroll(traffic: Traffic) -> None:
+        nonlocal sent
+        if traffic.direction == "sent" and "Page.captureScreenshot" in str(traffic.message):
+            sent += 1
+            if sent <= scrolls:  # after the snapshot was taken, and before it is looked where the page is
+                site.session.post("Runtime.evaluate", expression="scrollBy(0, 100)")
+
+    with browser.tap.watch(scroll):
+        shot = await site.labelled_screenshot()
+    assert sent == pictures
+    assert await site.evaluate("scrollY") == 100 * min(scrolls, pictures)
+    if scrolls < pictures:
+        with Image.open(io.BytesIO(shot.image)) as image:
+            assert framed(image, 40, 330 - 100 * scrolls, 50, 40)
