@@ -140,9 +140,10 @@ class PageForms(PageBase):
 
         Text fields, textareas and contenteditable elements get it as one input, their old text selected
         before: the page sees trusted beforeinput and input events, and change when the field is left. Inputs
-        of dates, times, colours and ranges are set, with an input and a change event (not trusted); a date,
-        time, datetime or number of Python's will do for them. A bool checks or unchecks, a text or an Option
-        selects.
+        of dates and times are written segment by segment, ranges moved by keys. What keys did not bring about,
+        and colours, are set, with an input and a change event that are not trusted (the outcome's
+        `set_by_script`). A date, time, datetime or number of Python's will do for them. A bool checks or
+        unchecks, a text or an Option selects.
 
         Raises ValueRefused, with what the control holds instead, when it does not take the value;
         NotInteractable for what cannot be filled in, Disabled for what is disabled or read-only, and as
@@ -182,8 +183,8 @@ class PageForms(PageBase):
 
         A text is an option's value where one has it, else its label; Option(label=..., value=..., index=...)
         says which. In a list of several, exactly these are chosen. A target that is an option itself needs no
-        values. An option of a closed list is chosen as by keyboard, so the page's input and change events are
-        trusted.
+        values. Options are chosen as by keyboard, so the page's input and change events are trusted; where they
+        could not be, the outcome's `set_by_script` is true.
 
         Raises OptionNotFound, with the labels that there are; Disabled for a disabled option; NotInteractable
         for several in a list of one; ValueRefused when the page does not leave the choice; and as `click`
