@@ -2,8 +2,9 @@
 
 Rule: text goes in as a person replaces it: the field gets the focus, what it holds is selected, one input
 takes its place; so the page sees trusted beforeinput and input events, and change when the field is left.
-Dates, times, colours and ranges, which have no text, are set, and the page is told by input and change events
-(not trusted ones: Chrome makes those only for its own pickers). What cannot be taken is refused before
+Dates and times are written segment by segment, ranges moved by the arrow keys. What keys did not bring about,
+and colours, for which there is only Chrome's picker, are set, and the page is told by input and change events that
+are not trusted; the outcome says so. What cannot be taken is refused before
 anything is changed, where that can be known; else the control is read back, and the error says what it holds
 instead.
 """
@@ -19,6 +20,8 @@ from cdpengine.action.check import set_checked
 from cdpengine.action.context import ActionContext
 from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of, was_taken
 from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.related import related_node
+from cdpengine.action.segments import DescribedNode, same_value, segment_keys, segments_in
 from cdpengine.action.select import Option, select
 from cdpengine.browser.node import Node
 from cdpengine.errors import InvalidArgument, NotInteractable, StaleRef, ValueRefused
@@ -35,6 +38,16 @@ class _Made(msgspec.Struct):
     reason: str = ""
     holds: str | None = None
     multiline: bool = False
+    wanted: str = ""
+    keys: list[str] = []
+    range: bool = False
+    focused: bool = False
+    labelled: bool = False
+    scripted: bool = False
+
+
+class _Described(msgspec.Struct):
+    node: DescribedNode
 
 
 class _Held(msgspec.Struct):
@@ -70,14 +83,19 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     texts = texts_of(value)
     async with context.inspect(node, "fill") as inspection:
         await inspection.wait_until_usable(writable=True)
-        made = await inspection.run(script("fill"), {"texts": texts}, _Made)
+        made = await inspection.run(script("fill"), {"texts": texts, "script": False}, _Made)
         if made.kind == "text":
             return await _replace(node, made, texts, inspection, context)
+        if made.kind == "keys":
+            by_keys = await _by_keys(node, made, inspection, context)
+            if by_keys is not None:
+                return by_keys
+            made = await inspection.run(script("fill"), {"texts": texts, "script": True}, _Made)
     match made.kind:
         case "set":
             if made.reason:
                 raise _refused(node, made.reason, made.holds)
-            return ActionOutcome("fill", node.description)
+            return ActionOutcome("fill", node.description, set_by_script=made.scripted)
         case "select" | "listbox":
             return await select(node, texts[EVERY_TYPE], context=context)
         case "toggle":
@@ -115,6 +133,41 @@ async def _replace(
     if not taken:
         raise _refused(node, "the control, or the page's script, made something else of it", held.holds)
     return outcome
+
+
+async def _by_keys(
+    node: Node, made: _Made, inspection: Inspection, context: ActionContext
+) -> ActionOutcome | None:
+    """Give a date, time or range its value by keys; None where they do not do it."""
+    keys = made.keys if made.range else await _keys_for_segments(node, made, context)
+    if not keys:
+        return None
+    dialog = await context.keyboard.on(node.session).press_each(*keys)
+    outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
+    try:
+        held = await inspection.run(script("held"), None, _Held)
+    except StaleRef:
+        return outcome  # the page took the input as a reason to show another document
+    if not held.bad and held.holds is not None and same_value(made.wanted, held.holds):
+        return outcome
+    if dialog:
+        raise _refused(node, "a dialog opened while it was being filled in", held.holds)
+    return None
+
+
+async def _keys_for_segments(node: Node, made: _Made, context: ActionContext) -> list[str]:
+    control = node
+    if made.labelled:
+        found = await related_node(node, "control", None, node.description, context=context)
+        if found is None:
+            return []
+        control = found
+    described = await node.session.request(
+        "DOM.describeNode",
+        {"backendNodeId": control.backend_node_id, "depth": -1, "pierce": True},
+        _Described,
+    )
+    return segment_keys(segments_in(described.node), made.wanted, anywhere=made.focused)
 
 
 def _refused(node: Node, reason: str, holds: str | None) -> ValueRefused:

@@ -64,7 +64,7 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
     it is the only error.
     """
     failed: list[FailedField] = []
-    dialog = False
+    dialog = by_script = False
     filled = 0
     budget = context.budget
     margin = min(_MARGIN, budget.timeout / 10)
@@ -76,6 +76,7 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
             with own.scope() as scope:
                 outcome = await fill_field(field.find(), field.value, context=context.within(own))
                 dialog = dialog or outcome.dialog_opened
+                by_script = by_script or outcome.set_by_script
             if scope.cancelled_caught:
                 raise own.exceeded()
             filled += 1
@@ -88,7 +89,7 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
             failed.append(FailedField(field.target, error))
     if failed:
         raise FormErrors(failed=tuple(failed), filled=filled)
-    return ActionOutcome("fill form", f"{filled} fields", dialog_opened=dialog)
+    return ActionOutcome("fill form", f"{filled} fields", dialog_opened=dialog, set_by_script=by_script)
 
 
 async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:

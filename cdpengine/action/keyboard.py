@@ -16,7 +16,7 @@ import trio
 from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
 from cdpengine.action.graphemes import clusters
 from cdpengine.action.keys import US, Chord, chord_named, editing_commands, key_named
-from cdpengine.action.layout import SHIFT, Key, Layout, layout_named
+from cdpengine.action.layout import SHIFT, Key, Layout, layout_of
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
@@ -64,7 +64,7 @@ class Keyboard:
 
     @layout.setter
     def layout(self, name: str) -> None:
-        self._layout = layout_named(name)
+        self._layout = layout_of(name, self._layout)
 
     def on(self, session: Session) -> Keyboard:
         """Return the keyboard for input that is dispatched on another session; itself when it is the same one.
@@ -77,9 +77,13 @@ class Keyboard:
         other._layout, other._down = self._layout, self._down  # one keyboard, seen from two sessions
         return other
 
-    def check_chord(self, chord: str) -> None:
+    def check_layout(self, layout: str | Layout | None) -> None:
+        """Raise InvalidArgument for a layout that there is not. Sends nothing."""
+        layout_of(layout, self._layout)
+
+    def check_chord(self, chord: str, layout: str | Layout | None = None) -> None:
         """Raise InvalidArgument for a key or chord that the layout does not have. Sends nothing."""
-        chord_named(chord, mac=self.mac, layout=self._layout)
+        chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
 
     async def down(self, key: str) -> bool:
         """Press a key and hold it; again for a key that is down: auto-repeat.
@@ -102,13 +106,13 @@ class Keyboard:
         await trio.lowlevel.checkpoint_if_cancelled()
         return await delivered([self._post_up(known)], self._interruptions)
 
-    async def press(self, chord: str, delay: float = 0) -> bool:
+    async def press(self, chord: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
         """Press and let go of a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
 
-        `delay` is how long the key stays down, in seconds. True when a dialog opened. Raises InvalidArgument
-        for an unknown key, before anything is sent.
+        `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
+        when a dialog opened. Raises InvalidArgument for an unknown key or layout, before anything is sent.
         """
-        known = chord_named(chord, mac=self.mac, layout=self._layout)
+        known = chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
@@ -131,19 +135,21 @@ class Keyboard:
         posted = [pending for chord in known for pending in self._post_chord(chord)]
         return await delivered(posted, self._interruptions)
 
-    async def type(self, text: str, delay: float = 0) -> bool:
+    async def type(self, text: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
         """Type `text` into whatever has the focus: one press for each character that the layout has.
 
         A line break presses Enter, a tab Tab; an accent of the layout's dead keys takes two presses. Other
-        characters are inserted, neighbours together. `delay` is the pause after each character, in seconds. True
-        when a dialog opened: the rest of the text was then not sent. Cancelled, up to 64 characters may still
-        come out.
+        characters are inserted, neighbours together. `delay` is the pause after each character, in seconds;
+        `layout` is another layout for this text alone. True when a dialog opened: the rest of the text was then
+        not sent. Cancelled, up to 64 characters may still come out. Raises InvalidArgument, before anything is
+        sent.
         """
         check_text(text)
         check_delay(delay)
+        with_keys = layout_of(layout, self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         batch: list[PendingCall] = []
-        for piece, keys in pieces(text, self._layout, joined=not delay):
+        for piece, keys in pieces(text, with_keys, joined=not delay):
             for key in keys:
                 batch += self._post_press(key)
             if not keys:

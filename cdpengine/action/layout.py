@@ -136,6 +136,22 @@ def layout_named(name: str) -> Layout:
     return Layout(name, names, levels, typed)
 
 
+def layout_of(layout: str | Layout | None, otherwise: Layout) -> Layout:
+    """Return the layout that an argument asks for: a name, a Layout, or None for the other one.
+
+    Raises InvalidArgument.
+    """
+    if layout is None:
+        return otherwise
+    if isinstance(layout, Layout):
+        return layout
+    if not isinstance(layout, str):
+        raise InvalidArgument(
+            what="layout", given=f"a {type(layout).__name__}", expected=f"one of {', '.join(LAYOUTS)}"
+        )
+    return layout_named(layout)
+
+
 _ALONE = {"\u0300": "`", "\u0301": "\u00b4", "\u0302": "^", "\u0303": "~", "\u0308": "\u00a8"}
 """What a dead key types with the space bar."""
 

@@ -28,6 +28,9 @@ class ActionOutcome:
     whether there were any. `navigation`, `popup` and `download` are the first that had started on the page by the
     time the action ended; None when none had.
 
+    `set_by_script` says that a value was set by script, because keys did not bring it about: the page's input and
+    change events were not trusted ones then.
+
     `healed` is the Ref (`cdpengine.Ref`) that the action was done to instead of a stale one, with `heal=True`;
     None where the target was what it had been. `healed_destination` is the same of the node that a drag ends on.
     """
@@ -43,6 +46,7 @@ class ActionOutcome:
     navigation: NavigationStarted | None = None
     popup: PopupOpened | None = None
     download: DownloadStarted | None = None
+    set_by_script: bool = False
 
     healed: Any = None  # a Ref; this floor does not know what that is
     healed_destination: Any = None

@@ -1,9 +1,11 @@
 """Select: choose options of a <select>, or of a listbox that a page made itself.
 
 Rule: where one option of a closed list is wanted, it is chosen as by keyboard: the list is opened, the arrows
-go to the option, Enter takes it; so the page sees one trusted input and one trusted change event. Lists of
-several, and browsers that show lists in windows of the system (macOS), are set, and the page is told by
-events that are not trusted. What is selected is read back. An option that is selected already is left alone.
+go to the option, Enter takes it; so the page sees one trusted input and one trusted change event. In lists of
+several, Control and the arrows go to each option whose state has to change, Control and the space bar change it:
+one trusted input and change event for each. What keys do not bring about, and everything in browsers that show
+lists in windows of the system (macOS), is set, and the page is told by events that are not trusted; the outcome
+says so. What is selected is read back. An option that is selected already is left alone.
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ class _Seen(msgspec.Struct):
     labels: list[str] = []
     held: list[str] = []
     steps: int = -1
+    toggles: list[int] | None = None
     open: bool = False
 
 
@@ -115,12 +118,18 @@ async def _select(
     chosen = sorted(set(seen.found))
     if seen.selected == chosen:
         return ActionOutcome("select", node.description)
-    dialog = False
+    dialog = by_script = False
     try:
-        if seen.steps < 0 or context.keyboard.mac:
-            seen = await _look(inspection, wanted, set_them=True)
-        else:
+        if context.keyboard.mac:
+            pass
+        elif seen.toggles:
+            dialog = await _toggle_by_keys(node, seen.toggles, context)
+            seen = await _look(inspection, wanted)
+        elif seen.steps >= 0:
             dialog, seen = await _choose_by_keys(node, inspection, seen.steps, wanted, context)
+        if seen.selected != sorted(set(seen.found)) and not dialog:
+            by_script = True
+            seen = await _look(inspection, wanted, set_them=True)
     except StaleRef:
         # The page took the choice as a reason to show another document, as menus of places to go to do.
         return ActionOutcome("select", node.description, dialog_opened=dialog)
@@ -131,7 +140,7 @@ async def _select(
             reason="the page did not leave the choice as it was made",
             took=", ".join(seen.held),
         )
-    return ActionOutcome("select", node.description, dialog_opened=dialog)
+    return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
 
 
 async def _wait_for_options(
@@ -175,7 +184,7 @@ async def _choose_by_keys(
         if not (await _look(inspection, wanted)).open:
             # The page, or the browser, has its own idea of this key: no list is open that keys could go to.
             dialog = await keyboard.up(_OPENS) or dialog
-            return dialog, await _look(inspection, wanted, set_them=True)
+            return dialog, await _look(inspection, wanted)
         dialog = await keyboard.press_each("Home", *["ArrowDown"] * steps, "Enter") or dialog
         dialog = await keyboard.up(_OPENS) or dialog
         return dialog, await _look(inspection, wanted)
@@ -185,6 +194,13 @@ async def _choose_by_keys(
                 await keyboard.press("Escape")
             await keyboard.up(_OPENS)
         raise
+
+
+async def _toggle_by_keys(node: Node, toggles: Sequence[int], context: ActionContext) -> bool:
+    keys = ["Control+Home"]
+    for passed in toggles:
+        keys += [*["Control+ArrowDown"] * passed, "Control+Space"]
+    return await context.keyboard.on(node.session).press_each(*keys)
 
 
 async def _look(

@@ -12,6 +12,7 @@ import msgspec
 from cdpengine.action.actionability import inspect
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.keyboard import Keyboard, check_delay, check_text
+from cdpengine.action.layout import Layout
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
@@ -30,22 +31,25 @@ async def type_text(
     interruptions: Interruptions,
     submit: bool = False,
     delay: float = 0,
+    layout: str | Layout | None = None,
 ) -> ActionOutcome:
     """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
 
     Works in inputs that take text, in textareas, in everything contenteditable, and on a label of a field.
-    `delay` is the pause after each character in seconds. When a dialog opens, the rest is not typed.
+    `delay` is the pause after each character in seconds; `layout` is the keyboard's own unless given. When a
+    dialog opens, the rest is not typed.
 
     Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once when it can never
     take text or does not take the focus; Invisible or Disabled (read-only too) when the budget ends first.
     """
     check_text(text)
     check_delay(delay)
+    keyboard.check_layout(layout)
     await _focus(node, "type into", True, worlds, budget, interruptions)
     keyboard = keyboard.on(node.session)
-    dialog = await keyboard.type(text, delay)
+    dialog = await keyboard.type(text, delay, layout=layout)
     if submit and not dialog:
-        dialog = await keyboard.press("Enter")
+        dialog = await keyboard.press("Enter", layout=layout)
     return ActionOutcome("type into", node.description, dialog_opened=dialog)
 
 
@@ -57,16 +61,18 @@ async def press(
     budget: Budget,
     interruptions: Interruptions,
     node: Node | None = None,
+    layout: str | Layout | None = None,
 ) -> ActionOutcome:
     """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
 
-    Raises InvalidArgument for a key that there is not, before anything is sent; else as `type_text` does.
+    Raises InvalidArgument for a key or layout that there is not, before anything is sent; else as `type_text`
+    does.
     """
-    keyboard.check_chord(key)
+    keyboard.check_chord(key, layout)
     if node is not None:
         keyboard = keyboard.on(node.session)
         await _focus(node, f"press {key} on", False, worlds, budget, interruptions)
-    dialog = await keyboard.press(key)
+    dialog = await keyboard.press(key, layout=layout)
     return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
 
 

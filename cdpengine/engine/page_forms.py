@@ -16,6 +16,7 @@ from cdpengine.action.check import set_checked
 from cdpengine.action.context import ActionContext
 from cdpengine.action.fill import FillValue, check_fill_value, fill
 from cdpengine.action.form import FieldValue, FieldWork, check_field_value, fill_form
+from cdpengine.action.layout import Layout
 from cdpengine.action.option import Option, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.select import select
@@ -54,14 +55,16 @@ class PageForms(PageBase):
         *,
         submit: bool = False,
         delay: float = 0,
+        layout: str | Layout | None = None,
         heal: bool = False,
         timeout: float = 30,
     ) -> ActionOutcome:
         """Focus the node and type `text` at the end of what is there, by real key events.
 
-        What the keyboard's layout (`page.keyboard.layout`) lacks is inserted as text. `delay` is seconds
-        between keys; `submit` presses Enter at the end. Raises Disabled for a node that is disabled or
-        read-only, NotInteractable for one that takes no text, and as `click` does.
+        `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. What it lacks is inserted as text.
+        `delay` is seconds between keys; `submit` presses Enter at the end. Raises Disabled for a node that is
+        disabled or read-only, NotInteractable for one that takes no text, InvalidArgument, before anything is
+        sent, for a layout that there is not, and as `click` does.
         """
         async with self._input(f"type into {describe_target(target)}", timeout) as (budget, happenings):
             outcome = await type_text(
@@ -72,16 +75,24 @@ class PageForms(PageBase):
                 budget=budget,
                 submit=submit,
                 delay=delay,
+                layout=layout,
                 interruptions=self._target,
             )
             return await self._told(outcome, happenings)
 
     async def press(
-        self, key: str, target: Target | None = None, *, heal: bool = False, timeout: float = 30
+        self,
+        key: str,
+        target: Target | None = None,
+        *,
+        layout: str | Layout | None = None,
+        heal: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
 
-        Raises InvalidArgument, before anything is sent, for a key that does not exist.
+        `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. Raises InvalidArgument, before
+        anything is sent, for a key or layout that does not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
         async with self._input(f"press {str(key)[:40]}{on}", timeout) as (budget, happenings):
@@ -89,6 +100,7 @@ class PageForms(PageBase):
             outcome = await press(
                 key,
                 node=node,
+                layout=layout,
                 keyboard=self.keyboard,
                 worlds=self._worlds,
                 budget=budget,
@@ -128,9 +140,10 @@ class PageForms(PageBase):
 
         Text fields, textareas and contenteditable elements get it as one input, their old text selected
         before: the page sees trusted beforeinput and input events, and change when the field is left. Inputs
-        of dates, times, colours and ranges are set, with an input and a change event (not trusted); a date,
-        time, datetime or number of Python's will do for them. A bool checks or unchecks, a text or an Option
-        selects.
+        of dates and times are written segment by segment, ranges moved by keys. What keys did not bring about,
+        and colours, are set, with an input and a change event that are not trusted (the outcome's
+        `set_by_script`). A date, time, datetime or number of Python's will do for them. A bool checks or
+        unchecks, a text or an Option selects.
 
         Raises ValueRefused, with what the control holds instead, when it does not take the value;
         NotInteractable for what cannot be filled in, Disabled for what is disabled or read-only, and as
@@ -170,8 +183,8 @@ class PageForms(PageBase):
 
         A text is an option's value where one has it, else its label; Option(label=..., value=..., index=...)
         says which. In a list of several, exactly these are chosen. A target that is an option itself needs no
-        values. An option of a closed list is chosen as by keyboard, so the page's input and change events are
-        trusted.
+        values. Options are chosen as by keyboard, so the page's input and change events are trusted; where they
+        could not be, the outcome's `set_by_script` is true.
 
         Raises OptionNotFound, with the labels that there are; Disabled for a disabled option; NotInteractable
         for several in a list of one; ValueRefused when the page does not leave the choice; and as `click`

@@ -1,6 +1,9 @@
 // Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
-// world, with { texts }: the text for each type of input, "" for all others. Answers with what the control is:
+// world, with { texts, script }: the text for each type of input, "" for all others; whether inputs that take no text
+// are to be set here and now. Answers with what the control is:
 //   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page was told;
+//            "keys": it has the focus, and keys can give it the value `wanted` (for a range those in `keys`; `focused`:
+//            it had the focus before);
 //            "toggle", "select", "listbox", "file": for those who know these; "none": it takes nothing (see reason)
 //   reason   why it was refused; nothing was changed then
 //   holds    what the control holds now; null where that is nobody's business (passwords)
@@ -9,6 +12,7 @@
 
   const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
   const SET = ["date", "datetime-local", "month", "week", "time", "color", "range"];
+  const MOST_STEPS = 100;
 
   let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
   if (!element) return { kind: "none", reason: "it is no element", holds: null };
@@ -47,6 +51,33 @@
     return wanted.replace(" ", "T").replace(/(:\d\d):00(\.0+)?$/, "$1") === got.replace(/(:\d\d):00(\.0+)?$/, "$1");
   }
 
+  // The keys that move a range to this value, from where it is or from one of its ends; none if that takes too many.
+  function rangeKeys(value) {
+    const limit = (name, otherwise) => {
+      const number = parseFloat(element.getAttribute(name));
+      return Number.isFinite(number) ? number : otherwise;
+    };
+    const least = limit("min", 0);
+    const most = Math.max(least, limit("max", 100));
+    // Standing upright, it takes ArrowUp for less, or for more, as it is styled.
+    if (!getComputedStyle(element).writingMode.startsWith("horizontal")) return [];
+    if ((element.getAttribute("step") || "").toLowerCase() === "any") return [];
+    const step = limit("step", 1) > 0 ? limit("step", 1) : 1;
+    const end = least + Math.floor((most - least) / step + 1e-9) * step;
+    // A page is a tenth of the range; it is counted with where it is a whole number of steps.
+    const tenth = (most - least) / 10 / step;
+    const page = tenth > 1 && Math.abs(tenth - Math.round(tenth)) < 1e-9 ? Math.round(tenth) : Infinity;
+    const ways = [[Number(element.value)], [least, "Home"], [end, "End"]].map(([from, ...first]) => {
+      const steps = Math.round((value - from) / step);
+      const pages = Math.floor(Math.abs(steps) / page);
+      const singles = pages ? Math.abs(steps) - pages * page : Math.abs(steps);
+      if (singles > MOST_STEPS) return null;
+      const [by, byPage] = steps < 0 ? ["ArrowDown", "PageDown"] : ["ArrowUp", "PageUp"];
+      return [...first, ...Array(pages).fill(byPage), ...Array(singles).fill(by)];
+    });
+    return ways.reduce((one, other) => (one && (!other || one.length <= other.length) ? one : other)) || [];
+  }
+
   function focused() {
     let host = element;
     while (host.isContentEditable && host.parentElement && host.parentElement.isContentEditable) {
@@ -70,13 +101,23 @@
       const made = taken === "" ? "nothing" : JSON.stringify(taken);
       return answer("set", "an input of type " + element.type + " makes " + made + " of that");
     }
+    let scripted = false;
+    const before = element.getRootNode().activeElement === element;
     if (!focused()) return answer("set", "it does not take the keyboard focus");
-    if (element.value !== taken) {
+    if (element.value !== taken && !request.script && element.type !== "color") {
+      const keys = element.type === "range" ? rangeKeys(Number(taken)) : [];
+      const labelled = this !== element;
+      return { ...answer("keys", ""), wanted: taken, keys, focused: before, labelled, range: element.type === "range" };
+    }
+    // Segments may hold parts of a date that are no value yet.
+    if (element.value !== taken || (taken === "" && element.validity.badInput)) {
+      scripted = true;
       element.value = taken;
       element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
       element.dispatchEvent(new Event("change", { bubbles: true }));
     }
-    return answer("set", sameValue(taken, element.value) ? "" : "the page put another value in its place");
+    const left = sameValue(taken, element.value) ? "" : "the page put another value in its place";
+    return { ...answer("set", left), scripted };
   }
 
   if (!element.isContentEditable && !(isInput && TYPED.includes(element.type)) && element.localName !== "textarea") {

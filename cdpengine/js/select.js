@@ -51,6 +51,19 @@
     return found > MOST_STEPS ? -1 : found;
   }
 
+  // How many options the arrow passes before each one whose state has to change, in a list of several; null: that
+  // cannot be said, or is too much.
+  function toggles(wanted) {
+    const custom = getComputedStyle(element).appearance === "base-select";
+    const displayed = Array.from(element.options).every((each) => getComputedStyle(each).display !== "none");
+    if (!element.multiple || custom || !displayed) return null;
+    const reachable = Array.from(element.options).filter((each) => !disabled(each));
+    const changing = Array.from(element.options).filter((each) => each.selected !== wanted.includes(each));
+    const places = changing.map((each) => reachable.indexOf(each));
+    if (places.includes(-1) || places.at(-1) > MOST_STEPS) return null;
+    return places.map((place, number) => place - (number ? places[number - 1] : 0));
+  }
+
   function opened() {
     try {
       return element.matches(":open");
@@ -82,6 +95,7 @@
       labels: Array.from(element.options).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
       held: Array.from(element.selectedOptions).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
       steps: known.length === 1 ? steps(known[0]) : -1,
+      toggles: toggles(known),
       open: opened(),
     };
   }

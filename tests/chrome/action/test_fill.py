@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 
 import pytest
 import trio
@@ -8,6 +9,8 @@ from form_page import FormPage
 from pytest_httpserver import HTTPServer
 
 import cdpengine
+from cdpengine.action.fill import fill
+from cdpengine.browser.node import Node
 from cdpengine.errors import Disabled, InvalidArgument, Invisible, NotInteractable, ValueRefused
 
 pytestmark = pytest.mark.chrome
@@ -131,26 +134,76 @@ async def test_lines_of_a_contenteditable(form: FormPage) -> None:
     ("markup", "value", "held"),
     [
         ("type=date", "2026-02-28", "2026-02-28"),
-        ("type=date", dt.date(2026, 2, 28), "2026-02-28"),
+        ("type=date value=2001-12-31", "2026-11-30", "2026-11-30"),
+        ("type=date min=2026-03-02 max=2026-11-30", "2026-05-31", "2026-05-31"),
+        ("type=date dir=rtl", dt.date(2026, 2, 28), "2026-02-28"),
         ("type=date", dt.datetime(2026, 2, 28, 23, 5), "2026-02-28"),
         ("type=time", "09:05", "09:05"),
-        ("type=time", dt.time(9, 5, 7), "09:05:07"),
+        ("type=time value=09:05", "00:00", "00:00"),
+        ("type=time step=1", dt.time(9, 5, 7), "09:05:07"),
+        ("type=time step=.001", "23:05:07.25", "23:05:07.250"),
+        ("type=time step=3600", "12:00", "12:00"),
         ("type=datetime-local", "2026-02-28T09:05", "2026-02-28T09:05"),
         ("type=datetime-local", dt.datetime(2026, 2, 28, 9, 5), "2026-02-28T09:05"),
         ("type=month", dt.date(2026, 2, 28), "2026-02"),
+        ("type=month value=2026-02", "2024-12", "2024-12"),
         ("type=week", dt.date(2026, 1, 1), "2026-W01"),
         ("type=week", "2026-W09", "2026-W09"),
-        ("type=color", "#FF8000", "#ff8000"),
         ("type=range min=0 max=10 step=0.5", 2.5, "2.5"),
-        ("type=range", "75", "75"),
+        ("type=range min=-5 max=7 step=2", 3, "3"),
+        ("type=range max=1 step=.01", 0.29, "0.29"),
+        ("type=range max=10000", 9999, "9999"),
+        ("type=range dir=rtl", "67", "67"),
     ],
 )
-async def test_set_and_told(form: FormPage, markup: str, value: cdpengine.FillValue, held: str) -> None:
+async def test_written_by_keys(form: FormPage, markup: str, value: cdpengine.FillValue, held: str) -> None:
     await form.show(f"<input id=field {markup}>")
-    await form.page.fill(await form.node("#field"), value)
+    outcome = await form.page.fill(await form.node("#field"), value)
     assert await form.js("field.value") == held
-    told = [kind for kind, _, _ in await form.told("focus", "input", "change")]
-    assert told == ["focus", "input", "change"]
+    assert not outcome.set_by_script
+    told = await form.told("focus", "input", "change")
+    assert told[0] == ("focus", "field", True)
+    assert {kind for kind, _, _ in told} == {"focus", "input", "change"}
+    assert all(trusted for _, _, trusted in told)
+    assert [e["value"] for e in await form.record("change")][-1] == held
+    # No year that is half written; a value that is there is emptied first.
+    assert {e["value"][:4] for e in await form.record("input") if "-" in e["value"]} <= {held[:4]}
+
+
+@pytest.mark.parametrize(
+    ("markup", "value", "held"),
+    [
+        ("type=color", "#FF8000", "#ff8000"),
+        ("type=time", dt.time(9, 5, 7), "09:05:07"),
+        ("type=date", "12026-01-01", "12026-01-01"),
+        ("type=date onkeydown='event.preventDefault()'", "2026-02-28", "2026-02-28"),
+        ("type=range onkeydown='event.preventDefault()'", "75", "75"),
+        ("type=range max=10000", "4321", "4321"),
+        ("type=range step=any", 33.3, "33.3"),
+        ("type=range style='writing-mode:vertical-lr'", "33", "33"),
+    ],
+)
+async def test_set_by_script_and_told(
+    form: FormPage, markup: str, value: cdpengine.FillValue, held: str
+) -> None:
+    await form.show(f"<input id=field {markup}>")
+    outcome = await form.page.fill(await form.node("#field"), value)
+    assert await form.js("field.value") == held
+    assert outcome.set_by_script
+    assert await form.told("focus", "input", "change") == [
+        ("focus", "field", True),
+        ("input", "field", False),
+        ("change", "field", False),
+    ]
+
+
+async def test_a_label_and_a_field_with_the_focus(form: FormPage) -> None:
+    await form.show("<label id=field for=inner>Day</label><input id=inner type=date>")
+    field = await form.node("#field")
+    form.page.keyboard.layout = "fr"  # which has the digits on Shift
+    for day in ("2026-02-03", "2025-10-04", "2025-10-05"):
+        outcome = await form.page.fill(field, day)  # the focus stays on the segment that was written last
+        assert (await form.js("inner.value"), outcome.set_by_script) == (day, False)
 
 
 async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPage) -> None:
@@ -159,7 +212,8 @@ async def test_a_date_can_be_cleared_and_the_same_one_is_no_change(form: FormPag
     await form.page.fill(field, "2026-01-01")
     assert await form.told("input", "change") == []
     await form.page.fill(field, "")
-    assert await form.js("field.value") == ""
+    assert await form.js("[field.value, field.validity.badInput]") == ["", False]
+    assert await form.told("input", "change") == [("input", "field", True), ("change", "field", True)]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +296,7 @@ async def test_controlled_date_is_seen_by_the_page(form: FormPage) -> None:
     await form.js("void (window.rule = (now) => now)")
     await form.js(CONTROLLED)
     await form.page.fill(await form.node("#field"), dt.date(2026, 3, 4))
-    assert await form.js("[state, changes]") == ["2026-03-04", ["2026-03-04"]]
+    assert await form.js("[state, changes]") == ["2026-03-04", ["", "2026-03-04"]]
 
 
 async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
@@ -309,27 +363,22 @@ async def test_wrong_values_send_nothing(form: FormPage) -> None:
 
 
 async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPServer) -> None:
-    inner = "<!doctype html><input aria-label=Inner value=old>"
+    inner = "<!doctype html><input aria-label=Inner value=old><input type=date>"
     httpserver.expect_request("/in").respond_with_data(inner, content_type="text/html")
     other = httpserver.url_for("/in").replace("127.0.0.1", "localhost")
     httpserver.expect_request("/out").respond_with_data(
         f"<iframe src='/in'></iframe><iframe src='{other}'></iframe>", content_type="text/html"
     )
     await form.page.goto(httpserver.url_for("/out"))
-    for frame in form.page.frames[1:]:
+    cases = [("input", "Grüße"), ("[type=date]", "2026-02-28")]
+    for frame, (css, value) in itertools.product(form.page.frames[1:], cases):
         session = form.page._target.session_of(frame)
         world = await form.page._worlds.context(session, frame.id)
-        reply = await session.call(
-            "Runtime.evaluate", expression="document.querySelector('input')", contextId=world
-        )
+        found = f"document.querySelector('{css}')"
+        reply = await session.call("Runtime.evaluate", expression=found, contextId=world)
         described = await session.call("DOM.describeNode", objectId=reply["result"]["objectId"])
-        from cdpengine.action.fill import fill
-        from cdpengine.browser.node import Node
-
         node = Node(session, described["node"]["backendNodeId"], frame.id, "the inner field")
         async with form.page._acting("fill", 5) as (context, _aim, told):
-            await told(await fill(node, "Grüße", context=context))
-        held = await session.call(
-            "Runtime.evaluate", expression="document.querySelector('input').value", contextId=world
-        )
-        assert held["result"]["value"] == "Grüße"
+            outcome = await told(await fill(node, value, context=context))
+        held = await session.call("Runtime.evaluate", expression=f"{found}.value", contextId=world)
+        assert (held["result"]["value"], outcome.set_by_script) == (value, False)

@@ -5,7 +5,7 @@ import trio
 from form_page import FormPage
 
 import cdpengine
-from cdpengine.action.layout import LAYOUTS
+from cdpengine.action.layout import LAYOUTS, layout_named
 from cdpengine.errors import InvalidArgument, NotInteractable
 
 pytestmark = pytest.mark.chrome
@@ -48,6 +48,38 @@ async def test_every_layout_types_what_it_has(form: FormPage) -> None:
     with pytest.raises(InvalidArgument, match="us, uk, de, fr"):
         form.page.keyboard.layout = "dvorak"
     assert form.page.keyboard.layout == "fr"
+
+
+async def test_a_layout_for_one_action(form: FormPage) -> None:
+    keyboard = form.page.keyboard
+    field = await form.node("#field")
+    await form.page.type(field, "z", layout="de")
+    await form.page.type(field, "z")
+    await form.page.press("z", layout=layout_named("de"))
+    await form.page.press("AltGraph+q", field, layout="de")
+    await keyboard.type("a", layout="fr")
+    await keyboard.press("a", layout="fr")
+    await keyboard.press("a", layout=None)
+    assert await form.js("field.value") == "zzz@aaa"
+    codes = [e["code"] for e in await form.record("keydown")]
+    assert codes == ["KeyY", "KeyZ", "KeyY", "AltRight", "KeyQ", "KeyQ", "KeyQ", "KeyA"]
+    assert keyboard.layout == "us"
+
+
+@pytest.mark.parametrize("layout", ["dvorak", "", 7, ["de"]])
+async def test_wrong_layouts_send_nothing(form: FormPage, layout: str) -> None:
+    field, keyboard = await form.node("#field"), form.page.keyboard
+    sent = form.page.session.connection.statistics().sent
+    for attempt in (
+        lambda: form.page.type(field, "a", layout=layout),
+        lambda: form.page.press("a", field, layout=layout),
+        lambda: form.page.press("a", layout=layout),
+        lambda: keyboard.type("a", layout=layout),
+        lambda: keyboard.press("a", layout=layout),
+    ):
+        with pytest.raises(InvalidArgument, match="us, uk, de, fr"):
+            await attempt()
+    assert form.page.session.connection.statistics().sent == sent
 
 
 async def test_altgraph_chord(form: FormPage) -> None:
