@@ -18,6 +18,11 @@ _CUT = 100
 """CSS pixels that a cut is a multiple of: whole pixels of the picture for every scale of two decimals."""
 
 
+def whole_pixels(length: float) -> int:
+    """Round to the nearest, halves upwards: then the pieces of a length that are cut at whole pixels add up to it."""
+    return math.floor(length + 0.5)
+
+
 @attrs.frozen
 class Area:
     """A rectangle of the document, in CSS pixels."""
@@ -29,7 +34,7 @@ class Area:
 
     def pixels(self, scale: float) -> tuple[int, int]:
         """Return its size in pixels of a picture."""
-        return max(1, round(self.width * scale)), max(1, round(self.height * scale))
+        return max(1, whole_pixels(self.width * scale)), max(1, whole_pixels(self.height * scale))
 
 
 def rows_of_tiles(area: Area, scale: float, largest: int = LARGEST) -> tuple[tuple[Area, ...], ...]:
@@ -42,7 +47,7 @@ def rows_of_tiles(area: Area, scale: float, largest: int = LARGEST) -> tuple[tup
 
 
 def _cuts(length: float, scale: float, largest: int) -> list[tuple[float, float]]:
-    if round(length * scale) <= largest:
+    if whole_pixels(length * scale) <= largest:
         return [(0, length)]
     step = max(1.0, math.floor(largest / scale / _CUT) * _CUT or math.floor(largest / scale))
     count = math.ceil(length / step)
