@@ -94,8 +94,9 @@ class _Reading:
     """One frame on its way. `owner` is the backend node id of its element, in the document of `parent`.
 
     `owners` are those of the frames in it. `time` ends the reading: when its share is over, or when it turns out
-    that its element is `hidden`. `nodes` are the nodes of its document by backend node id; `remark` and `reason`
-    say what became of one that could not be read.
+    that its element is `hidden`. `owner_time` ends the wait for its owner: also when `parent` is given up on.
+    `nodes` are the nodes of its document by backend node id; `remark` and `reason` say what became of one that
+    could not be read.
     """
 
     frame_id: str
@@ -104,6 +105,7 @@ class _Reading:
     owner: int | None = None
     owner_known: trio.Event = attrs.field(factory=trio.Event)
     time: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    owner_time: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     owners: set[int] = attrs.field(factory=set)
     hidden: bool = False
     document: Document | None = None
@@ -200,7 +202,8 @@ class _Capturing:
 
     async def _find_owner(self, reading: _Reading, parent: _Reading, call: PendingCall | None) -> None:
         try:
-            with trio.CancelScope(deadline=self._started + self._share(_SAME_PROCESS)):
+            reading.owner_time.deadline = self._started + self._share(_SAME_PROCESS)
+            with reading.owner_time:
                 if call is not None:
                     reading.owner = (await call.decoded(FrameOwner)).backend_node_id
                     parent.owners.add(reading.owner)
@@ -226,6 +229,7 @@ class _Capturing:
         reading.time.cancel()
         for child in self._readings.values():
             if child.parent is reading:
+                child.owner_time.cancel()
                 self._end(child)
 
     async def _read_child(self, reading: _Reading, nursery: trio.Nursery) -> None:

@@ -167,7 +167,7 @@ async def test_a_frame_that_hangs_is_marked_and_the_rest_is_there(
         "main": f"<p>a</p><iframe srcdoc='<h2>near</h2>'></iframe><p>b</p><iframe src='{other}/far'></iframe>"
         f"<p>c</p><iframe src='{here}/leaf'></iframe><p>d</p>",
         # It stands still from before the server is asked until that answers.
-        "far": "<p>far</p><script>onmessage = () => {"
+        "far": f"<p>far</p><iframe src='{here}/leaf'></iframe><script>onmessage = () => {{"
         "const ask = new XMLHttpRequest(); ask.open('GET', '/held', false); ask.send()}</script>",
         "leaf": "<p>leaf</p>",
     }
@@ -175,7 +175,7 @@ async def test_a_frame_that_hangs_is_marked_and_the_rest_is_there(
         httpserver.expect_request(f"/{name}").respond_with_data(html, content_type="text/html")
     httpserver.expect_request("/held").respond_with_handler(hold)
     await page.goto(f"{here}/main")
-    whole = ["a", "near", "b", "far", "c", "leaf", "d"]
+    whole = ["a", "near", "b", "far", "leaf", "c", "leaf", "d"]
     assert (await page.extract_text()).split("\n\n") == whole
     try:
         await page.evaluate("frames[1].postMessage('', '*')")
@@ -256,3 +256,45 @@ async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
     if scrolls < pictures:
         with Image.open(io.BytesIO(shot.image)) as image:
             assert framed(image, 40, 330 - 100 * scrolls, 50, 40)
+
+
+async def test_a_picture_and_its_refs_are_of_one_document(
+    page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer
+) -> None:
+    go, there = threading.Event(), threading.Event()
+
+    def wait_to_go(_request: Request) -> Response:
+        go.wait(60)
+        return Response("")
+
+    def arrived(_request: Request) -> Response:
+        there.set()
+        return Response("")
+
+    pages = {
+        "first": "<button>First</button><script>fetch('/go').then(() => location.replace('/second'))</script>",
+        "second": "<button>Second</button><script>fetch('/there')</script>",
+    }
+    for name, html in pages.items():
+        httpserver.expect_request(f"/{name}").respond_with_data(html, content_type="text/html")
+    httpserver.expect_request("/go").respond_with_handler(wait_to_go)
+    httpserver.expect_request("/there").respond_with_handler(arrived)
+    await page.goto(httpserver.url_for("/first"))
+    sent = 0
+
+    def replace_document(traffic: Traffic) -> None:
+        nonlocal sent
+        if traffic.direction == "sent" and "Page.captureScreenshot" in str(traffic.message):
+            sent += 1
+            go.set()  # nothing else goes on here until the other document is there
+            there.wait(30)
+
+    try:
+        with browser.tap.watch(replace_document):
+            shot = await page.labelled_screenshot()
+    finally:
+        go.set()
+    assert there.is_set()
+    assert [ref.name for ref in shot.snapshot.refs.values()] == ["Second"]
+    assert sent <= 2
+    await page.click(shot.snapshot.find("button"))
