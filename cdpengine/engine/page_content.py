@@ -124,23 +124,16 @@ class PageContent(PageSnapshots):
                 scope = Scope(frame=self._target.frames.main, boxes=True)
                 captured = await self._captured(scope, budget)
                 origins = await self._origins(captured)
-<<<<<<< HEAD
                 async with self._target.pictures:
                     picture = await take_screenshot(
                         self.session, ImageOptions(), screen=await self._screen_scale(), full_page=full_page
                     )
-                if await current_view(self.session) == before or not remaining:
-=======
-                picture = await take_screenshot(
-                    self.session, image_format="png", quality=None, full_page=full_page
-                )
                 after = await current_view(self.session)
                 if self._target.frames.main.loader_id != captured.document.loader_id:
                     budget.step("the document was replaced meanwhile; reading the new one")
                     continue
                 tries += 1
                 if after == before or tries == _TRIES:
->>>>>>> db88f67d6b4be96cbfcb551ecbccde92f02dbfc4
                     break
                 budget.step("the page scrolled or changed its size meanwhile; once more")
             snapshot = taken_snapshot(captured, self._refs, options, started, partial=False, since=None)
