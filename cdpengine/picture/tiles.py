@@ -19,7 +19,7 @@ _CUT = 100
 
 
 def whole_pixels(length: float) -> int:
-    """Round to the nearest, halves upwards: then the pieces of a length that are cut at whole pixels add up to it."""
+    """Round to the nearest, halves upwards: pieces that are cut at whole pixels add up to the whole then."""
     return math.floor(length + 0.5)
 
 
