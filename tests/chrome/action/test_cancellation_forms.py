@@ -20,7 +20,7 @@ BODY = """<input id=text value=old><input id=day type=date><div id=rich contente
 <input id=box type=checkbox><input id=hidden type=checkbox hidden><label for=hidden>hidden</label>
 <select id=one><option>a<option>b<option>c</select><select id=several multiple><option>a<option>b</select>
 <ul id=list role=listbox><li role=option id=first>a</li><li role=option>b</li></ul>
-<input id=file type=file style='width:100px'><input id=probe>
+<input id=slide type=range><input id=file type=file style='width:100px'><input id=probe>
 <script>
   held = new Set();
   composing = false;
@@ -36,7 +36,7 @@ BODY = """<input id=text value=old><input id=day type=date><div id=rich contente
 </script>"""
 
 RESET = """() => {
-  text.value = "old"; day.value = ""; rich.textContent = "old"; box.checked = hidden.checked = false;
+  text.value = "old"; day.value = ""; slide.value = 50; rich.textContent = "old"; box.checked = hidden.checked = false;
   one.selectedIndex = 0; several.selectedIndex = -1; file.value = ""; probe.value = "";
   for (const each of list.children) each.removeAttribute("aria-selected");
   getSelection().empty();
@@ -105,6 +105,7 @@ OPERATIONS: dict[str, Callable[[Scene], Awaitable[object]]] = {
     "fill": lambda scene: scene.page.fill(scene.nodes["text"], "new"),
     "fill with nothing": lambda scene: scene.page.fill(scene.nodes["text"], ""),
     "fill a date": lambda scene: scene.page.fill(scene.nodes["day"], "2026-01-01"),
+    "fill a range": lambda scene: scene.page.fill(scene.nodes["slide"], 53),
     "fill what is editable": lambda scene: scene.page.fill(scene.nodes["rich"], "new"),
     "check": lambda scene: scene.page.check(scene.nodes["box"]),
     "check by its label": lambda scene: scene.page.check(scene.nodes["hidden"]),
@@ -123,7 +124,7 @@ async def test_cancelled_at_each_step(page: cdpengine.Page, name: str, tmp_path:
     await form.show(BODY)
     path = tmp_path / "a.txt"
     path.write_text("x")
-    ids = ("text", "day", "rich", "box", "hidden", "one", "several", "list", "file", "probe")
+    ids = ("text", "day", "slide", "rich", "box", "hidden", "one", "several", "list", "file", "probe")
     scene = Scene(form, {name: await form.node(f"#{name}") for name in ids}, path)
     await page.focus(scene.nodes["text"])
 
