@@ -7,7 +7,7 @@ the list of those that are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import attrs
 
@@ -37,27 +37,7 @@ ResourceType: TypeAlias = Literal[
 """What a request is for, in Chrome's words. Where it intercepts, Chrome calls `fetch()` "XHR" as well, and the
 script of a worker "Other" (measured)."""
 
-RESOURCE_TYPES: tuple[ResourceType, ...] = (
-    "Document",
-    "Stylesheet",
-    "Image",
-    "Media",
-    "Font",
-    "Script",
-    "TextTrack",
-    "XHR",
-    "Fetch",
-    "Prefetch",
-    "EventSource",
-    "WebSocket",
-    "Manifest",
-    "SignedExchange",
-    "Ping",
-    "CSPViolationReport",
-    "Preflight",
-    "FedCM",
-    "Other",
-)
+RESOURCE_TYPES: tuple[ResourceType, ...] = get_args(ResourceType)
 
 AbortReason: TypeAlias = Literal[
     "Failed",

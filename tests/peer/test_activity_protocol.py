@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -14,23 +13,6 @@ from trio.testing import MockClock
 import cdpengine
 from cdpengine.activity.arguments import Unread
 from cdpengine.testing import SILENCE, Refusal
-
-
-@pytest.fixture
-async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
-    async with ScriptedBrowser() as peer:
-        yield peer
-
-
-@pytest.fixture
-async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
-    async with scripted.engine() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def page(browser: cdpengine.Browser) -> cdpengine.Page:
-    return await browser.new_page()
 
 
 def write(peer: ScriptedBrowser, *values: object, **told: Any) -> None:

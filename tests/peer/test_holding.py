@@ -28,17 +28,6 @@ async def scripted(guard: None) -> AsyncIterator[ScriptedBrowser]:
         yield peer
 
 
-@pytest.fixture
-async def browser(scripted: ScriptedBrowser) -> AsyncIterator[cdpengine.Browser]:
-    async with scripted.engine() as browser:
-        yield browser
-
-
-@pytest.fixture
-async def page(browser: cdpengine.Browser) -> cdpengine.Page:
-    return await browser.new_page()
-
-
 async def passing(route: Route) -> None:
     await route.continue_()
 
