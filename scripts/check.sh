@@ -12,13 +12,13 @@ check_lint() { "$BIN/ruff" check . && "$BIN/ruff" format --check .; }
 check_types() { "$BIN/mypy"; }
 check_imports() { "$BIN/lint-imports" --no-cache --no-logo; }
 check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
-# Two workers; the one that is done first takes over from the other, so that none is idle at the end.
+# Whole files go to one worker, so that what a file shares is set up once.
 check_tests() {
     local result=0 failed
     failed=$(mktemp)
     # On a busy machine a test can miss its own deadline because of those beside it. What fails is run once more, by
     # itself, and has to pass there; a failure that was more than that fails again.
-    if ! CDPENGINE_FAILED_TESTS=$failed "$BIN/pytest" -q --durations=5 -m "not alone" --numprocesses=2 --dist=worksteal; then
+    if ! CDPENGINE_FAILED_TESTS=$failed "$BIN/pytest" -q --durations=5 -m "not alone" --numprocesses=2 --dist=loadfile; then
         if [ -s "$failed" ] && [ "$(wc -l <"$failed")" -le 15 ]; then
             printf '== again, by themselves:\n'
             cat "$failed"
