@@ -77,6 +77,7 @@ class Collector:
         self.lingering = False
         self._reader = reader
         self._users: Counter[Part] = Counter()
+        self._switched_on: dict[Part, list[SharedCall]] = {}
         self._on: dict[tuple[str | None, Part], Callable[[], None]] = {}
         self._known: set[str | None] = set()
         self.outlets = Outlets(page.session)
@@ -120,7 +121,8 @@ class Collector:
                 counted.append(part)
                 self._users[part] += 1
                 if self._users[part] == 1:
-                    calls += self._switch_on(part)
+                    self._switched_on[part] = self._switch_on(part)
+                calls += self._switched_on[part]
         except BaseException:
             self.release(counted)
             raise
@@ -131,6 +133,7 @@ class Collector:
         for part in parts:
             self._users[part] -= 1
             if not self._users[part]:
+                self._switched_on.pop(part, None)
                 self._switch_off(part)
 
     def join(self, session: Session) -> None:

@@ -30,6 +30,9 @@ from cdpengine.session.consumers import caller
 
 T = TypeVar("T")
 
+_PATIENCE = 2.0
+"""Seconds that a page gets to confirm that it reports, where somebody only listens. A stuck page does so later."""
+
 
 class PageActivity:
     """What one page does: its console, its errors, its requests; those of its frames and dedicated workers too.
@@ -176,9 +179,12 @@ class PageActivity:
         collector = self.collector
         collector.outlets.add(stream, wanted)
         try:
-            # Not waited for: on a page that is stuck the answer would not come; what is sent next comes after it.
-            collector.hold(parts)
+            calls = collector.hold(parts)
             try:
+                # An evaluate goes by another connection, and would be ahead of what is not answered yet. A page
+                # that is stuck answers later; it obeys in order all the same.
+                with trio.move_on_after(_PATIENCE):
+                    await _answered(calls)
                 await trio.lowlevel.checkpoint()
                 yield stream
             finally:

@@ -14,6 +14,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,8 @@ def listening_sockets(pids: list[int]) -> set[str]:
     held = set()
     for pid in pids:
         for link in Path(f"/proc/{pid}/fd").iterdir():
-            held.add(os.path.realpath(link).rpartition("/")[2])
+            with suppress(FileNotFoundError):  # it was closed while we looked
+                held.add(os.readlink(link).rpartition("/")[2])
     table = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return held & {f"socket:[{fields[9]}]" for fields in table if fields[3] == "0A"}
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -166,10 +167,13 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
 
 
 async def test_large_bodies_in_pieces(page: cdpengine.Page, here: str, httpserver: HTTPServer) -> None:
+    listening = threading.Event()
+
     def dripping(_request: Request) -> Response:
         def parts() -> Iterator[bytes]:
             for number in range(64):
                 yield BIG[number * 2**16 : (number + 1) * 2**16]
+                listening.wait(20)
 
         return Response(parts(), content_type="application/octet-stream")
 
@@ -179,11 +183,12 @@ async def test_large_bodies_in_pieces(page: cdpengine.Page, here: str, httpserve
             await page.evaluate(f"void fetch('{path}').then(r => r.arrayBuffer())")
         pieces = []
         async with expected.value.stream() as stream:
+            listening.set()
             with trio.fail_after(30):
                 async for piece in stream:
                     pieces.append(piece)  # noqa: PERF401
         assert b"".join(pieces) == BIG
-        assert len(pieces) > 1
+        assert len(pieces) > 1 or path == "/big", "what came before somebody listened is one piece"
     # One that has come already, and one whose reader is too slow for what may wait.
     async with expected.value.stream() as stream:
         assert sum([len(piece) async for piece in stream]) == len(BIG)

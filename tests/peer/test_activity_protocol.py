@@ -286,3 +286,43 @@ async def test_events_of_another_shape_are_passed_over(
         (),
     )
     assert len(page.activity.errors) == len(page.activity.requests) == 0
+
+
+async def test_a_stream_begins_when_the_page_has_said_that_it_reports(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """Evaluations go by another connection: what they start must not be ahead of it."""
+    enabling = scripted.hold("Network.enable", nth=1)
+    entered: list[str] = []
+
+    async def listen(name: str) -> None:
+        async with page.activity.stream("requests"):
+            entered.append(name)
+            await trio.sleep_forever()
+
+    async def expect() -> None:
+        async with page.expect_response("*"):
+            entered.append("expect")
+            await trio.sleep_forever()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(listen, "first")
+        await enabling.wait()
+        nursery.start_soon(listen, "second")
+        nursery.start_soon(expect)
+        await quiet()
+        assert entered == []
+        enabling.release({})
+        await quiet()
+        assert sorted(entered) == ["expect", "first", "second"]
+        nursery.cancel_scope.cancel()
+    assert scripted.count("Network.enable") == 1
+
+
+async def test_a_page_that_never_says_so_is_listened_to_all_the_same(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Network.enable", SILENCE)
+    began = trio.current_time()
+    async with page.activity.stream("requests"):
+        assert trio.current_time() - began < 5
