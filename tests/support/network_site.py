@@ -9,6 +9,8 @@ import re
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
+import cdpengine
+
 PAGE = "<!doctype html><title>t</title><script>self.own = typeof self.early</script>"
 
 ASK = """async (path, init) => {
@@ -69,3 +71,11 @@ def _below(path: str) -> re.Pattern[str]:
 
 def _allowed(request: Request) -> bool:
     return request.headers.get("Authorization") == "Basic " + base64.b64encode(b"ada:s3cret").decode()
+
+
+async def ask(page: cdpengine.Page, path: str, **init: object) -> object:
+    return await page.evaluate(ASK, path, dict(init), timeout=20)
+
+
+def echo(path: str, *, method: str = "GET", posted: str = "", extra: str | None = None) -> str:
+    return json.dumps([method, path, posted, extra])

@@ -1,0 +1,85 @@
+"""Who one is, told to servers and proxies that ask: the right ones, the wrong ones, and nobody else."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import AsyncIterator
+from functools import partial
+
+import pytest
+import trio
+from network_site import Site, ask, echo
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+
+
+@pytest.fixture
+def site(httpserver: HTTPServer) -> Site:
+    return Site(httpserver)
+
+
+@pytest.fixture
+async def fresh_page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
+    """A page of a context of its own: Chrome remembers the credentials that a server took."""
+    async with browser.new_context() as context:
+        yield await context.new_page()
+
+
+async def test_credentials(fresh_page: cdpengine.Page, site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    page = fresh_page
+    await page.goto(site.url)
+    right, wrong = [200, echo("/secret/a"), None], [401, "who?", None]
+    async with page.http_credentials("ada", "guess"):
+        assert await ask(page, "/secret/a") == wrong
+        told = [record.getMessage() for record in caplog.records if record.name == "cdpengine.network"]
+        assert told == [f"{site.url.rstrip('/')} refused the credentials that it was given"]
+        async with page.http_credentials("ada", "s3cret", origin=site.elsewhere.rstrip("/")):
+            assert await ask(page, "/secret/a") == wrong, "they are for another origin"
+        async with page.http_credentials("ada", "s3cret", proxy=True):
+            assert await ask(page, "/secret/a") == wrong, "they are for a proxy"
+        async with page.http_credentials("ada", "s3cret", origin=site.url.rstrip("/")):
+            assert await ask(page, "/secret/a") == right
+            async with page.route("*/secret/*", lambda route: route.continue_()):
+                assert await ask(page, "/secret/b") == [200, echo("/secret/b"), None]
+            assert (await page.goto(f"{site.url}secret/page")).status == 200
+    assert "s3cret" not in caplog.text
+
+
+async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Site) -> None:
+    """Chrome's question comes from the proxy, and only credentials for proxies answer it."""
+    expected = base64.b64encode(b"ada:s3cret").decode()
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            request = b""
+            while b"\r\n\r\n" not in request:
+                data = await stream.receive_some()
+                if not data:
+                    return
+                request += data
+            known = f"Proxy-Authorization: Basic {expected}".encode() in request
+            status = "200 OK" if known else "407 Who"
+            more = "" if known else 'Proxy-Authenticate: Basic realm="p"\r\n'
+            body = "through the proxy" if known else "no"
+            reply = (
+                f"HTTP/1.1 {status}\r\n{more}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+            )
+            await stream.send_all(reply.encode())
+
+    async with trio.open_nursery() as nursery:
+        (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+        server = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+        proxy = cdpengine.Proxy(server, bypass=["<-loopback>"])
+        async with browser.new_context(proxy=proxy) as context:
+            page = await context.new_page()
+            async with page.http_credentials("ada", "s3cret"):
+                assert (await page.goto(site.url)).status == 407, "those are for servers"
+            async with page.http_credentials("ada", "s3cret", proxy=True):
+                await page.goto(site.url)
+                assert await page.evaluate("document.body.innerText") == "through the proxy"
+        named = cdpengine.Proxy(server, bypass=["<-loopback>"], username="ada", password="s3cret")
+        async with browser.new_context(proxy=named) as context:
+            page = await context.new_page(site.url)
+            assert await page.evaluate("document.body.innerText") == "through the proxy"
+        nursery.cancel_scope.cancel()
