@@ -5,10 +5,10 @@ BIN := .venv/bin
 UV = $(shell command -v uv || echo $(BIN)/uv)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-peers lint types imports unit format bench lock setup clean
+.PHONY: help demo test test-peers lint types imports unit format bench bench-check lock setup clean
 
 help: ## This list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
 
 demo: setup ## The engine on a page of its own: see, click, type, hover, evaluate, survive a hung script
 	@$(BIN)/cdpengine demo $(ARGS)
@@ -35,13 +35,21 @@ unit: setup ## The tests that need no browser
 format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-bench: setup ## The benchmarks, one after the other
-	@set -e; for case in round_trip hung_evaluate snapshot actions recorder proxy activity; do echo "== $$case"; $(BIN)/python -m benchmarks.$$case; done
+bench: setup ## The engine beside its peers, and the report of it: docs/benchmarks.*, the README's figures
+	@scripts/peers.sh
+	@$(BIN)/python -m benchmarks --json docs/benchmarks.json --html docs/benchmarks.html \
+		--markdown docs/benchmarks.md --markdown README.md $(ARGS)
 
-lock: ## Write requirements.lock anew from pyproject.toml (needs uv)
+bench-check: setup ## What is promised of the engine's speed, measured and asserted
+	@scripts/peers.sh
+	@$(BIN)/python -m benchmarks.check $(ARGS)
+
+lock: ## Write requirements.lock and benchmarks/peers.txt anew (needs uv)
 	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock $(ARGS)
+	$(UV) pip compile benchmarks/peers.in --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file benchmarks/peers.txt $(ARGS)
 
 setup: ## What the others need; done once
 	@scripts/setup.sh

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The other clients of the protocol, for benchmarks and for the tests marked `peers`: never in .venv.
 #
-# Rule: at locked versions, into folders that git ignores; what is there already is left alone, what cannot be
-# installed here is named and left out (its tests are skipped then).
+# Rule: at locked versions, into folders that git ignores; chromedriver alone is a package of the system's, of the very
+# version of its Chromium. What is there already is left alone, what cannot be installed here is named and left out
+# (its tests are skipped then, the benchmarks say why it is missing).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,10 +15,11 @@ say() { printf '== peers: %s\n' "$*"; }
 if ! cmp -s benchmarks/peers.txt "$PYTHON_PEERS/.installed"; then
     say "benchmarks/peers.txt"
     if .venv/bin/python -m venv "$PYTHON_PEERS" &&
-        "$PYTHON_PEERS/bin/pip" --disable-pip-version-check --no-input install -qq -r benchmarks/peers.txt; then
+        "$PYTHON_PEERS/bin/pip" --disable-pip-version-check --no-input install -qq --require-hashes \
+            -r benchmarks/peers.txt; then
         cp benchmarks/peers.txt "$PYTHON_PEERS/.installed"
     else
-        say "Playwright cannot be installed here"
+        say "Playwright, Selenium, nodriver, zendriver and pydoll cannot be installed here"
         rm -rf "$PYTHON_PEERS"
     fi
 fi
@@ -33,3 +35,20 @@ elif ! cmp -s "$NODE_PEERS/package-lock.json" "$NODE_PEERS/node_modules/.install
         rm -rf "$NODE_PEERS/node_modules"
     fi
 fi
+
+# chromedriver speaks only to a Chromium of its own version.
+installed() { dpkg-query --show --showformat='${Version}' "$1" 2>/dev/null; }
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi; }
+
+chromium=$(installed chromium)
+if [ -z "$chromium" ]; then
+    command -v chromedriver >/dev/null ||
+        say "no chromedriver here, and no Chromium of Debian's whose chromedriver could be installed: no Selenium"
+elif [ "$(installed chromium-driver)" != "$chromium" ]; then
+    say "chromium-driver $chromium"
+    install=(apt-get -o Dpkg::Use-Pty=0 install -qq --yes --no-install-recommends "chromium-driver=$chromium")
+    export DEBIAN_FRONTEND=noninteractive
+    as_root "${install[@]}" >/dev/null || { as_root apt-get -qq update && as_root "${install[@]}" >/dev/null; } ||
+        say "chromium-driver $chromium cannot be installed here (it needs root, and the package): no Selenium"
+fi
+exit 0

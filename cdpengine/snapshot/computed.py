@@ -39,7 +39,7 @@ _TRIES = 4
 """How often a document may be replaced under the walk before its last refusal is passed on."""
 
 _FRAMES_KEPT = 200
-_FRAMES_WITH_PARTS = 20
+_FRAMES_WITH_PARTS = 64
 _MOST_NUMBERS = 1_000_000
 """How many frames' walks of a session, of how many of these the parts, and how many elements of a document, are
 remembered."""

@@ -22,7 +22,7 @@ BUDGET = 0.3
 pytestmark = pytest.mark.alone
 
 LATE = 1.0
-"""Seconds past the budget that a loaded machine may take; benchmarks/hung_evaluate.py has the real figures."""
+"""Seconds past the budget that a loaded machine may take; `python -m benchmarks hung_evaluate` has the real figures."""
 
 BODY = """<!doctype html><button onclick='window.clicks = (window.clicks || 0) + 1'>Go</button>
 <input aria-label=Name><p id=watched></p>"""

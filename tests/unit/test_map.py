@@ -6,7 +6,12 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-MAP = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("| file | its one thing |")[2]
+MAP = (
+    (ROOT / "CONTRIBUTING.md")
+    .read_text("utf-8")
+    .partition("| file | its one thing |")[2]
+    .partition("\n## ")[0]
+)
 
 
 def files() -> set[str]:

@@ -1,0 +1,124 @@
+"""A hung evaluate: how late it is given up on, how soon the page is free, and the click after it.
+
+Rule: an endless loop, run for so many seconds by the side's own `evaluate`; then the same page has to take a click,
+which the page itself counts. What has no timeout is given up on from outside, at the same deadline, and its click has
+a few seconds; who does not come to click says so in words. Whole runs also let all sides do it below their own
+`evaluate`: by a bare Runtime.evaluate with the timeout that Chrome itself has for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import attrs
+import trio
+
+import cdpengine
+from benchmarks.cases.actions import Scene
+from benchmarks.cases.beside import Beside
+from benchmarks.harness.bench import Bench, Cannot, Case, Turn
+from benchmarks.harness.peers import Peer
+
+BUDGET = 0.3
+"""Seconds that the script may run."""
+
+HANG = "while (true) {}"
+HANGS = 5
+"""Of a turn."""
+
+
+@attrs.frozen
+class Way:
+    """How the script is run: `by` is the peers' word for it, `hang` the engine's own."""
+
+    by: str
+    words: str
+    hang: Callable[[cdpengine.Page], Awaitable[None]]
+
+
+async def by_evaluate(page: cdpengine.Page) -> None:
+    """Raise EvaluationTimeout."""
+    await page.evaluate(HANG, timeout=BUDGET)
+
+
+async def by_protocol(page: cdpengine.Page) -> None:
+    """Raise RemoteError."""
+    await page.session.call("Runtime.evaluate", expression=HANG, timeout=BUDGET * 1000)
+
+
+EVALUATE = Way("evaluate", "", by_evaluate)
+PROTOCOL = Way("cdp", ", by a bare Runtime.evaluate", by_protocol)
+
+
+@attrs.frozen
+class Hanging:
+    """One page of the engine's, that is hung again and again. `late` and `free` are figured beside the clicks."""
+
+    scene: Scene
+    way: Way
+    late: Beside
+    free: Beside
+
+    async def turn(self, hangs: int) -> list[float]:
+        """Return the milliseconds of the click after each hang."""
+        clicks, lates, frees = [], [], []
+        for _ in range(hangs):
+            before = await self.scene.record("clicks")
+            deadline = trio.current_time() + BUDGET
+            with suppress(cdpengine.EvaluationTimeout, cdpengine.RemoteError):
+                await self.way.hang(self.scene.page)
+                raise AssertionError("an endless loop came to its end")
+            lates.append((trio.current_time() - deadline) * 1000)
+            await self.scene.page.session.call("Runtime.evaluate", expression="1")
+            frees.append((trio.current_time() - deadline) * 1000)
+            started = time.perf_counter()
+            await self.scene.page.click(self.scene.go)
+            clicks.append((time.perf_counter() - started) * 1000)
+            assert await self.scene.record("clicks") == before + 1
+        self.late.add("engine", lates)
+        self.free.add("engine", frees)
+        return clicks
+
+
+async def measure(bench: Bench, scene: Scene, way: Way, turns: int) -> None:
+    """Let all sides hang their page in this way, and record what came of it."""
+    hangs = 2 if bench.quick else HANGS
+    late, free = Beside("does not say when it gave up"), Beside()
+    hanging = Hanging(scene, way, late, free)
+
+    def of_peer(name: str, peer: Peer) -> Turn:
+        async def turn() -> list[float]:
+            try:
+                said = await peer.tell("hung", hangs=hangs, budget=BUDGET, by=way.by)
+            except Cannot:
+                await peer.close()  # its script goes on, and would take a core from all others
+                raise
+            late.add(name, said.get("late_ms", ()))
+            values: list[float] = said["values"]
+            return values
+
+        return turn
+
+    sides: dict[str, Turn] = {"engine": lambda: hanging.turn(hangs)}
+    for name, peer in (await bench.peers("hung")).items():
+        sides[name] = of_peer(name, peer)
+    clicked = await bench.turns(
+        "hung_evaluate", sides, unit="ms", variant=f"the click after it{way.words}", turns=turns, warm_up=0
+    )
+    late.record(bench, clicked, variant=f"given up on, after the deadline{way.words}", unit="ms")
+    free.record(bench, clicked, variant=f"the page free again, after the deadline{way.words}", unit="ms")
+    await bench.close_peers()  # some have lost their page
+
+
+async def run(bench: Bench) -> None:
+    async with bench.launch() as browser:
+        scene = await Scene.opened(browser, bench.site)
+        await scene.click(3)
+        await measure(bench, scene, EVALUATE, 1 if bench.quick else min(bench.turn_count, 3))
+        if not bench.quick:
+            await measure(bench, scene, PROTOCOL, 1)
+
+
+CASE = Case(name="hung_evaluate", title="A script that does not end", run=run, seconds=50, quick_seconds=20)

@@ -1,0 +1,131 @@
+"""What recording costs: commands a second with the recorder off, writing plain, and compressed.
+
+Rule: one browser and ten sessions, one call in flight on each. "engine: again" is the same as "engine", so that it can
+be seen how far apart two equal things come out. The writing process is up when a turn is measured; what the recorder
+did not get written at all would be an error here. What still waits to be written at the end of a turn is a figure of
+its own, so that nothing is put off unseen; and so is what this process itself takes for a call.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import trio
+
+import cdpengine
+from benchmarks.cases.beside import Beside
+from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.figures import Measurement
+from cdpengine.debug import record
+
+NAME = "recorder"
+SESSIONS = 10
+
+OFF, AGAIN, PLAIN, ZST = "engine", "engine: again", "engine: recording, plain", "engine: recording, zst"
+FILES = {PLAIN: "recording.jsonl", ZST: "recording.jsonl.zst"}
+
+MARKUP = "'<li class=\"item\"><a href=\"/list?page=' + i + '\">The words of an item, one of many</a></li>'"
+COOKIES = "cookies and headers"
+TRAFFIC = {
+    "small replies": "1",
+    "2 kB of markup": f"Array.from({{length: 20}}, (_, i) => {MARKUP}).join('')",
+    "20 kB of markup": f"Array.from({{length: 200}}, (_, i) => {MARKUP}).join('')",
+    "secrets in texts": "'password=hunter2&token=abcdef'",
+    COOKIES: "",
+}
+"""What each kind of traffic evaluates; COOKIES asks for cookies."""
+
+
+async def throughput(pages: list[cdpengine.Page], expression: str, seconds: float) -> tuple[float, float]:
+    """Return calls a second, one in flight on each session, and the milliseconds of this process's own for each."""
+    made = 0
+
+    async def one(page: cdpengine.Page) -> None:
+        nonlocal made
+        while time.perf_counter() < started + seconds:
+            if expression:
+                await page.session.call("Runtime.evaluate", expression=expression, returnByValue=True)
+            else:
+                await page.session.call("Network.getCookies", urls=["http://example.com/"])
+            made += 1
+
+    started, busy = time.perf_counter(), time.process_time()
+    async with trio.open_nursery() as nursery:
+        for page in pages:
+            nursery.start_soon(one, page)
+    return made / (time.perf_counter() - started), (time.process_time() - busy) / made * 1000
+
+
+@asynccontextmanager
+async def recording(browser: cdpengine.Browser, path: Path, waiting: list[float]) -> AsyncIterator[None]:
+    """Record; the megabytes that still wait when the body has ended are added to `waiting`."""
+    async with record(browser, path) as recorder:
+        while recorder.statistics().written == 0:  # noqa: ASYNC110 - a file's size tells nobody
+            await trio.sleep(0.005)
+        yield
+        counts = recorder.statistics()
+        assert counts.lost == 0, f"the recorder lost {counts.lost} messages"
+        waiting.append(counts.queued / 1e6)
+
+
+async def cookies_set(page: cdpengine.Page) -> None:
+    """Give the browser the cookies that COOKIES asks for."""
+    for number in range(5):
+        value = f"{number}-0123456789abcdef" * 3
+        await page.session.call(
+            "Network.setCookie", name=f"sid{number}", value=value, url="http://example.com/"
+        )
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    seconds = 0.2 if bench.quick else 0.3
+    kinds = {kind: TRAFFIC[kind] for kind in list(TRAFFIC)[:: 2 if bench.quick else 1]}
+    with tempfile.TemporaryDirectory(prefix="recorder-") as folder:
+        async with bench.launch() as browser:
+            pages = [await browser.new_page(f"{bench.site}/blank") for _ in range(SESSIONS)]
+            await cookies_set(pages[0])
+            for kind, expression in kinds.items():
+                await measured(
+                    bench, kind, partial(throughput, pages, expression, seconds), browser, Path(folder)
+                )
+
+
+async def measured(
+    bench: Bench,
+    kind: str,
+    traffic: Callable[[], Awaitable[tuple[float, float]]],
+    browser: cdpengine.Browser,
+    folder: Path,
+) -> None:
+    """Let the modes take their turns at one kind of traffic, and record all three figures."""
+    waiting, own_time = Beside(), Beside()
+
+    def turn_of(side: str) -> Turn:
+        async def turn() -> float:
+            if side not in FILES:
+                rate, busy = await traffic()
+            else:
+                path, left = folder / FILES[side], list[float]()
+                path.unlink(missing_ok=True)
+                async with recording(browser, path, left):
+                    rate, busy = await traffic()
+                waiting.add(side, left)
+            own_time.add(side, busy)
+            return rate
+
+        return turn
+
+    sides = {side: turn_of(side) for side in (OFF, PLAIN, AGAIN, ZST)}
+    taken = await bench.turns(NAME, sides, unit="calls/s", variant=kind)
+    own_time.record(bench, taken, variant=f"{kind}: the engine's own processor time for a call", unit="ms")
+    left_over = tuple(side for side in waiting.of(taken) if side.side in FILES)
+    bench.record(Measurement(NAME, f"{kind}: still to be written after a turn", unit="MB", sides=left_over))
+
+
+CASE = Case(NAME, "What recording costs of the commands a second", run, 50, 15)

@@ -1,0 +1,64 @@
+"""Command round trip: one bare command to a page and its reply, one after the other.
+
+Rule: the engine's `session.call` and the floors ask for the same (`Runtime.evaluate` of "1"), and so do the peers,
+each in the cheapest way that its interface has (its note says which). `page.evaluate` stands beside it: it has a
+deadline, a session of its own and values of its own kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from benchmarks.floor.stand import Stand, open_stand
+from benchmarks.harness.bench import Bench, Case, Turn, each_timed
+from benchmarks.harness.peers import Peer
+
+NAME = "round_trip"
+PARAMS = {"expression": "1"}
+
+
+def sides_of(stand: Stand, calls: int) -> dict[str, Turn]:
+    """Return the turns of the engine and of the floors."""
+    page, on_pipe = stand.pages[0], stand.pages_on_pipe[0]
+
+    def each(step: Callable[[], Awaitable[object]]) -> Turn:
+        return lambda: each_timed(step, calls)
+
+    async def socket() -> list[float]:
+        return stand.socket.round_trips(stand.on_socket[0], calls)
+
+    async def pipe() -> list[float]:
+        return stand.pipe.round_trips(stand.on_pipe[0], calls)
+
+    return {
+        "engine": each(lambda: page.session.call("Runtime.evaluate", expression="1")),
+        "engine: pipe": each(lambda: on_pipe.session.call("Runtime.evaluate", expression="1")),
+        "engine: page.evaluate": each(lambda: page.evaluate("1")),
+        "floor: websocket": each(
+            lambda: stand.websocket.call("Runtime.evaluate", PARAMS, stand.on_websocket[0])
+        ),
+        "floor: websocket, no reader task": each(
+            lambda: stand.alone.call("Runtime.evaluate", PARAMS, stand.on_alone[0])
+        ),
+        "floor: socket": socket,
+        "floor: pipe": pipe,
+    }
+
+
+def peer_turn(peer: Peer, calls: int) -> Turn:
+    """Return the turn of a peer."""
+    return lambda: peer.ask("round_trip", calls=calls)
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    calls = 100 if bench.quick else 200
+    async with open_stand(bench) as stand:
+        await stand.grow("/blank", 1)
+        sides = sides_of(stand, calls)
+        for name, peer in (await bench.peers(NAME)).items():
+            sides[name] = peer_turn(peer, calls)
+        await bench.turns(NAME, sides, unit="ms")
+
+
+CASE = Case(NAME, "A command's round trip: Runtime.evaluate of 1, one after the other", run, 30, 12)

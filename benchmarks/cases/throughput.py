@@ -1,0 +1,95 @@
+"""Throughput: commands a second with 1, 10 and 50 pages, and 1 and 5 calls in flight on each.
+
+Rule: a turn lasts a fixed time, in which every session keeps its number of calls in flight; what is counted is
+replies. The calls are those of the round trip. A program and its browser share the processors of the machine: where
+there are two, a side whose own work is less leaves more to Chrome.
+"""
+
+from __future__ import annotations
+
+import time
+
+import trio
+
+import cdpengine
+from benchmarks.floor.stand import Stand, open_stand
+from benchmarks.harness.bench import Bench, Case, Turn
+from benchmarks.harness.peers import Peer
+
+NAME = "throughput"
+SESSIONS = (1, 10, 50)
+IN_FLIGHT = (1, 5)
+PATIENCE = 60
+"""Seconds that a peer may take over a turn, in which it may have to open its pages first."""
+
+
+async def engine_throughput(pages: list[cdpengine.Page], in_flight: int, seconds: float) -> float:
+    """Return calls a second with so many in flight on each page's session."""
+    made = 0
+    started = time.perf_counter()
+    end = started + seconds
+
+    async def one(session: cdpengine.Session) -> None:
+        nonlocal made
+        while time.perf_counter() < end:
+            await session.call("Runtime.evaluate", expression="1")
+            made += 1
+
+    async with trio.open_nursery() as nursery:
+        for page in pages:
+            for _ in range(in_flight):
+                nursery.start_soon(one, page.session)
+    return made / (time.perf_counter() - started)
+
+
+def sides_of(stand: Stand, sessions: int, in_flight: int, seconds: float) -> dict[str, Turn]:
+    """Return the turns of the engine and of the floors."""
+
+    async def socket() -> float:
+        return stand.socket.throughput(stand.on_socket[:sessions], in_flight, seconds)
+
+    async def pipe() -> float:
+        return stand.pipe.throughput(stand.on_pipe[:sessions], in_flight, seconds)
+
+    return {
+        "engine": lambda: engine_throughput(stand.pages[:sessions], in_flight, seconds),
+        "engine: pipe": lambda: engine_throughput(stand.pages_on_pipe[:sessions], in_flight, seconds),
+        "floor: websocket": lambda: stand.websocket.throughput(
+            stand.on_websocket[:sessions], in_flight, seconds
+        ),
+        "floor: socket": socket,
+        "floor: pipe": pipe,
+    }
+
+
+def peer_turn(peer: Peer, sessions: int, in_flight: int, seconds: float) -> Turn:
+    """Return the turn of a peer."""
+    return lambda: peer.ask(
+        "throughput", patience=PATIENCE, sessions=sessions, in_flight=in_flight, seconds=seconds
+    )
+
+
+async def run(bench: Bench) -> None:
+    """Measure."""
+    seconds = 0.12 if bench.quick else 0.25
+    turns = bench.turn_count if bench.quick else min(bench.turn_count, 4)
+    async with open_stand(bench) as stand:
+        peers = await bench.peers(NAME)
+        for sessions in SESSIONS[:2] if bench.quick else SESSIONS:
+            await stand.grow("/blank", sessions)
+            for in_flight in IN_FLIGHT:
+                sides = sides_of(stand, sessions, in_flight, seconds)
+                for name, peer in peers.items():
+                    sides[name] = peer_turn(peer, sessions, in_flight, seconds)
+                await bench.turns(
+                    NAME,
+                    sides,
+                    unit="calls/s",
+                    variant=f"{sessions} session{'s' * (sessions > 1)}, {in_flight} in flight each",
+                    size=sessions,
+                    curve=f"calls a second by sessions, {in_flight} in flight each",
+                    turns=turns,
+                )
+
+
+CASE = Case(NAME, "Commands a second: 1, 10 and 50 sessions, 1 and 5 calls in flight on each", run, 65, 20)

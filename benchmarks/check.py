@@ -1,0 +1,111 @@
+"""`python -m benchmarks.check`: what the engine promises of its speed, measured and asserted.
+
+Rule: it runs the cases that the promises are about, in short and beside the one peer that they name, and says of each
+promise whether this run shows it. It takes no part in the tests: a figure is a matter of the machine. Exit status: 0
+when every promise holds within its tolerance, 1 when one does not, or could not be measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+import trio
+
+from benchmarks.__main__ import until_told_to_end
+from benchmarks.cases import CASES
+from benchmarks.harness.bench import Bench, Case
+from benchmarks.harness.markdown import promises_table
+from benchmarks.harness.promises import PROMISES, Verdict, cases_of, judge
+from benchmarks.harness.report import Report, from_json, to_json
+from benchmarks.harness.run import say
+
+PEERS = ("playwright",)
+"""The peers that promises name."""
+
+WHOLE = frozenset({"snapshot"})
+"""Cases that are not run in short: what is promised is about their largest pages."""
+
+TURNS = 4
+
+
+def in_short(case: Case) -> Case:
+    """Return the case as it is run here."""
+    if case.name not in WHOLE:
+        return case
+
+    async def run(bench: Bench) -> None:
+        bench.quick = False
+        try:
+            await case.run(bench)
+        finally:
+            bench.quick = True
+
+    return attrs.evolve(case, run=run, quick_seconds=case.seconds)
+
+
+def text_of(verdicts: Sequence[Verdict]) -> str:
+    """Return what is said at the end."""
+    failed = [verdict for verdict in verdicts if not verdict.kept]
+    lines = [*promises_table(verdicts), ""]
+    if failed:
+        lines.append(f"{len(failed)} of {len(verdicts)} promises do not hold here:")
+        lines += [f"  {verdict.promise.text}: {verdict.figure}" for verdict in failed]
+    else:
+        lines.append(f"All {len(verdicts)} promises hold.")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, judge, tell."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.check", description=(__doc__ or "").split("\n\n")[0]
+    )
+    parser.add_argument(
+        "--turns", type=int, default=TURNS, metavar="N", help=f"rounds of each figure ({TURNS})"
+    )
+    parser.add_argument("--browser", metavar="PATH", help="the browser of all sides")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the report, with every value")
+    parser.add_argument(
+        "--from", dest="source", type=Path, metavar="FILE", help="judge a report that there is"
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="CASE", help="cases whose promises are judged; all of them without"
+    )
+    options = parser.parse_args(arguments)
+    known = cases_of()
+    if unknown := sorted(set(options.names) - set(known)):
+        parser.error(f"nothing is promised of {', '.join(unknown)}; there are promises of {', '.join(known)}")
+    if options.turns < 1:
+        parser.error(f"--turns takes a number from 1 on, not {options.turns}")
+    try:
+        report = measured(options, options.names or known)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    except KeyboardInterrupt:
+        say("interrupted")
+        return 130
+    verdicts = [judge(promise, report) for promise in PROMISES if promise.case in (options.names or known)]
+    print(text_of(verdicts))
+    for warning in report.warnings():
+        say(f"to be read with care: {warning}")
+    return int(any(not verdict.kept for verdict in verdicts))
+
+
+def measured(options: argparse.Namespace, names: Sequence[str]) -> Report:
+    """Return the report to judge: one that was written before, or a new one."""
+    if options.source is not None:
+        return from_json(options.source.read_bytes())
+    options.quick = True
+    cases = [in_short(CASES[name]) for name in names]
+    report = trio.run(until_told_to_end, options, PEERS, "python -m benchmarks.check", cases)
+    if options.json:
+        options.json.write_bytes(to_json(report))
+    return report
+
+
+if __name__ == "__main__":
+    sys.exit(main())

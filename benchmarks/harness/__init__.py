@@ -1,0 +1,1 @@
+"""What every case of the benchmarks is run, counted and reported with."""

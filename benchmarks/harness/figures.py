@@ -1,0 +1,162 @@
+"""Figures: what the sides of a case took, turn by turn, and what is said of it. Pure.
+
+Rule: every value is kept. What is said of a side is the median over its turns of each turn's median, so that one bad
+turn cannot move it; what is said of two sides is the ratio of each round, in which both had the same machine, and its
+quartiles. A ratio is always "how many times better": above 1 is better, whatever the unit.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import attrs
+
+Unit = Literal["ms", "calls/s", "events/s", "pages/s", "MB/s", "MB", "instructions"]
+
+LESS_IS_BETTER: frozenset[Unit] = frozenset({"ms", "MB", "instructions"})
+
+QUARTILES_NEED = 4
+"""Turns below which the extremes are given in place of the quartiles."""
+
+
+def _rounds(turns: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(turn) for turn in turns)
+
+
+@attrs.frozen
+class SideFigures:
+    """The turns of one side, each with one value or more.
+
+    `cannot` is the reason why there are none, "" otherwise; `note` says what the figures alone do not.
+    """
+
+    side: str
+    turns: tuple[tuple[float, ...], ...] = attrs.field(default=(), converter=_rounds)
+    cannot: str = ""
+    note: str = ""
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a value at all."""
+        return not self.cannot and any(self.turns)
+
+    @property
+    def medians(self) -> tuple[float, ...]:
+        """The median of each turn."""
+        return tuple(statistics.median(turn) for turn in self.turns if turn)
+
+    @property
+    def median(self) -> float:
+        """The median over the turns of each turn's median; NaN without any."""
+        return statistics.median(self.medians) if self.measured else math.nan
+
+
+@attrs.frozen
+class Ratio:
+    """How many times better one side is than another: the median over the rounds, and the quartiles."""
+
+    median: float
+    low: float
+    high: float
+    turns: int
+
+    def __str__(self) -> str:
+        """Say it: "6.35 (5.90 to 6.80)", or "6.35" of one round."""
+        if self.turns == 1:
+            return shown_ratio(self.median)
+        return f"{shown_ratio(self.median)} ({shown_ratio(self.low)} to {shown_ratio(self.high)})"
+
+
+@attrs.frozen
+class Measurement:
+    """One figure of a case, of all its sides.
+
+    `size` is the x of a scaling curve of the name `curve`. `reference` holds, for each round, the milliseconds of a
+    piece of work that is always the same: how even the machine was.
+    """
+
+    case: str
+    variant: str = ""
+    unit: Unit = attrs.field(kw_only=True)
+    sides: tuple[SideFigures, ...] = attrs.field(kw_only=True)
+    size: float | None = attrs.field(default=None, kw_only=True)
+    curve: str = attrs.field(default="", kw_only=True)
+    reference: tuple[float, ...] = attrs.field(default=(), kw_only=True)
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether the smaller value wins."""
+        return self.unit in LESS_IS_BETTER
+
+    @property
+    def name(self) -> str:
+        """The case and its variant, in words."""
+        return f"{self.case}: {self.variant}" if self.variant else self.case
+
+    def side(self, name: str) -> SideFigures | None:
+        """Return the figures of that side, None where it took no part."""
+        return next((side for side in self.sides if side.side == name), None)
+
+    def p95(self, name: str) -> float:
+        """Return the value that one in twenty of all that side's values is worse than; NaN without any."""
+        side = self.side(name)
+        if side is None or not side.measured:
+            return math.nan
+        return worse_end([value for turn in side.turns for value in turn], self.less_is_better)
+
+    def ratio(self, slow: str, fast: str) -> Ratio | None:
+        """Return how many times better `fast` is than `slow`; None when one was not measured, or is not above 0."""
+        slower, faster = self.side(slow), self.side(fast)
+        if slower is None or faster is None or not slower.measured or not faster.measured:
+            return None
+        pairs = zip(slower.medians, faster.medians, strict=False)
+        return ratio_of([(a, b) if self.less_is_better else (b, a) for a, b in pairs])
+
+
+def worse_end(values: Sequence[float], less_is_better: bool) -> float:
+    """Return the 95th percentile towards the bad side: the longest times, or the lowest rates."""
+    ordered = sorted(values, reverse=not less_is_better)
+    return ordered[math.ceil(0.95 * len(ordered)) - 1]
+
+
+def ratio_of(pairs: Sequence[tuple[float, float]]) -> Ratio | None:
+    """Return the ratio of first to second over all rounds; None without rounds, or with a value not above 0."""
+    if not pairs or any(value <= 0 or not math.isfinite(value) for pair in pairs for value in pair):
+        return None
+    each = [first / second for first, second in pairs]
+    low, high = quartiles(each)
+    return Ratio(statistics.median(each), low, high, len(each))
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the first and third quartile; of fewer than four values, the least and the greatest."""
+    if len(values) < QUARTILES_NEED:
+        return min(values), max(values)
+    low, _, high = statistics.quantiles(values, n=4)
+    return low, high
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return how far apart the quartiles are, as a part of the median: 0.1 is a tenth. NaN without values."""
+    if not values or not (median := statistics.median(values)):
+        return math.nan
+    low, high = quartiles(values)
+    return (high - low) / median
+
+
+def shown(value: float) -> str:
+    """Return a value with three digits that count: "0.312", "7.41", "46.3", "12,900"; "-" for none."""
+    if not math.isfinite(value):
+        return "-"
+    if value == 0:
+        return "0"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def shown_ratio(value: float) -> str:
+    """Return a ratio with two digits behind the point, three that count from 10 on: "0.85", "6.35", "12.8", "394"."""
+    return f"{value:.2f}" if 0.005 <= value < 9.995 else shown(value)

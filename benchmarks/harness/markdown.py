@@ -1,0 +1,191 @@
+"""The report as Markdown: all figures of a run as tables, and a short block for the README. Pure.
+
+Rule: a table says the median, the 95th percentile towards the bad side, and how many times better the engine is with
+the quartiles of that; a side without a figure says why. Text of others (peers' reasons) cannot break a table.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from benchmarks.harness.bench import is_peer
+from benchmarks.harness.figures import Measurement, Ratio, shown
+from benchmarks.harness.promises import Verdict, judge_all
+from benchmarks.harness.report import Report, is_ours, own_side, side_names
+
+BEGIN = "<!-- benchmarks: begin; written by `make bench`, do not edit -->"
+END = "<!-- benchmarks: end -->"
+
+LONGEST_REASON = 160
+
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+def safe(text: str, longest: int = LONGEST_REASON) -> str:
+    """Return a text that stays within one cell of a table, and is no markup."""
+    line = _UNSAFE.sub(" ", text).strip()
+    line = line if len(line) <= longest else line[: longest - 3] + "..."
+    return re.sub(r"([\\|<>*_`\[\]])", r"\\\1", line)
+
+
+def times(ratio: Ratio | None) -> str:
+    """Return "6.35 (5.9 to 6.8)", or "" without a ratio."""
+    return "" if ratio is None else str(ratio)
+
+
+def row(cells: Iterable[str]) -> str:
+    """Return one line of a table."""
+    return "| " + " | ".join(cells) + " |"
+
+
+def header(report: Report) -> list[str]:
+    """Return the lines that say when, how and on what a run was taken."""
+    minutes = report.seconds / 60
+    took = f"{minutes:.1f} min" if minutes >= 1 else f"{report.seconds:.0f} s"
+    quick = "; a quick run: fewer and shorter turns" if report.quick else ""
+    lines = [f"Taken on {report.began} by `{report.command}` in {took}{quick}.", ""]
+    lines += [f"- {name}: {safe(text)}" for name, text in report.machine.lines()]
+    said = [
+        f"{peer.name} {safe(peer.version)}" + (f" (by {safe(peer.attached)})" if peer.attached else "")
+        for peer in report.peers
+        if not peer.cannot
+    ]
+    if said:
+        lines.append(f"- peers: {', '.join(said)}")
+    lines += [f"- without {peer.name}: {safe(peer.cannot)}" for peer in report.peers if peer.cannot]
+    noises = "; ".join(f"{name} {value:.1%} apart" for name, value in report.noises() if math.isfinite(value))
+    if noises:
+        lines.append(f"- noise: equal things came out so: {noises}")
+    loads = [f"{load.average:.1f}" for load in (report.before, report.after) if load.average is not None]
+    if loads:
+        lines.append(f"- load average over a minute: {', then '.join(loads)}")
+    return lines
+
+
+def warnings(report: Report) -> list[str]:
+    """Return the lines of what a reader has to know first."""
+    return [f"- **to be read with care**: {safe(text, 2_000)}" for text in report.warnings()]
+
+
+def case_table(measurements: Sequence[Measurement]) -> list[str]:
+    """Return one case's table: a line for each figure and side."""
+    lines = [
+        row(["figure", "side", "unit", "median", "p95", "the engine is so many times better", ""]),
+        row(["---", "---", "---", "--:", "--:", "---", "---"]),
+    ]
+    for each in measurements:
+        ours = own_side(each)
+        first = each.variant or each.case
+        for side in each.sides:
+            what, first = first, ""
+            if not side.measured:
+                reason = f"cannot: {safe(side.cannot)}" if side.cannot else "not measured"
+                lines.append(row([safe(what), safe(side.side), "", "", "", "", reason]))
+                continue
+            ratio = times(each.ratio(side.side, ours)) if ours and side.side != ours else ""
+            figures = [shown(side.median), shown(each.p95(side.side))]
+            lines.append(row([safe(what), safe(side.side), each.unit, *figures, ratio, safe(side.note)]))
+    return lines
+
+
+def promises_table(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the table of what is promised, and what the run shows of it."""
+    lines = [row(["promised", "", "measured"]), row(["---", "---", "---"])]
+    for verdict in verdicts:
+        state = verdict.state if verdict.state == "holds" else f"**{verdict.state}**"
+        lines.append(row([verdict.promise.text, state, safe(verdict.figure)]))
+    return lines
+
+
+def whole(report: Report) -> str:
+    """Return all of a run as one Markdown document."""
+    lines = ["# Benchmarks", "", *header(report), *warnings(report), ""]
+    for case in report.cases:
+        lines += [f"## {case.title}", ""]
+        if case.failure:
+            lines += [f"**Failed**: {safe(case.failure, 400)}", ""]
+        found = report.of_case(case.name)
+        lines += [*(case_table(found) if found else ["Nothing was measured."]), ""]
+    if verdicts := judge_all(report):
+        lines += ["## What is promised", "", *promises_table(verdicts)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+# --- the block in the README ------------------------------------------------------------------------------------
+
+
+def in_short(report: Report) -> list[Measurement]:
+    """Return what stands in the README: where a peer or a floor was measured; of a curve, its two ends."""
+    chosen = []
+    for each in report.measurements:
+        if not own_side(each) or all(is_ours(side.side) for side in each.sides):
+            continue
+        on_curve = [other for other in report.of_case(each.case) if other.curve and other.curve == each.curve]
+        sizes = [other.size for other in on_curve if other.size is not None]
+        if sizes and each.size not in (min(sizes), max(sizes)):
+            continue
+        chosen.append(each)
+    return chosen
+
+
+def cell(measurement: Measurement, side: str, footnotes: list[str]) -> str:
+    """Return one side's cell: its median, and how many times better the engine is; or a footnote's mark."""
+    found = measurement.side(side)
+    if found is None:
+        return ""
+    if not found.measured:
+        text = f"{side}: {found.cannot or 'not measured'}"
+        if text not in footnotes:
+            footnotes.append(text)
+        return f"cannot ({footnotes.index(text) + 1})"
+    ours = own_side(measurement)
+    if side == ours:
+        return f"{shown(found.median)} (p95 {shown(measurement.p95(side))})"
+    ratio = measurement.ratio(side, ours)
+    told = "" if ratio is None else f": {ratio}"
+    return shown(found.median) + told
+
+
+def block(report: Report, folder: str = "docs") -> str:
+    """Return the README's block, markers included."""
+    chosen = in_short(report)
+    names = side_names(chosen)
+    columns = [name for name in names if is_peer(name) and any(_measured(each, name) for each in chosen)]
+    floors = [name for name in names if name.startswith("floor")]
+    footnotes: list[str] = []
+    lines = [
+        BEGIN,
+        *header(report),
+        *warnings(report),
+        "",
+        "Medians; after the colon, how many times better the engine is in the same rounds, with the quartiles. All",
+        f"figures, with plots: [{folder}/benchmarks.html]({folder}/benchmarks.html).",
+        "",
+        row(["", "unit", "engine", "floor", *columns]),
+        row(["---", "---", *["--:"] * (2 + len(columns))]),
+    ]
+    for each in chosen:
+        best = [name for name in floors if _measured(each, name)]
+        floor = "; ".join(f"{cell(each, name, footnotes)} {name.partition(': ')[2]}" for name in best)
+        ours = own_side(each)
+        theirs = [cell(each, name, footnotes) for name in columns]
+        lines.append(row([safe(each.name), each.unit, cell(each, ours, footnotes), floor, *theirs]))
+    lines += ["", *[f"({number}) {safe(text, 300)}  " for number, text in enumerate(footnotes, start=1)], END]
+    return "\n".join(lines)
+
+
+def _measured(measurement: Measurement, name: str) -> bool:
+    side = measurement.side(name)
+    return side is not None and side.measured
+
+
+def put_block(document: str, text: str) -> str:
+    """Return the document with its block replaced. Raises ValueError where the markers are not there, once each."""
+    if document.count(BEGIN) != 1 or document.count(END) != 1 or document.index(BEGIN) > document.index(END):
+        raise ValueError(
+            f"the document needs these two lines, once each and in this order: {BEGIN} and {END}"
+        )
+    before, _, rest = document.partition(BEGIN)
+    return before + text + rest.partition(END)[2]

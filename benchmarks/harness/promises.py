@@ -1,0 +1,262 @@
+"""What the engine promises of its speed, as data, and whether a run shows it. Pure.
+
+Rule: a promise is one line: which figure, of which side, against which other, at least how many times better; or, where
+it was given as a time, at most how much. A promise that was not measured does not hold. The tolerance is for the noise
+of one short run on a shared machine, and has its reason beside it; a figure inside it is told apart from one that holds.
+"""
+
+from __future__ import annotations
+
+import math
+from fnmatch import fnmatchcase
+from typing import Literal
+
+import attrs
+
+from benchmarks.harness.figures import Measurement, Ratio, shown, shown_ratio
+from benchmarks.harness.report import Report
+
+State = Literal["holds", "within the tolerance", "fails", "cannot be told", "not measured"]
+
+SAME_ROUNDS = 0.1
+"""Both sides took their turns in the same rounds: quartiles of such ratios lie some 10 % apart."""
+
+FEW_ROUNDS = 0.2
+"""The same, of so few rounds, or with so much of Chrome's own work in it, that they lie further apart."""
+
+OTHER_ROUNDS = 0.3
+"""The sides were measured one after the other."""
+
+UNEVEN = 0.5
+"""How far apart the quartiles of a ratio may lie, as a part of it, for it to tell anything near to what is promised."""
+
+OTHER_MACHINE = 1.0
+"""An absolute time, on whatever machine this is: one that is half as fast breaks no promise."""
+
+
+@attrs.frozen
+class Promise:
+    """One promise. `variant` is a glob over the variants of the case.
+
+    With `over`: `side` is at least `least` times better than the side `over`, of the variant `over_variant` where that
+    is another one. Without: `side` takes at most `most`, in the figure's unit.
+    """
+
+    text: str
+    case: str
+    variant: str
+    side: str
+    over: str = ""
+    least: float = 0.0
+    most: float = math.inf
+    over_variant: str = ""
+    tolerance: float = SAME_ROUNDS
+
+
+@attrs.frozen
+class Verdict:
+    """What a run says of a promise; `figure` is what it is about, in words."""
+
+    promise: Promise
+    state: State
+    figure: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether it holds, as far as one run can tell."""
+        return self.state in ("holds", "within the tolerance")
+
+
+def _rows(rows: str, least: float) -> Promise:
+    return Promise(
+        f"a snapshot of {rows} rows is at least {least:g} times faster than Playwright's",
+        "snapshot",
+        f"{rows} rows",
+        "engine: computed",
+        over="playwright",
+        least=least,
+    )
+
+
+def _changed(rows: str) -> Promise:
+    return Promise(
+        f"a further snapshot after one of {rows} rows changed takes at most half of one from scratch",
+        "snapshot",
+        f"{rows} rows, one changed",
+        "engine: further",
+        over="engine: scratch",
+        least=2,
+    )
+
+
+def _tree(rows: str) -> Promise:
+    return Promise(
+        f"a snapshot by the accessibility tree of {rows} rows takes at most 1.35 times the bare tree",
+        "snapshot",
+        f"{rows} rows",
+        "engine: ax",
+        over="floor: getFullAXTree",
+        least=1 / 1.35,
+        tolerance=FEW_ROUNDS,
+    )
+
+
+def _beside_playwright(
+    what: str, case: str, variant: str, least: float, tolerance: float = SAME_ROUNDS
+) -> Promise:
+    return Promise(what, case, variant, "engine", over="playwright", least=least, tolerance=tolerance)
+
+
+def _recording(traffic: str, how: str) -> Promise:
+    return Promise(
+        f"recording ({how}) leaves at least 0.85 of the throughput: {traffic}",
+        "recorder",
+        traffic,
+        f"engine: recording, {how}",
+        over="engine",
+        least=0.85,
+    )
+
+
+def _at_most(what: str, case: str, variant: str, most: float) -> Promise:
+    return Promise(what, case, variant, "engine", most=most, tolerance=OTHER_MACHINE)
+
+
+PROMISES: tuple[Promise, ...] = (
+    Promise(
+        "a command's round trip takes at most 1.25 times that of a bare loop on trio-websocket",
+        "round_trip", "", "engine", over="floor: websocket", least=1 / 1.25,
+    ),
+    Promise(
+        "it takes Python at most 1.25 times the instructions of that loop",
+        "instructions", "round trip", "engine", over="floor: websocket", least=1 / 1.25, tolerance=0.02,
+    ),
+    Promise(
+        "ten sessions at once have at least 0.8 times the throughput of that loop",
+        "throughput", "10 sessions, 1 in flight each", "engine", over="floor: websocket", least=0.8,
+    ),
+    Promise(
+        "`import cdpengine` takes at most 1.3 times `import trio_websocket`",
+        "imports", "import", "engine", over="floor: trio_websocket", least=1 / 1.3,
+    ),
+    _rows("10", 4),
+    _rows("100", 4),
+    _rows("1,000", 4),
+    _rows("5,000", 3),
+    _changed("100"),
+    _changed("1,000"),
+    _changed("5,000"),
+    _tree("1,000"),
+    _tree("5,000"),
+    Promise(
+        "on 20,000 fragment links a snapshot is at least 20 times faster than by the accessibility tree",
+        "snapshot", "20,000 fragment links", "engine: computed", over="engine: ax", least=20,
+        over_variant="20,000 fragment links, by the accessibility tree", tolerance=OTHER_ROUNDS,
+    ),
+    Promise(
+        "Python's peak over a large tree's message is at most 1.5 times the message",
+        "snapshot", "memory over a tree of *", "engine: ax", over="floor: the message", least=1 / 1.5, tolerance=0,
+    ),
+    _beside_playwright("a click with every check is at least 5 times faster than Playwright's", "actions", "click", 5),
+    _beside_playwright("so is hovering", "actions", "hover", 5),
+    _beside_playwright(
+        "500 typed characters take at most 0.8 of Playwright's time", "actions", "type", 1 / 0.8, FEW_ROUNDS
+    ),
+    _at_most("a click takes at most 6 ms", "actions", "click", 6),
+    _at_most("hovering takes at most 6 ms", "actions", "hover", 6),
+    _at_most("filling in 500 characters takes at most 10 ms", "actions", "fill", 10),
+    Promise(
+        "a click on the twentieth tab takes at most twice that on the first",
+        "actions", "click on tab 20 of 20", "engine", over="engine", least=0.5,
+        over_variant="click on tab 1 of 20", tolerance=OTHER_ROUNDS,
+    ),
+    _at_most(
+        "a hung evaluate is given up on within 100 ms of its deadline",
+        "hung_evaluate", "given up on, after the deadline", 100,
+    ),
+    _beside_playwright(
+        "a flood of messages is read at least as fast as by Playwright", "events", "* console messages", 1, FEW_ROUNDS
+    ),
+    _beside_playwright("so is a burst of requests", "requests", "* requests", 1, FEW_ROUNDS),
+    *(
+        _recording(traffic, how)
+        for traffic in ("small replies", "20 kB of markup", "cookies and headers")
+        for how in ("plain", "zst")
+    ),
+    Promise(
+        "the proxy adds at most 0.5 ms to a round trip",
+        "proxy", "added to a round trip", "engine: through the proxy", most=0.5, tolerance=OTHER_MACHINE,
+    ),
+)  # fmt: skip
+
+
+def cases_of(promises: tuple[Promise, ...] = PROMISES) -> list[str]:
+    """Return the cases that have to be run for these, in their order."""
+    return list(dict.fromkeys(promise.case for promise in promises))
+
+
+def judge(promise: Promise, report: Report) -> Verdict:
+    """Say whether the report shows that the promise holds."""
+    found = _measurement(report, promise.case, promise.variant)
+    if found is None:
+        return Verdict(promise, "not measured", f"{promise.case} has no figure “{promise.variant}”")
+    if not promise.over:
+        return _judge_absolute(promise, found)
+    other = _measurement(report, promise.case, promise.over_variant) if promise.over_variant else found
+    ratio = None if other is None else _ratio(found, other, promise)
+    if ratio is None:
+        return Verdict(promise, "not measured", _why_not(promise, found, other))
+    return Verdict(
+        promise,
+        _state(ratio, promise.least, promise.least * (1 - promise.tolerance)),
+        f"{ratio} times better, {shown_ratio(promise.least)} promised",
+    )
+
+
+def _state(ratio: Ratio, least: float, allowed: float) -> State:
+    if ratio.low < least <= ratio.high and ratio.high - ratio.low > UNEVEN * ratio.median:
+        return "cannot be told"
+    if ratio.median >= least:
+        return "holds"
+    return "within the tolerance" if ratio.median >= allowed else "fails"
+
+
+def _judge_absolute(promise: Promise, found: Measurement) -> Verdict:
+    side = found.side(promise.side)
+    if side is None or not side.measured:
+        return Verdict(promise, "not measured", _why_not(promise, found, found))
+    value, allowed = side.median, promise.most * (1 + promise.tolerance)
+    state: State = (
+        "holds" if value <= promise.most else "within the tolerance" if value <= allowed else "fails"
+    )
+    return Verdict(promise, state, f"{shown(value)} {found.unit}, {shown(promise.most)} promised")
+
+
+def _measurement(report: Report, case: str, variant: str) -> Measurement | None:
+    return next((each for each in report.of_case(case) if fnmatchcase(each.variant, variant)), None)
+
+
+def _ratio(found: Measurement, other: Measurement, promise: Promise) -> Ratio | None:
+    if other is found:
+        return found.ratio(promise.over, promise.side)
+    ours, theirs = found.side(promise.side), other.side(promise.over)
+    if ours is None or theirs is None or not ours.measured or not theirs.measured or not ours.median:
+        return None
+    value = theirs.median / ours.median if found.less_is_better else ours.median / theirs.median
+    return Ratio(value, value, value, 1)
+
+
+def _why_not(promise: Promise, found: Measurement, other: Measurement | None) -> str:
+    for name, measurement in ((promise.side, found), (promise.over, other)):
+        side = None if measurement is None else measurement.side(name)
+        if name and side is None:
+            return f"{name} took no part"
+        if side is not None and not side.measured:
+            return f"{name} cannot: {side.cannot or 'no value'}"
+    return "a value is not above 0"
+
+
+def judge_all(report: Report, promises: tuple[Promise, ...] = PROMISES) -> list[Verdict]:
+    """Return a verdict for each promise whose case was run."""
+    ran = {case.name for case in report.cases}
+    return [judge(promise, report) for promise in promises if promise.case in ran]

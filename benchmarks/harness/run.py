@@ -1,0 +1,113 @@
+"""Running cases: one after the other, each with a deadline, and what came of each.
+
+Rule: a case that fails is named with its reason, and the others go on; what it had measured until then is kept. When
+the run ends, in whatever way, no peer, no browser and no server is left.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import attrs
+import trio
+
+import cdpengine
+from benchmarks import site
+from benchmarks.harness.bench import Bench, Case, words_of
+from benchmarks.harness.noise import bare_round_trip
+from benchmarks.harness.peers import PeerGroup
+from benchmarks.harness.report import CaseRun
+from cdpengine.browser.flags import Surroundings, command_line
+from cdpengine.nursery import open_body_nursery
+
+PATIENCE = 4.0
+"""How many times as long as it says a case may take, and never less than LEAST_PATIENCE seconds."""
+
+LEAST_PATIENCE = 90.0
+
+REST = 0.5
+"""Seconds after a case, in which what it ended is gone: that is no noise of the machine."""
+
+
+def say(text: str) -> None:
+    """Tell of the progress, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def engine_flags() -> tuple[str, ...]:
+    """Return the flags that the engine gives its browser, but for the profile and the way in: every side has these."""
+    own = ("--user-data-dir", "--remote-debugging", "about:blank")
+    line = command_line(
+        (),
+        profile=Path(),
+        headless=True,
+        transport="websocket",
+        lifeline=False,
+        surroundings=Surroundings.here(),
+    )
+    return tuple(flag for flag in line if not flag.startswith(own))
+
+
+@asynccontextmanager
+async def open_bench(
+    *, peers: Sequence[str], quick: bool, turns: int, executable: str | None = None
+) -> AsyncIterator[Bench]:
+    """Serve the pages and give a Bench; end the peers and the server with the block."""
+    program = str(cdpengine.find_browser(executable).path)
+    flags = engine_flags()
+    with site.serve() as address:
+        async with open_body_nursery() as nursery:
+            group = PeerGroup(tuple(peers), program, flags, address, nursery, say=say)
+            bench = Bench(program, flags, address, group, quick=quick, turn_count=turns, say=say)
+            try:
+                yield bench
+            finally:
+                nursery.cancel_scope.cancel()
+
+
+@attrs.frozen
+class Outcome:
+    """What came of the cases, and the bare round trips that were timed between them, in milliseconds."""
+
+    cases: tuple[CaseRun, ...]
+    bare: tuple[float, ...]
+
+
+async def run_cases(bench: Bench, cases: Sequence[Case]) -> Outcome:
+    """Run the cases one after the other."""
+    ran = []
+    bare = [bare_round_trip(bench.site)]
+    for number, case in enumerate(cases, start=1):
+        say(f"[{number}/{len(cases)}] {case.name}: {case.title}")
+        ran.append(await run_case(bench, case))
+        await trio.sleep(REST)
+        bare.append(bare_round_trip(bench.site))
+    return Outcome(tuple(ran), tuple(bare))
+
+
+async def run_case(bench: Bench, case: Case) -> CaseRun:
+    """Run one case within its deadline."""
+    planned = case.quick_seconds if bench.quick else case.seconds
+    patience = max(LEAST_PATIENCE, PATIENCE * planned)
+    bench.until = trio.current_time() + planned
+    started = time.monotonic()
+    failure = ""
+    try:
+        with trio.fail_after(patience):
+            await case.run(bench)
+    except trio.TooSlowError:
+        failure = f"did not end within {patience:g} s"
+    except Exception as error:  # noqa: BLE001 - named in the report, and the exit status says it
+        failure = words_of(error)
+        say("".join(traceback.format_exception(error)))
+    finally:
+        with trio.CancelScope(shield=True):
+            await bench.close_peers()
+    taken = time.monotonic() - started
+    say(f"    {'FAILED: ' + failure if failure else 'done'} ({taken:.1f} s)")
+    return CaseRun(case.name, case.title, taken, failure)

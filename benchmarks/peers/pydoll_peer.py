@@ -1,0 +1,132 @@
+"""pydoll: started with the engine's flags and no others, or attached to a browser that runs; over websockets."""
+
+# mypy: ignore-errors
+import contextlib
+import importlib.metadata
+from typing import ClassVar
+
+from pydoll.browser import Chrome
+from pydoll.browser.options import ChromiumOptions
+from pydoll.exceptions import PydollException
+from serve import serve
+from verbs import HANG, START_PAGE, Verbs
+
+ITS_OWN_FLAGS = {"--no-first-run", "--no-default-browser-check"}
+"""It adds these by itself, and refuses them when they are given again."""
+
+
+class Pydoll(Verbs):
+    version = importlib.metadata.version("pydoll-python")
+    attached = "websocket"
+    notes: ClassVar = {
+        "round_trip": "tab.execute_script: it has no raw call",
+        "throughput": "tab.execute_script: it has no raw call",
+        "fill": "element.insert_text, which assigns the value by script",
+        "type": "element.type_text, which clicks first",
+    }
+    lacks: ClassVar = {
+        "snapshot": "has no accessibility snapshot: there are only the protocol's own commands"
+    }
+
+    async def begin(self):
+        if self.endpoint is None:
+            self.browser, _ = await self.launched()
+        else:
+            self.browser = Chrome()
+            await self.browser.connect(self.endpoint)
+
+    async def launched(self):
+        options = ChromiumOptions()
+        options.binary_location = self.executable
+        for flag in [*self.flags, START_PAGE]:
+            if flag not in ITS_OWN_FLAGS:
+                options.add_argument(flag)
+        browser = Chrome(options=options)
+        return browser, await browser.start()
+
+    async def end(self):
+        await (self.browser.stop() if self.endpoint is None else self.browser.close())
+
+    async def fresh(self, url):
+        browser, tab = await self.launched()
+        await tab.go_to(url)
+        return browser.stop
+
+    async def new_tab(self):
+        tab = await self.browser.new_tab()
+        await tab.enable_page_events()  # or each go_to turns them on and off
+        return tab
+
+    async def go(self, tab, url):
+        await tab.go_to(url)
+
+    async def close_tab(self, tab):
+        await tab.close()
+
+    async def front(self, tab):
+        await tab.bring_to_front()
+
+    async def value(self, tab, expression):
+        reply = await tab.execute_script(expression, await_promise=True, return_by_value=True)
+        return reply["result"]["result"].get("value")
+
+    async def caller(self, tab):
+        return lambda: tab.execute_script("1")
+
+    async def part(self, tab, name):
+        return await tab.find(id=name)
+
+    async def click(self, part):
+        await part.click()
+
+    async def hover(self, part):
+        await part.hover()
+
+    async def type(self, part, text):
+        await part.type_text(text)
+
+    async def fill(self, part, text):
+        await part.insert_text(text)
+
+    @contextlib.asynccontextmanager
+    async def messages(self, tab, see):
+        def on_message(event):
+            arguments = event["params"]["args"]
+            if arguments and arguments[0].get("value") == "message":
+                see()
+
+        await tab.enable_runtime_events()
+        handler = await tab.on("Runtime.consoleAPICalled", on_message)
+        yield
+        await tab.remove_callback(handler)
+        await tab.disable_runtime_events()
+
+    @contextlib.asynccontextmanager
+    async def requests(self, tab, see):
+        sent = set()
+
+        def on_sent(event):
+            if "/n?" in event["params"]["request"]["url"]:
+                sent.add(event["params"]["requestId"])
+
+        def on_finished(event):
+            if event["params"]["requestId"] in sent:
+                see()
+
+        await tab.enable_network_events()
+        handlers = [
+            await tab.on("Network.requestWillBeSent", on_sent),
+            await tab.on("Network.loadingFinished", on_finished),
+        ]
+        yield
+        for handler in handlers:
+            await tab.remove_callback(handler)
+        await tab.disable_network_events()
+
+    async def hang(self, tab, budget, by):  # noqa: ARG002 - both ways are one here
+        with contextlib.suppress(PydollException):
+            await tab.execute_script(HANG, timeout=budget * 1000)
+        return "execute_script's timeout, which is Chrome's own"
+
+
+serve(Pydoll)

@@ -1,0 +1,74 @@
+"""A report of the benchmarks made up for tests: every kind of side, and texts that would break a page."""
+
+from __future__ import annotations
+
+from benchmarks.harness.figures import Measurement, SideFigures
+from benchmarks.harness.machine import Load, Machine
+from benchmarks.harness.report import CaseRun, PeerSaid, Report
+
+HOSTILE = 'no </td><script>alert(1)</script> | such "thing"\n\x1b[31m `here` & <b>there</b>'
+
+MACHINE = Machine(
+    system="Some Linux 1",
+    kernel="6.1",
+    architecture="x86_64",
+    processor="A Processor",
+    cores=2,
+    memory=8.0,
+    governor="",
+    browser="Chromium 1.2.3",
+    python="3.11.7",
+    engine="0.1.0",
+    packages={"trio": "0.30"},
+    tools={},
+)
+
+
+def side(name: str, *turns: float, cannot: str = "", note: str = "") -> SideFigures:
+    """Return a side of turns with one value each."""
+    return SideFigures(name, tuple((value,) for value in turns), cannot, note)
+
+
+def report(
+    *measurements: Measurement, cases: tuple[CaseRun, ...] | None = None, bare: tuple[float, ...] = (0.1,) * 5
+) -> Report:
+    """Return a report with these measurements, or with a few of each kind."""
+    taken = measurements or (
+        Measurement(
+            "click",
+            "once",
+            unit="ms",
+            sides=(
+                side("engine", 5, 5, 5),
+                side("floor: pipe", 2, 2, 2.5),
+                side("playwright", 20, 30, 40, note=HOSTILE),
+                side("pydoll", cannot=HOSTILE),
+            ),
+            reference=(3.0, 3.0, 3.1),
+        ),
+        *(
+            Measurement(
+                "rate",
+                f"{size} pages",
+                unit="pages/s",
+                size=size,
+                curve="pages by their number",
+                sides=(side("engine", 100 / size, 110 / size), side("playwright", 50 / size, 55 / size)),
+            )
+            for size in (1, 10, 50)
+        ),
+    )
+    names = dict.fromkeys(each.case for each in taken)
+    return Report(
+        began="2026-01-02 03:04 UTC",
+        command="python -m benchmarks",
+        seconds=90.0,
+        quick=False,
+        machine=MACHINE,
+        before=Load(0.1, 1.0),
+        after=Load(1.5, 1.1),
+        bare=bare,
+        peers=(PeerSaid("playwright", "1.2", "pipe"), PeerSaid("pydoll", cannot=HOSTILE)),
+        cases=tuple(CaseRun(name, name.title(), 10.0) for name in names) if cases is None else cases,
+        measurements=taken,
+    )

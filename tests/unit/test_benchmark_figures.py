@@ -1,0 +1,149 @@
+"""What is said of the turns of two sides: medians, ratios by round, quartiles, percentiles."""
+
+from __future__ import annotations
+
+import math
+import statistics
+
+import pytest
+from benchmark_reports import side
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.harness.figures import (
+    LESS_IS_BETTER,
+    Measurement,
+    Ratio,
+    SideFigures,
+    Unit,
+    quartiles,
+    ratio_of,
+    shown,
+    spread,
+    worse_end,
+)
+from benchmarks.harness.svg import LogAxis
+
+POSITIVE = st.floats(1e-3, 1e6)
+
+
+def measured(unit: Unit, slow: list[float], fast: list[float]) -> Measurement:
+    return Measurement("case", unit=unit, sides=(side("slow", *slow), side("fast", *fast)))
+
+
+def test_a_side_is_the_median_of_the_medians_of_its_turns() -> None:
+    figures = SideFigures("engine", ((1, 2, 300), (4,), (5, 7)))
+    assert list(figures.medians) == [2, 4, 6]
+    assert figures.median == 4
+
+
+@pytest.mark.parametrize(
+    "figures", [SideFigures("a"), SideFigures("a", ((),)), SideFigures("a", (), "cannot")]
+)
+def test_a_side_without_values_has_no_figure_and_no_zero(figures: SideFigures) -> None:
+    assert not figures.measured
+    assert math.isnan(figures.median)
+    assert math.isnan(Measurement("case", unit="ms", sides=(figures,)).p95("a"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "slow", "fast"),
+    [
+        ("ms", [20.0, 30.0, 40.0], [10.0, 10.0, 10.0]),
+        ("MB", [20.0, 30.0, 40.0], [10.0, 10.0, 10.0]),
+        ("instructions", [20.0, 30.0, 40.0], [10.0, 10.0, 10.0]),
+        ("calls/s", [10.0, 10.0, 10.0], [20.0, 30.0, 40.0]),
+        ("events/s", [10.0, 10.0, 10.0], [20.0, 30.0, 40.0]),
+        ("MB/s", [10.0, 10.0, 10.0], [20.0, 30.0, 40.0]),
+    ],
+)
+def test_a_ratio_above_one_is_better_whatever_the_unit(
+    unit: Unit, slow: list[float], fast: list[float]
+) -> None:
+    assert measured(unit, slow, fast).ratio("slow", "fast") == Ratio(3.0, 2.0, 4.0, 3)
+
+
+def test_a_ratio_is_of_the_same_round_and_so_free_of_what_hits_both() -> None:
+    found = measured("ms", [20, 200, 2, 40], [10, 100, 1, 20]).ratio("slow", "fast")
+    assert found == Ratio(2.0, 2.0, 2.0, 4)
+
+
+@given(st.lists(st.tuples(POSITIVE, POSITIVE), min_size=1, max_size=9))
+def test_the_other_way_round_is_one_over_it(pairs: list[tuple[float, float]]) -> None:
+    one, other = ratio_of(pairs), ratio_of([(b, a) for a, b in pairs])
+    assert one is not None
+    assert other is not None
+    assert one.low <= one.median <= one.high
+    if len(pairs) % 2:  # a median between two values is not turned over with them
+        assert one.median == pytest.approx(1 / other.median)
+
+
+@pytest.mark.parametrize("sides", [(), (side("slow", 1),), (side("slow", 1), side("fast", cannot="no"))])
+def test_no_ratio_without_both_sides(sides: tuple[SideFigures, ...]) -> None:
+    assert Measurement("case", unit="ms", sides=sides).ratio("slow", "fast") is None
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_no_ratio_of_what_is_no_amount(value: float) -> None:
+    assert measured("ms", [1.0, value], [1.0, 1.0]).ratio("slow", "fast") is None
+    assert measured("calls/s", [1.0, 1.0], [value, 1.0]).ratio("slow", "fast") is None
+
+
+def test_the_percentile_is_towards_the_bad_side() -> None:
+    values = [float(number) for number in range(1, 101)]
+    assert worse_end(values, less_is_better=True) == 95
+    assert worse_end(values, less_is_better=False) == 6
+    assert worse_end([7.0], less_is_better=True) == 7
+    assert Measurement("case", unit="ms", sides=(side("a", *values),)).p95("a") == 95
+    assert Measurement("case", unit="calls/s", sides=(side("a", *values),)).p95("a") == 6
+
+
+@pytest.mark.parametrize("values", [[3.0], [3.0, 1.0], [2.0, 1.0, 3.0]])
+def test_of_few_values_the_extremes_are_given(values: list[float]) -> None:
+    assert quartiles(values) == (min(values), max(values))
+
+
+@given(st.lists(POSITIVE, min_size=1, max_size=30))
+def test_quartiles_stay_within_the_values_and_around_the_median(values: list[float]) -> None:
+    low, high = quartiles(values)
+    assert min(values) <= low <= statistics.median(values) <= high <= max(values)
+
+
+def test_spread_is_a_part_of_the_median() -> None:
+    assert spread([10, 10, 10, 10]) == 0
+    assert spread([9, 10, 11]) == pytest.approx(0.2)
+    assert math.isnan(spread([]))
+    assert math.isnan(spread([0, 0]))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.31249, "0.312"),
+        (7.414, "7.41"),
+        (46.26, "46.3"),
+        (12_912.3, "12,900"),
+        (-2.5, "-2.50"),
+        (0.0, "0"),
+        (math.nan, "-"),
+        (math.inf, "-"),
+        (999.96, "1,000"),
+    ],
+)
+def test_three_digits_count(value: float, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_units_are_of_one_kind_or_the_other() -> None:
+    assert {"ms", "MB", "instructions"} == LESS_IS_BETTER
+
+
+@given(st.lists(POSITIVE, min_size=1, max_size=6))
+def test_an_axis_shows_all_values_between_its_ends_in_order(values: list[float]) -> None:
+    axis = LogAxis.over(values, 100.0, 900.0)
+    places = [axis.at(value) for value in sorted(values)]
+    assert places == sorted(places)
+    assert all(100 - 1e-6 <= place <= 900 + 1e-6 for place in places)
+    assert len(axis.ticks()) >= 2
+    assert axis.least <= min(values) * 1.001
+    assert axis.most >= max(values) * 0.999

@@ -1,0 +1,94 @@
+"""The command line of the benchmarks: what is asked wrongly is said, before anything is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmark_reports import report
+
+from benchmarks.__main__ import chosen_peers, command_text, main
+from benchmarks.cases import CASES
+from benchmarks.harness.installed import Kind, why_not
+from benchmarks.harness.markdown import BEGIN, END
+from benchmarks.harness.peers import PEER_NAMES
+from benchmarks.harness.report import to_json
+from benchmarks.harness.run import engine_flags
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "no case is named nothing"),
+        (["--peers", "lynx"], "no peer is named lynx"),
+        (["--turns", "0"], "from 1 on"),
+        (["--turns", "many"], "invalid int"),
+        (["--from", "/no/such/file"], "No such file"),
+    ],
+)
+def test_what_is_asked_wrongly_ends_with_two(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_peers_are_chosen_by_name_and_stand_in_the_order_of_the_report() -> None:
+    assert chosen_peers("all") == PEER_NAMES
+    assert chosen_peers("none") == ()
+    assert chosen_peers("pydoll, playwright") == ("playwright", "pydoll")
+
+
+def test_the_list_names_every_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(name in said for name in CASES)
+
+
+def test_a_case_says_who_it_is_and_what_it_takes() -> None:
+    for name, case in CASES.items():
+        assert case.name == name
+        assert case.title
+        assert 0 < case.quick_seconds <= case.seconds <= 150
+
+
+def test_the_command_is_said_without_the_paths_of_a_machine() -> None:
+    text = command_text(["click", "--json", "/some/where/out.json"])
+    assert text == "python -m benchmarks click --json out.json"
+
+
+def test_files_are_written_from_a_report_that_there_is(tmp_path: Path) -> None:
+    source, page, tables, readme = (tmp_path / name for name in ("a.json", "a.html", "a.md", "README.md"))
+    source.write_bytes(to_json(report()))
+    readme.write_text(f"above\n{BEGIN}\n{END}\nbelow\n")
+    assert main(["--from", str(source), "--html", str(page), "--markdown", str(tables)]) == 0
+    assert page.read_text().startswith("<!doctype html>")
+    assert tables.read_text().startswith("# Benchmarks")
+    assert main(["--from", str(source), "--markdown", str(readme)]) == 0
+    assert readme.read_text().startswith("above\n")
+    assert readme.read_text().endswith("below\n")
+    assert "python -m benchmarks" in readme.read_text()
+
+
+def test_a_failed_case_is_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import attrs
+
+    made = report()
+    failed = attrs.evolve(made, cases=(attrs.evolve(made.cases[0], failure="it fell"),))
+    (tmp_path / "a.json").write_bytes(to_json(failed))
+    assert main(["--from", str(tmp_path / "a.json")]) == 1
+    assert "it fell" in capsys.readouterr().err
+
+
+def test_all_sides_have_the_flags_of_the_engine_but_no_way_in_and_no_profile() -> None:
+    flags = engine_flags()
+    assert "--headless=new" in flags
+    assert not any(flag.startswith(("--user-data-dir", "--remote-debugging", "about:")) for flag in flags)
+
+
+def test_a_peer_that_is_not_there_is_named_with_what_to_do() -> None:
+    kind = Kind("serve.py", "no-such-package-of-a-peer")
+    assert "scripts/peers.sh" in why_not("lynx", kind)
+    assert "there is no" in why_not("lynx", Kind("no_such_script.py", "x"))

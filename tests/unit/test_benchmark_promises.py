@@ -1,0 +1,141 @@
+"""What is promised of the engine's speed, and what a report says of it."""
+
+from __future__ import annotations
+
+import pytest
+from benchmark_reports import report, side
+
+from benchmarks import check
+from benchmarks.cases import CASES
+from benchmarks.harness.figures import Measurement, Unit
+from benchmarks.harness.promises import PROMISES, Promise, cases_of, judge, judge_all
+from benchmarks.harness.report import CaseRun, to_json
+
+FIVE_TIMES = Promise("five times", "click", "on*", "engine", over="playwright", least=5, tolerance=0.1)
+SIX_MS = Promise("six", "click", "on*", "engine", most=6, tolerance=0.5)
+TABS = Promise("tabs", "click", "last", "engine", over="engine", over_variant="first", least=0.5, tolerance=0)
+
+
+def click(ours: float, theirs: float, unit: Unit = "ms", variant: str = "once") -> Measurement:
+    return Measurement("click", variant, unit=unit, sides=(side("engine", ours), side("playwright", theirs)))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "unit", "state"),
+    [
+        (1, 5, "ms", "holds"),
+        (1, 4.6, "ms", "within the tolerance"),
+        (1, 4.4, "ms", "fails"),
+        (5, 1, "calls/s", "holds"),
+        (1, 5, "calls/s", "fails"),
+    ],
+)
+def test_a_ratio_that_is_promised(ours: float, theirs: float, unit: Unit, state: str) -> None:
+    verdict = judge(FIVE_TIMES, report(click(ours, theirs, unit)))
+    assert verdict.state == state
+    assert verdict.kept == (state != "fails")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "state"),
+    [
+        ((5, 6, 7), "holds"),
+        ((4, 6, 9), "cannot be told"),
+        ((2, 4, 6), "cannot be told"),
+        ((20, 60, 90), "holds"),
+        ((1, 2, 4), "fails"),
+    ],
+)
+def test_rounds_that_lie_far_apart_around_what_is_promised_tell_nothing(
+    theirs: tuple[float, ...], state: str
+) -> None:
+    measured = Measurement(
+        "click", "once", unit="ms", sides=(side("engine", 1, 1, 1), side("playwright", *theirs))
+    )
+    verdict = judge(FIVE_TIMES, report(measured))
+    assert verdict.state == state
+    assert verdict.kept == (state == "holds")
+
+
+@pytest.mark.parametrize(("ours", "state"), [(6, "holds"), (8.9, "within the tolerance"), (9.1, "fails")])
+def test_a_time_that_is_promised(ours: float, state: str) -> None:
+    assert judge(SIX_MS, report(click(ours, 1))).state == state
+
+
+@pytest.mark.parametrize(("last", "state"), [(1.0, "holds"), (2.0, "holds"), (2.1, "fails")])
+def test_a_promise_over_two_figures(last: float, state: str) -> None:
+    made = report(click(last, 1, variant="last"), click(1, 1, variant="first"))
+    assert judge(TABS, made).state == state
+
+
+@pytest.mark.parametrize(
+    ("promise", "measurements", "words"),
+    [
+        (FIVE_TIMES, [], "no figure"),
+        (FIVE_TIMES, [click(1, 5, variant="off")], "no figure"),
+        (FIVE_TIMES, [Measurement("click", "once", unit="ms", sides=(side("engine", 1),))], "took no part"),
+        (
+            FIVE_TIMES,
+            [
+                Measurement(
+                    "click", "once", unit="ms", sides=(side("engine", 1), side("playwright", cannot="gone"))
+                )
+            ],
+            "playwright cannot: gone",
+        ),
+        (SIX_MS, [Measurement("click", "once", unit="ms", sides=())], "took no part"),
+        (TABS, [click(1, 1, variant="last")], "not above 0|took no part|no figure"),
+    ],
+)
+def test_what_was_not_measured_does_not_hold(
+    promise: Promise, measurements: list[Measurement], words: str
+) -> None:
+    other = Measurement("else", unit="ms", sides=())
+    verdict = judge(promise, report(other, *measurements))
+    assert verdict.state == "not measured"
+    assert not verdict.kept
+    assert any(word in verdict.figure for word in words.split("|"))
+
+
+def test_only_the_promises_of_cases_that_were_run_are_judged() -> None:
+    made = report(click(1, 5), cases=(CaseRun("click", "Click", 1.0),))
+    assert [verdict.promise for verdict in judge_all(made, (FIVE_TIMES, PROMISES[0]))] == [FIVE_TIMES]
+
+
+def test_every_promise_can_be_judged_and_is_of_a_case_that_there_is() -> None:
+    assert set(cases_of()) <= set(CASES)
+    for promise in PROMISES:
+        assert (promise.least > 0) == bool(promise.over), promise.text
+        assert promise.over or promise.most < float("inf"), promise.text
+        assert 0 <= promise.tolerance <= 1, promise.text
+    assert len({promise.text for promise in PROMISES if not promise.text.startswith("so is")}) == len(
+        [promise for promise in PROMISES if not promise.text.startswith("so is")]
+    )
+
+
+@pytest.mark.parametrize(("theirs", "status"), [(30.0, 0), (10.0, 1)])
+def test_the_check_ends_with_what_a_report_says(
+    theirs: float, status: int, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def action(variant: str) -> Measurement:
+        return Measurement(
+            "actions", variant, unit="ms", sides=(side("engine", 3), side("playwright", theirs))
+        )
+
+    variants = ("click", "hover", "type", "fill", "click on tab 20 of 20", "click on tab 1 of 20")
+    path = tmp_path_factory.mktemp("reports") / "report.json"
+    path.write_bytes(to_json(report(*(action(variant) for variant in variants))))
+    assert check.main(["--from", str(path), "actions"]) == status
+    said = capsys.readouterr().out
+    assert ("do not hold" in said) == bool(status)
+    assert "click with every check" in said
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["--turns", "0"], ["--from", "/no/such/file"]])
+def test_the_check_used_wrongly_ends_with_two(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        check.main(arguments)
+    assert ended.value.code == 2
+    assert "error:" in capsys.readouterr().err

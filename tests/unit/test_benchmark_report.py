@@ -1,0 +1,247 @@
+"""The benchmarks' report: kept as JSON, said as Markdown, drawn as a page; nothing that others say can break it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+
+import attrs
+import pytest
+from benchmark_reports import HOSTILE, report, side
+
+from benchmarks.harness.figures import Measurement
+from benchmarks.harness.machine import Load, processor_name, stolen_seconds
+from benchmarks.harness.markdown import BEGIN, END, block, in_short, put_block, safe, whole
+from benchmarks.harness.plots import page
+from benchmarks.harness.report import CaseRun, from_json, own_side, side_names, to_json
+from benchmarks.harness.svg import Point, RatioRow, curve_plot, ratio_plot, spread_out, styles
+
+VOID = {"meta", "line", "circle", "polygon", "path", "br"}
+
+
+class Checked(HTMLParser):
+    """Reads a page, and fails at an element that is not closed in its turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the base class's name
+        self.seen.add(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the base class's name
+        self.seen.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(text: str) -> Checked:
+    checked = Checked()
+    checked.feed(text)
+    checked.close()
+    assert not checked.open
+    return checked
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_comes_back_from_its_json_as_it_was() -> None:
+    assert from_json(to_json(report())) == report()
+
+
+def test_json_has_six_digits_of_each_value_and_a_line_for_each_measurement() -> None:
+    made = report(Measurement("a", unit="ms", sides=(side("engine", 1 / 3, 123456.789),)))
+    text = to_json(made)
+    assert b"0.333333]" in text
+    assert b"[123457.0]" in text
+    assert len([line for line in to_json(report()).splitlines() if b'"sides"' in line]) == 4
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b'{"began": 1}', to_json(attrs.evolve(report(), format=9))]
+)
+def test_what_is_no_report_is_refused(text: bytes) -> None:
+    with pytest.raises(ValueError, match=r"no report|format 9"):
+        from_json(text)
+
+
+# --- what a reader has to know first ------------------------------------------------------------------------------
+
+
+def test_a_quiet_run_has_no_warning() -> None:
+    assert report().warnings() == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"bare": (0.1, 0.2, 0.3)}, "bare round trip"),
+        ({"before": Load(3.0, 1.0)}, "load was 3.0"),
+        ({"after": Load(1.0, 40.0)}, "taken by others"),
+        ({"cases": (CaseRun("click", "Click", 1.0, "it fell"),)}, "click failed: it fell"),
+    ],
+)
+def test_noise_load_and_failures_are_said(changed: dict[str, object], words: str) -> None:
+    (warning,) = attrs.evolve(report(), **changed).warnings()  # type: ignore[arg-type]
+    assert words in warning
+
+
+def test_an_uneven_figure_is_named() -> None:
+    uneven = Measurement("click", "twice", unit="ms", sides=(side("engine", 1),), reference=(3, 4, 5, 3, 6))
+    warnings = " ".join(report(uneven).warnings())
+    assert "1 of 1 figures: click: twice" in warnings
+    assert "fixed piece of arithmetic" in warnings
+
+
+def test_the_side_that_others_are_compared_with() -> None:
+    both = Measurement("a", unit="ms", sides=(side("engine: scratch", 1), side("engine", 2)))
+    assert own_side(both) == "engine"
+    other = Measurement("a", unit="ms", sides=(side("engine", cannot="no"), side("engine: scratch", 2)))
+    assert own_side(other) == "engine: scratch"
+    assert own_side(Measurement("a", unit="ms", sides=(side("playwright", 1),))) == ""
+    assert side_names([report().measurements[0], both]) == [
+        "engine", "engine: scratch", "floor: pipe", "playwright", "pydoll",
+    ]  # fmt: skip
+
+
+def test_what_proc_says_of_the_machine() -> None:
+    assert processor_name("processor: 0\nmodel name\t: Some  Chip\n") == "Some Chip"
+    assert processor_name("") == ""
+    assert stolen_seconds("cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1") == 2.5
+    assert stolen_seconds("") is None
+
+
+# --- Markdown -----------------------------------------------------------------------------------------------------
+
+
+def test_every_line_of_a_table_has_its_columns_whatever_a_peer_says() -> None:
+    tables = [line for line in whole(report()).splitlines() if line.startswith("|")]
+    for line in tables:
+        assert len(re.findall(r"(?<!\\)\|", line)) in (4, 8)
+    assert "<script" not in whole(report()).replace(r"\<script", "")
+
+
+def test_the_ratio_and_the_reason_are_in_the_table() -> None:
+    text = whole(report())
+    assert "| playwright | ms | 30.0 | 40.0 | 6.00 (4.00 to 8.00) |" in text
+    assert "| pydoll |  |  |  |  | cannot: no " in text
+    assert "1.5 min" in text
+
+
+def test_safe_keeps_to_one_line_and_a_length() -> None:
+    assert "\n" not in safe(HOSTILE)
+    assert "\x1b" not in safe(HOSTILE)
+    assert len(safe("x" * 500, 100)) == 100
+
+
+def test_the_readme_has_the_ends_of_a_curve_and_what_others_took_part_in() -> None:
+    alone = Measurement("own", unit="ms", sides=(side("engine", 1), side("engine: scratch", 2)))
+    made = report(*report().measurements, alone)
+    assert [each.name for each in in_short(made)] == ["click: once", "rate: 1 pages", "rate: 50 pages"]
+    text = block(made)
+    assert text.startswith(BEGIN)
+    assert text.endswith(END)
+    assert "30.0: 6.00 (4.00 to 8.00)" in text
+    assert "by `python -m benchmarks` in 1.5 min" in text
+
+
+def test_the_block_is_replaced_and_nothing_else() -> None:
+    document = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+    once = put_block(document, block(report()))
+    assert once.startswith("before\n")
+    assert once.endswith("\nafter\n")
+    assert "old" not in once
+    assert put_block(once, block(report())) == once
+
+
+@pytest.mark.parametrize("document", ["", BEGIN, f"{END}{BEGIN}", f"{BEGIN}{END}{BEGIN}{END}"])
+def test_a_document_without_both_markers_is_refused(document: str) -> None:
+    with pytest.raises(ValueError, match="markers|two lines"):
+        put_block(document, block(report()))
+
+
+# --- the page -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_whole_needs_nothing_and_runs_nothing() -> None:
+    text = page(report(cases=None))
+    checked = read(text)
+    assert "script" not in checked.seen
+    assert not re.search(r"(src|href)=\"?(?!#)[a-z]", text)
+    assert "url(" not in text
+    assert HOSTILE.split("\n")[0] in checked.text
+    assert "6.00 (4.00 to 8.00)" in checked.text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_every_picture_has_a_title_and_a_description_of_its_own() -> None:
+    text = page(report())
+    pictures = re.findall(r"<svg .*?</svg>", text, re.DOTALL)
+    assert len(pictures) == 4  # all figures, the ratios of both cases, and the curve
+    names = []
+    for picture in pictures:
+        root = ET.fromstring(picture)
+        said = root.attrib["aria-labelledby"].split()
+        found = {each.attrib["id"]: each.text for each in root if "id" in each.attrib}
+        assert all(found[name] for name in said)
+        names += said
+    assert len(names) == len(set(names))
+
+
+def test_a_failed_case_and_one_without_figures_are_said() -> None:
+    made = report(cases=(CaseRun("click", "Click", 1.0, "it <fell>"), CaseRun("none", "None", 1.0)))
+    text = read(page(made)).text
+    assert "Failed: it <fell>" in text
+    assert "Nothing was measured." in text
+
+
+def test_ratios_are_drawn_on_both_sides_of_one() -> None:
+    first, second = (
+        report().measurements[0].ratio("playwright", "engine"),
+        report().measurements[0].ratio("floor: pipe", "engine"),
+    )
+    assert first is not None
+    assert second is not None
+    root = ET.fromstring(ratio_plot([RatioRow("a", (("playwright", first), ("floor", second)))], "t", "n"))
+    even = next(each for each in root if each.attrib.get("class") == "even")
+    square = next(each for each in root if each.tag.endswith("polygon"))
+    line = float(even.attrib["x1"])
+    assert float(square.attrib["points"].split(",")[0]) > line
+    circle = next(each for each in root if each.tag.endswith("circle"))
+    assert float(circle.attrib["cx"]) < line
+
+
+def test_a_curve_has_a_mark_at_each_point_and_a_name_at_its_end() -> None:
+    points = [Point(1, 10, 9, 11), Point(10, 100, 90, 110)]
+    root = ET.fromstring(curve_plot({"engine": points, "playwright": points}, "t", "x", "y", "n"))
+    texts = [each.text for each in root if each.tag.endswith("text")]
+    assert {"engine", "playwright"} <= set(texts)
+    assert len([each for each in root if each.tag.endswith("circle")]) == 2
+    assert len([each for each in root if each.tag.endswith("polygon")]) == 2
+
+
+def test_labels_do_not_cover_each_other() -> None:
+    placed = spread_out([10.0, 10.5, 11.0, 80.0], 13.0)
+    assert all(after - before >= 13 - 1e-9 for before, after in itertools.pairwise(placed))
+    assert placed[-1] == 80
+    assert sum(placed[:3]) == pytest.approx(31.5)  # around where they want to be
+    assert spread_out([], 13.0) == []
+
+
+def test_each_side_looks_different() -> None:
+    names = ["engine", "playwright", "puppeteer", "selenium", "nodriver", "zendriver", "pydoll"]
+    others = ["engine: scratch", "floor: websocket", "floor: socket", "floor: pipe"]
+    looks = styles([*names, *others])
+    assert len(set(looks.values())) == len(looks)
+    assert styles(["pydoll"])["pydoll"] == looks["pydoll"]
