@@ -81,9 +81,17 @@
     }
   }
 
+  const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")}`;
+
   function walk(request, start) {
     forget(request.known);
     const deadline = performance.now() + request.milliseconds;
+    const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
+    if (request.held !== null && kit === null) {
+      if (reuse.isStill(request.held, state(), deepFocus(), deadline, () => styles.sheetsDecorate(document))) {
+        return `{"number":${request.held},"same":true,"last":${last}}`;
+      }
+    }
     const names = kit === null ? null : kit();
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
     const nameOf = names === null ? (element) => element.computedName : names.nameOf;
@@ -107,7 +115,7 @@
     const parts =
       request.held === null || kit !== null || modal !== null
         ? null
-        : reuse.begin(request.held, `${ofDocument("baseURI")} ${ofDocument("designMode")}`, focused);
+        : reuse.begin(request.held, globals(), focused);
     let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
     let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
     const details = detailsFor({ extra, focused, isDisabling: () => disabling });
@@ -409,7 +417,10 @@
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return said;
-    if (reuse.saidBefore(request.held, number, said) && !framed) return `{"number":${number},"same":true,"last":${last}}`;
+    if (reuse.saidBefore(request.held, number, said) && !framed) {
+      parts.rest(state(), decorated, ownersSeen.size > 0);
+      return `{"number":${number},"same":true,"last":${last}}`;
+    }
     return `{"number":${number},${said.slice(1)}`;
   }
 

@@ -6,6 +6,9 @@
 // watches; on what nobody is told of (styles, the states of controls), which is compared, element by element; on the
 // trunk above it (`context`); and on what refers to it or what it refers to: such a part is read at every walk.
 // Whatever is not known to be harmless makes the walk read all of it.
+//
+// Where a walk said what the one before it said, the trunk is compared like a part from then on, and as long as no
+// mutation is observed, and nothing that is compared differs, the page is still, and nothing is walked (`isStill`).
 (function (dom) {
   "use strict";
 
@@ -39,6 +42,10 @@
   const RULES = "base,link,meta,style";
   const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
   // Where one child more or less changes nothing about the others but their styles.
+  const HOSTS = new Set([
+    "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
+    "nav", "p", "section", "span",
+  ]); // of HTML's own (DOM standard, attachShadow); elements whose name has a hyphen are restless anyway
   const PLAIN = new Set([
     "address", "article", "aside", "blockquote", "body", "div", "footer", "form", "header", "li", "main", "nav", "ol",
     "p", "section", "span", "tbody", "td", "ul",
@@ -72,9 +79,11 @@
   let pinned = new WeakSet(); // what refers to others, or is referred to
   let looked = new WeakSet(); // the roots that were searched for these, since something about that changed
   let lastSaid = { number: 0, said: "" };
+  let still = null; // what a page that is still is compared by
 
   function forgetAll() {
     lookAgain();
+    still = null;
     lastSaid = { number: 0, said: "" };
     observer.disconnect();
     watching = false;
@@ -92,11 +101,12 @@
 
   function spoil(part) {
     part.stale = true;
-    part.elements = part.checks = part.labels = part.captions = [];
+    part.elements = part.checks = part.hosts = part.labels = part.captions = [];
     part.holders = part.controls = part.pseudos = null;
   }
 
   function noteAll(list) {
+    if (list.length) still = null;
     records += 4 + list.length; // to be called costs as much as some records
     if (records > MOST_RECORDS || performance.now() - since > LONGEST) return forgetAll();
     for (const record of list) {
@@ -176,12 +186,13 @@
 
   // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory.
   function isSteady(part) {
-    const { checks, plain, holders, controls, pseudos } = part;
+    const { checks, plain, holders, controls, pseudos, hosts } = part;
     if (plain && !checkVisibility.call(part.root, VISIBLE)) return false;
+    for (let i = 0; i < hosts.length; i++) if (shadowRoot.call(hosts[i]) !== null) return false;
     for (let i = 0; i < checks.length; i += LENGTH) {
       const at = checks[i];
       const style = checks[i + STYLE];
-      if (style.display !== checks[i + DISPLAY] || shadowRoot.call(at) !== null) return false;
+      if (style.display !== checks[i + DISPLAY]) return false;
       if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
       const transform = checks[i + TRANSFORM];
       if (transform === null) continue; // nothing is in it
@@ -236,6 +247,26 @@
       return same;
     },
 
+    // Whether a walk would say what the walk `held` said, which is the last one. `decorates` is asked only where that
+    // was not so before: whether style sheets write something before or after elements.
+    isStill(held, state, focused, deadline, decorates) {
+      if (still === null || still.number !== held || held !== number) return false;
+      const list = observer.takeRecords();
+      if (list.length) {
+        noteAll(list);
+        return false;
+      }
+      if (still.state !== state || still.focused !== focused || ofDocument("fullscreenElement") !== null) return false;
+      if (!still.decorated && decorates()) return false;
+      const { parts } = still;
+      for (let i = 0; i < parts.length; i++) {
+        if (!isSteady(parts[i]) || ((i & 63) === 63 && performance.now() > deadline)) return false;
+      }
+      since = performance.now();
+      records = 0;
+      return true;
+    },
+
     // Begins a walk: `held` is the number of the walk whose parts the asking side has. `state` is all that counts
     // for the whole document; any difference makes the walk read everything. Null where nothing is to be kept.
     begin(held, state, focused) {
@@ -254,6 +285,7 @@
       }
       since = performance.now();
       records = 0;
+      still = null;
       const used = ++number;
       let count = 0;
 
@@ -273,6 +305,42 @@
         if (hasAttribute.call(at, "popover") || hasAttribute.call(at, "contenteditable")) return true;
         return hasAttribute.call(at, "is") || skips(style);
       }
+
+      // Takes down what of each of the part's elements is to be compared the next time.
+      // `allowed` may have the focus.
+      function compare(part, allowed = null) {
+        const [holders, controls, pseudos] = [[], [], []];
+        for (const at of part.elements) {
+          const tag = localName.call(at);
+          const style = getComputedStyle(at);
+          if (isRestless(at, tag, style) || (at === focused && at !== allowed)) part.stale = true;
+          if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) part.stale = true;
+          if (part.stale) break;
+          if (firstElementChild.call(at) !== null) {
+            holders.push(style);
+            if (style.content !== "normal") part.stale = true;
+          }
+          if (HOSTS.has(tag)) part.hosts.push(at);
+          if (CONTROLS.has(tag)) controls.push(part.checks.length, stateOf(at, tag, style));
+          const transform = firstChild.call(at) === null ? null : style.textTransform;
+          part.checks.push(at, style, style.display, part.plain ? style.visibility : sight(at, style), transform);
+          if (!part.decorated) continue;
+          for (const which of ["::before", "::after"]) {
+            const pseudo = getComputedStyle(at, which);
+            const content = pseudo.content;
+            if (content.includes("counter") || content.includes("quote")) part.stale = true;
+            pseudos.push(pseudo, `${content} ${pseudo.display}`);
+          }
+        }
+        part.elements = []; // `checks` has them
+        if (part.stale) return spoil(part);
+        if (holders.length) part.holders = holders;
+        if (controls.length) part.controls = controls;
+        if (pseudos.length) part.pseudos = pseudos;
+      }
+
+      const partsRead = []; // all parts of this walk, read or not, and the trunk
+      const trunkRead = [];
 
       const walk = {
         context: 0, // of what is being read: all that it may depend on above
@@ -298,6 +366,7 @@
             if (same && known.disabling === disabling && isSteady(known)) {
               known.used = used;
               count += known.size;
+              partsRead.push(known);
               return known;
             }
           }
@@ -307,6 +376,7 @@
             count++;
             partOf.delete(at);
             trunk.add(at);
+            trunkRead.push(at);
             return null;
           }
           count += elements.length;
@@ -317,6 +387,7 @@
             context: walk.context, decorated, disabling,
             plain: true, // has boxes as its root has them and `display` says
             checks: [], // element, style, display, visibility or sight, text-transform, ...
+            hosts: [], // elements that the page can give a shadow root
             holders: null, // the styles of what holds other elements
             controls: null, // place among the checks, state, ...
             pseudos: null, // style, content and display, ...
@@ -325,36 +396,11 @@
 
         close(part) {
           walk.inside = false;
-          const [holders, controls, pseudos] = [[], [], []];
           const shown = checkVisibility.call(part.root, VISIBLE);
           part.plain = shown && part.elements.every((at) => !BOXLESS.has(localName.call(at)));
-          for (const at of part.elements) {
-            partOf.set(at, part);
-            const tag = localName.call(at);
-            const style = getComputedStyle(at);
-            if (part.stale) continue;
-            if (isRestless(at, tag, style) || at === focused) part.stale = true;
-            if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) part.stale = true;
-            if (firstElementChild.call(at) !== null) {
-              holders.push(style);
-              if (style.content !== "normal") part.stale = true;
-            }
-            if (CONTROLS.has(tag)) controls.push(part.checks.length, stateOf(at, tag, style));
-            const transform = firstChild.call(at) === null ? null : style.textTransform;
-            part.checks.push(at, style, style.display, part.plain ? style.visibility : sight(at, style), transform);
-            if (!part.decorated) continue;
-            for (const which of ["::before", "::after"]) {
-              const pseudo = getComputedStyle(at, which);
-              const content = pseudo.content;
-              if (content.includes("counter") || content.includes("quote")) part.stale = true;
-              pseudos.push(pseudo, `${content} ${pseudo.display}`);
-            }
-          }
-          part.elements = []; // `checks` has them
-          if (part.stale) return spoil(part);
-          if (holders.length) part.holders = holders;
-          if (controls.length) part.controls = controls;
-          if (pseudos.length) part.pseudos = pseudos;
+          for (const at of part.elements) partOf.set(at, part);
+          compare(part);
+          partsRead.push(part);
         },
 
         // Ends the walk; the number that it is kept under, 0 when it is not.
@@ -364,6 +410,22 @@
             return 0;
           }
           return used;
+        },
+
+        // Says that this walk, kept under its number, said what the one before it did. `state` is all that counts
+        // besides the elements; `owning` whether some own others, which are in no part then.
+        rest(state, decorated, owning) {
+          if (owning || partsRead.some((part) => part.stale)) return;
+          for (const at of trunkRead) {
+            const tag = localName.call(at);
+            if (tag === "label" || (tag === "li" && getAttribute.call(at, "role") !== null)) return;
+          }
+          const whole = {
+            root: trunkRead[0], stale: false, elements: trunkRead, labels: [], captions: [], decorated, plain: false,
+            checks: [], hosts: [], holders: null, controls: null, pseudos: null,
+          };
+          compare(whole, focused);
+          if (!whole.stale) still = { number: used, state, focused, decorated, parts: [whole, ...partsRead] };
         },
 
         // The context of what is right in an element of the trunk.
