@@ -202,9 +202,9 @@
       for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
     }
     if (controls !== null) {
-      for (let i = 0; i < controls.length; i += 2) {
-        const at = checks[controls[i]];
-        if (stateOf(at, localName.call(at), checks[controls[i] + STYLE]) !== controls[i + 1]) return false;
+      for (let i = 0; i < controls.length; i += 3) {
+        const at = controls[i];
+        if (stateOf(checks[at], controls[i + 1], checks[at + STYLE]) !== controls[i + 2]) return false;
       }
     }
     if (pseudos !== null) {
@@ -321,7 +321,7 @@
             if (style.content !== "normal") part.stale = true;
           }
           if (HOSTS.has(tag)) part.hosts.push(at);
-          if (CONTROLS.has(tag)) controls.push(part.checks.length, stateOf(at, tag, style));
+          if (CONTROLS.has(tag)) controls.push(part.checks.length, tag, stateOf(at, tag, style));
           const transform = firstChild.call(at) === null ? null : style.textTransform;
           part.checks.push(at, style, style.display, part.plain ? style.visibility : sight(at, style), transform);
           if (!part.decorated) continue;
@@ -389,7 +389,7 @@
             checks: [], // element, style, display, visibility or sight, text-transform, ...
             hosts: [], // elements that the page can give a shadow root
             holders: null, // the styles of what holds other elements
-            controls: null, // place among the checks, state, ...
+            controls: null, // place among the checks, tag, state, ...
             pseudos: null, // style, content and display, ...
           };
         },
