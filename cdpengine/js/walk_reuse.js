@@ -1,5 +1,6 @@
 // Knows which parts of a document say the same as at the last walk, so that they need not be read again. A part of
-// walk.js, which calls it once with its ways to read the document, `dom`.
+// walk.js, which calls it once with its ways to read the document, `dom`, and `steady`
+// of walk_steady.js.
 //
 // A part is an element with at most MOST_IN_A_PART elements in it, inside of one with more; all elements that are in
 // no part are the trunk, and are read at every walk. What a part says depends on its nodes, which a MutationObserver
@@ -9,7 +10,7 @@
 //
 // Where a walk said what the one before it said, the trunk is compared like a part from then on, and as long as no
 // mutation is observed, and nothing that is compared differs, the page is still, and nothing is walked (`isStill`).
-(function (dom) {
+(function (dom, steady) {
   "use strict";
 
   const MOST_IN_A_PART = 32;
@@ -19,8 +20,6 @@
   const LONGEST_SAID = 4_000_000; // characters of an answer that are kept to be compared with the next one
   const LONGEST = 600_000; // milliseconds for which a page that nobody looks at is watched
 
-  const WITH_BOX = { contentVisibilityAuto: true };
-  const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
   const REFERRING =
     "[aria-labelledby],[aria-labeledby],[aria-describedby],[aria-owns],[aria-activedescendant],[popovertarget]," +
@@ -30,9 +29,6 @@
     "audio", "canvas", "embed", "fencedframe", "frame", "iframe", "map", "object", "slot", "svg", "table", "th", "use",
     "video",
   ]);
-  // Whether what is in these has a box is not told by `display` alone.
-  const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
-  const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
   // By these, elements refer to others, or become what others refer to.
   const REFERENCES = new Set([
     "aria-labelledby", "aria-labeledby", "aria-describedby", "aria-owns", "aria-activedescendant", "popovertarget",
@@ -40,29 +36,22 @@
   ]);
   const RULING = new Set(["base", "link", "meta", "style"]);
   const RULES = "base,link,meta,style";
-  const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
   // Where one child more or less changes nothing about the others but their styles.
-  const HOSTS = new Set([
-    "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
-    "nav", "p", "section", "span",
-  ]); // of HTML's own (DOM standard, attachShadow); elements whose name has a hyphen are restless anyway
   const PLAIN = new Set([
     "address", "article", "aside", "blockquote", "body", "div", "footer", "form", "header", "li", "main", "nav", "ol",
     "p", "section", "span", "tbody", "td", "ul",
   ]);
 
-  const [STYLE, DISPLAY, SIGHT, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5];
-
-  const { query, closedRootOf, ofDocument } = dom;
-  const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
+  const { query, closedRootOf, ofDocument, getter } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
   const firstChild = getter(Node.prototype, "firstChild");
-  const firstElementChild = getter(Element.prototype, "firstElementChild");
   const nextSibling = getter(Node.prototype, "nextSibling");
-  const { checkVisibility, hasAttribute, getAttribute } = Element.prototype;
+  const { hasAttribute, getAttribute } = Element.prototype;
   const querySelector = Element.prototype.querySelector;
+
+  const { isSteady, skips, takeDown } = steady;
 
   const observer = new MutationObserver(noteAll);
   let watching = false;
@@ -158,68 +147,6 @@
     distrusted = distrusted || why;
   }
 
-  // What can be compared only by looking. Passwords are not kept.
-  function stateOf(at, tag, style) {
-    let state = `${at.matches(":disabled")} ${at.matches(":invalid")} `;
-    if (tag === "input") {
-      const { type, validity } = at;
-      const secret = type === "password";
-      state += `${at.checked} ${at.indeterminate} ${validity.valueMissing} ${type} `;
-      if (UNTYPED.has(type)) state += at.value;
-      else state += secret ? at.value !== "" : `${style.webkitTextSecurity} ${at.value}`;
-      if (type === "file") state += Array.from(at.files, (file) => ` ${file.name}`).join("");
-    } else if (tag === "select") {
-      state += `${at.matches(":open")} ${at.selectedIndex} ${at.selectedOptions.length}`;
-    } else if (tag === "option") {
-      state += at.selected;
-    } else if (tag === "textarea") {
-      state += `${at.validity.valueMissing} ${at.value}`;
-    }
-    return state;
-  }
-
-  // The options of a closed list have no box, and are shown all the same unless their visibility says otherwise.
-  function sight(at, style) {
-    if (checkVisibility.call(at, VISIBLE)) return "shown";
-    return `${checkVisibility.call(at, WITH_BOX)} ${style.visibility}`;
-  }
-
-  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory.
-  function isSteady(part) {
-    const { checks, plain, holders, controls, pseudos, hosts } = part;
-    if (plain && !checkVisibility.call(part.root, VISIBLE)) return false;
-    for (let i = 0; i < hosts.length; i++) if (shadowRoot.call(hosts[i]) !== null) return false;
-    for (let i = 0; i < checks.length; i += LENGTH) {
-      const at = checks[i];
-      const style = checks[i + STYLE];
-      if (style.display !== checks[i + DISPLAY]) return false;
-      if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
-      const transform = checks[i + TRANSFORM];
-      if (transform === null) continue; // nothing is in it
-      if (style.textTransform !== transform || skips(style)) return false;
-    }
-    if (holders !== null) {
-      for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
-    }
-    if (controls !== null) {
-      for (let i = 0; i < controls.length; i += 3) {
-        const at = controls[i];
-        if (stateOf(checks[at], controls[i + 1], checks[at + STYLE]) !== controls[i + 2]) return false;
-      }
-    }
-    if (pseudos !== null) {
-      for (let i = 0; i < pseudos.length; i += 2) {
-        if (`${pseudos[i].content} ${pseudos[i].display}` !== pseudos[i + 1]) return false;
-      }
-    }
-    return true;
-  }
-
-  function skips(style) {
-    const skipping = style.contentVisibility;
-    return skipping !== "visible" && skipping !== "";
-  }
-
   // All elements from this one on, shadow trees and what is slotted included; null when they are more than a part has.
   function small(at) {
     const elements = [at];
@@ -306,39 +233,6 @@
         return hasAttribute.call(at, "is") || skips(style);
       }
 
-      // Takes down what of each of the part's elements is to be compared the next time.
-      // `allowed` may have the focus.
-      function compare(part, allowed = null) {
-        const [holders, controls, pseudos] = [[], [], []];
-        for (const at of part.elements) {
-          const tag = localName.call(at);
-          const style = getComputedStyle(at);
-          if (isRestless(at, tag, style) || (at === focused && at !== allowed)) part.stale = true;
-          if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) part.stale = true;
-          if (part.stale) break;
-          if (firstElementChild.call(at) !== null) {
-            holders.push(style);
-            if (style.content !== "normal") part.stale = true;
-          }
-          if (HOSTS.has(tag)) part.hosts.push(at);
-          if (CONTROLS.has(tag)) controls.push(part.checks.length, tag, stateOf(at, tag, style));
-          const transform = firstChild.call(at) === null ? null : style.textTransform;
-          part.checks.push(at, style, style.display, part.plain ? style.visibility : sight(at, style), transform);
-          if (!part.decorated) continue;
-          for (const which of ["::before", "::after"]) {
-            const pseudo = getComputedStyle(at, which);
-            const content = pseudo.content;
-            if (content.includes("counter") || content.includes("quote")) part.stale = true;
-            pseudos.push(pseudo, `${content} ${pseudo.display}`);
-          }
-        }
-        part.elements = []; // `checks` has them
-        if (part.stale) return spoil(part);
-        if (holders.length) part.holders = holders;
-        if (controls.length) part.controls = controls;
-        if (pseudos.length) part.pseudos = pseudos;
-      }
-
       const partsRead = []; // all parts of this walk, read or not, and the trunk
       const trunkRead = [];
 
@@ -385,21 +279,17 @@
             root: at, number: known !== undefined && known.root === at ? known.number : ++lastPart,
             used, stale: false, seen: 0, elements, size: elements.length, labels: [], captions: [],
             context: walk.context, decorated, disabling,
-            plain: true, // has boxes as its root has them and `display` says
-            checks: [], // element, style, display, visibility or sight, text-transform, ...
-            hosts: [], // elements that the page can give a shadow root
-            holders: null, // the styles of what holds other elements
-            controls: null, // place among the checks, tag, state, ...
-            pseudos: null, // style, content and display, ...
           };
         },
 
         close(part) {
           walk.inside = false;
-          const shown = checkVisibility.call(part.root, VISIBLE);
-          part.plain = shown && part.elements.every((at) => !BOXLESS.has(localName.call(at)));
           for (const at of part.elements) partOf.set(at, part);
-          compare(part);
+          takeDown(part, (at, tag, style) => {
+            if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) return true;
+            return at === focused || isRestless(at, tag, style);
+          });
+          if (part.stale) spoil(part);
           partsRead.push(part);
         },
 
@@ -420,12 +310,10 @@
             const tag = localName.call(at);
             if (tag === "label" || (tag === "li" && getAttribute.call(at, "role") !== null)) return;
           }
-          const whole = {
-            root: trunkRead[0], stale: false, elements: trunkRead, labels: [], captions: [], decorated, plain: false,
-            checks: [], hosts: [], holders: null, controls: null, pseudos: null,
-          };
-          compare(whole, focused);
-          if (!whole.stale) still = { number: used, state, focused, decorated, parts: [whole, ...partsRead] };
+          const whole = { root: trunkRead[0], stale: false, elements: trunkRead, decorated };
+          if (trunkRead.length) takeDown(whole, isRestless);
+          const all = trunkRead.length ? [whole, ...partsRead] : partsRead;
+          if (!whole.stale) still = { number: used, state, focused, decorated, parts: all };
         },
 
         // The context of what is right in an element of the trunk.

@@ -182,7 +182,7 @@ class _Installed(InstalledWalk):
 _Key = tuple[str, str | None]
 _remembered: WeakKeyDictionary[Session, OrderedDict[_Key, _Installed]] = WeakKeyDictionary()
 
-_PARTS = ("dom", "elements", "columns", "details", "styles", "reuse")
+_PARTS = ("dom", "elements", "columns", "details", "labels", "styles", "steady", "reuse")
 """The functions that walk.js takes, in this order: the files walk_*.js."""
 
 _OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.prototype"
