@@ -8,6 +8,7 @@ import pytest
 import trio
 from action_stage import Stage, Window, close_window, open_stage, open_window
 
+import cdpengine
 from cdpengine.browser.endpoint import resolve_endpoint
 
 
@@ -22,3 +23,11 @@ def window(shared_endpoint: str) -> Iterator[Window]:
 async def stage(window: Window) -> AsyncIterator[Stage]:
     async with open_stage(window) as opened:
         yield opened
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser, window: Window) -> cdpengine.Page:
+    """The window's page, at an empty document."""
+    page = await browser.wait_for_page(where=lambda page: page.target_id == window.target_id)
+    await page.goto("about:blank")
+    return page
