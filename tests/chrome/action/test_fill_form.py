@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ FORM = """<form>
 STATE = """[document.getElementById('name').value, notes.value, born.value, size.value, agree.checked, no.checked,
   one.value, Array.from(several.selectedOptions, each => each.value), file.files.length, files.files.length,
   rich.innerText]"""
+
+
+@pytest.fixture
+async def page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
+    """A page a test: one of them closes it."""
+    page = await browser.new_page()
+    yield page
+    if not page.closed:
+        await page.close()
 
 
 @pytest.fixture
