@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
-import trio
-from action_stage import Stage, Window, close_window, open_stage, open_window
+from action_stage import Stage, open_stage
+from kept_window import Window
 
 import cdpengine
-from cdpengine.browser.endpoint import resolve_endpoint
-
-
-@pytest.fixture(scope="module")
-def window(shared_endpoint: str) -> Iterator[Window]:
-    window = trio.run(open_window, trio.run(resolve_endpoint, shared_endpoint).ws_url)
-    yield window
-    trio.run(close_window, window)
 
 
 @pytest.fixture
@@ -26,8 +18,5 @@ async def stage(window: Window) -> AsyncIterator[Stage]:
 
 
 @pytest.fixture
-async def page(browser: cdpengine.Browser, window: Window) -> cdpengine.Page:
-    """The window's page, at an empty document."""
-    page = await browser.wait_for_page(where=lambda page: page.target_id == window.target_id)
-    await page.goto("about:blank")
-    return page
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -39,12 +38,9 @@ STATE = """[document.getElementById('name').value, notes.value, born.value, size
 
 
 @pytest.fixture
-async def page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
     """A page a test: one of them closes it."""
-    page = await browser.new_page()
-    yield page
-    if not page.closed:
-        await page.close()
+    return new_tab
 
 
 @pytest.fixture
