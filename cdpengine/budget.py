@@ -8,8 +8,8 @@ everywhere. A budget that is spent before it starts fails at once, and nothing i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 import attrs
 import trio
@@ -80,16 +80,34 @@ class Budget:
 _MOST_STEPS = 20
 
 
-@contextmanager
-def within(action: str, timeout: float) -> Iterator[Budget]:
+class _Within:
+    """What `within` returns. A class, since every action enters one: a generator costs more than the scope."""
+
+    __slots__ = ("_budget", "_scope")
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._scope = budget.scope()
+
+    def __enter__(self) -> Budget:
+        if self._budget.timeout == 0:
+            raise self._budget.exceeded()
+        self._scope.__enter__()
+        return self._budget
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        handled = bool(self._scope.__exit__(kind, error, traceback))
+        if self._scope.cancelled_caught:
+            raise self._budget.exceeded() from None
+        return handled
+
+
+def within(action: str, timeout: float) -> AbstractContextManager[Budget]:
     """Run the body under a budget; raise DeadlineExceeded when it is spent.
 
-    Cancellation from outside passes through as it is. With `timeout=0`, the body is not entered.
+    Cancellation from outside passes through as it is. With `timeout=0`, the body is not entered. The clock starts
+    now. Raises InvalidArgument for a negative or non-numeric timeout.
     """
-    budget = Budget.start(action, timeout)
-    if budget.timeout == 0:
-        raise budget.exceeded()
-    with budget.scope() as scope:
-        yield budget
-    if scope.cancelled_caught:
-        raise budget.exceeded()
+    return _Within(Budget.start(action, timeout))

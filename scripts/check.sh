@@ -7,6 +7,8 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 BIN=.venv/bin
 export PYTHONUNBUFFERED=1
+# The tests start some hundred programs: each would compile the engine anew, and each run rewrite all assertions.
+unset PYTHONDONTWRITEBYTECODE
 
 check_lint() { "$BIN/ruff" check . && "$BIN/ruff" format --check .; }
 check_types() { "$BIN/mypy"; }

@@ -42,6 +42,8 @@ DISABLED_FEATURES: dict[str, str] = {
     "MediaRouter": "no search for cast devices in the local network",
     "OptimizationHints": "no model and hint downloads",
     "DialMediaRouteProvider": "no search for cast devices in the local network",
+    "WebUIOmniboxPopup": "no page of Chrome's own behind each window's address bar: half the cost of a start",
+    "WebUIOmniboxAimPopup": "the same, for the second page there",
 }
 
 COMPUTED_ACCESSIBILITY = "ComputedAccessibilityInfo"

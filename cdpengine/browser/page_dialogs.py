@@ -12,7 +12,8 @@ import inspect
 import logging
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from types import TracebackType
 
 import attrs
 import trio
@@ -149,29 +150,13 @@ class PageDialogs:
         finally:
             self._awaited.remove(awaited)
 
-    @contextmanager
-    def reported(self, action: str) -> Iterator[None]:
+    def reported(self, action: str) -> AbstractContextManager[None]:
         """Raise DialogOpened after the body when a dialog opened in it under the policy "raise".
 
         An error of the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives
         way, because a dismissed question before leaving is what made it fail.
         """
-        with self.span() as span:
-            failed: NavigationFailed | None = None
-            try:
-                yield
-            except NavigationFailed as error:
-                if span.raising is None:
-                    raise
-                failed = error
-            except EngineError as error:
-                for opened in span.dialogs:
-                    error.add_note(f"a dialog opened meanwhile: {opened.type}")
-                raise
-        if (dialog := span.raising) is not None:
-            raise DialogOpened(
-                action=action, kind=dialog.type, text=dialog.message, dialog=dialog
-            ) from failed
+        return _Reported(self._spans, action)
 
     async def wait_for_answer(self) -> None:
         """Wait until no dialog is open. Bounded: handlers have their limit, and what ends the page ends it."""
@@ -299,3 +284,31 @@ class PageDialogs:
 async def _called(handler: DialogHandler, dialog: Dialog) -> object:
     result: object = handler(dialog)
     return await result if inspect.isawaitable(result) else result
+
+
+class _Reported:
+    """What `PageDialogs.reported` returns."""
+
+    __slots__ = ("_action", "_span", "_spans")
+
+    def __init__(self, spans: list[Span], action: str) -> None:
+        self._spans = spans
+        self._action = action
+        self._span = Span()
+
+    def __enter__(self) -> None:
+        self._spans.append(self._span)
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
+        span = self._span
+        self._spans.remove(span)
+        if error is None or isinstance(error, NavigationFailed):
+            if (dialog := span.raising) is not None:
+                raise DialogOpened(
+                    action=self._action, kind=dialog.type, text=dialog.message, dialog=dialog
+                ) from error
+        elif isinstance(error, EngineError):
+            for opened in span.dialogs:
+                error.add_note(f"a dialog opened meanwhile: {opened.type}")

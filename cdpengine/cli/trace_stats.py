@@ -17,23 +17,34 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from cdpengine.debug.figures import Counts, Durations, Figures, MethodFigures, SessionFigures
+    from cdpengine.debug.figures import (
+        ActionFigures,
+        Counts,
+        Durations,
+        Figures,
+        MethodFigures,
+        SessionFigures,
+    )
 
 PLAIN_WIDTH = 160
 _SHOWN_GAPS = 10
 
 
-@click.command(short_help="Count a recording: methods, sessions, durations, gaps.")
+@click.command(short_help="Count a recording: methods, sessions, actions, durations, gaps.")
 @file_argument
 @click.option(
-    "--top", type=click.IntRange(min=1), metavar="N", help="Only the N most frequent methods and sessions."
+    "--top",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the N most frequent methods, sessions and actions.",
 )
 @json_option
 def stats(file: Path, top: int | None, as_json: bool) -> None:
-    """Count what is in a recording, by method and by session. Memory does not grow with its length.
+    """Count what is in a recording, by method, by session and by action. Memory does not grow with its length.
 
     Durations are milliseconds from a command to its reply; p50, p95 and p99 are at most 1 % off, max is exact.
-    "open" counts commands without a reply. Bytes are those on the wire.
+    "open" counts commands without a reply, and actions without an end. Bytes are those on the wire. Actions are
+    the program's own, such as "page.click"; "refused" counts the commands sent for them that Chrome refused.
 
     \b
     Example:
@@ -58,7 +69,12 @@ def stats(file: Path, top: int | None, as_json: bool) -> None:
 def _short(figures: Figures, top: int | None) -> Figures:
     import attrs
 
-    return attrs.evolve(figures, methods=figures.methods[:top], sessions=figures.sessions[:top])
+    return attrs.evolve(
+        figures,
+        methods=figures.methods[:top],
+        sessions=figures.sessions[:top],
+        by_action=figures.by_action[:top],
+    )
 
 
 def _print(figures: Figures, top: int | None) -> None:
@@ -88,6 +104,10 @@ def _print(figures: Figures, top: int | None) -> None:
     console.print()
     console.print(_sessions(figures.sessions[:top], console))
     _print_left_out(console, len(figures.sessions), top)
+    if figures.by_action:
+        console.print()
+        console.print(_actions(figures.by_action[:top], console))
+        _print_left_out(console, len(figures.by_action), top)
 
 
 def _print_gaps(console: Console, figures: Figures) -> None:
@@ -112,14 +132,17 @@ def _print_left_out(console: Console, count: int, shown: int | None) -> None:
 _COLUMNS = ("calls", "events", "out", "in", "p50 ms", "p95 ms", "p99 ms", "max ms", "refused", "open")
 
 
-def _table(console: Console, *first: str) -> Table:
+_ACTION_COLUMNS = ("count", "p50 ms", "p95 ms", "p99 ms", "max ms", "refused", "open")
+
+
+def _table(console: Console, *first: str, columns: Sequence[str] = _COLUMNS) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD if console.is_terminal else box.ASCII2, pad_edge=False)
     for name in first:
         table.add_column(name, overflow="fold", min_width=8)
-    for name in _COLUMNS:
+    for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     return table
 
@@ -150,19 +173,37 @@ def _sessions(sessions: Sequence[SessionFigures], console: Console) -> Table:
     return table
 
 
+def _actions(actions: Sequence[ActionFigures], console: Console) -> Table:
+    from cdpengine.debug.shown import safe
+
+    table = _table(console, "action", columns=_ACTION_COLUMNS)
+    for each in actions:
+        table.add_row(
+            safe(each.name),
+            _count(each.count),
+            *_times(each.durations),
+            _count(each.refused),
+            _count(each.unended),
+        )
+    return table
+
+
 def _cells(counts: Counts, durations: Durations | None) -> list[str]:
-    times = ["", "", "", ""]
-    if durations is not None:
-        times = [f"{value:,.1f}" for value in (durations.p50, durations.p95, durations.p99, durations.most)]
     return [
         _count(counts.calls),
         _count(counts.events),
         _bytes(counts.bytes_out) if counts.bytes_out else "",
         _bytes(counts.bytes_in) if counts.bytes_in else "",
-        *times,
+        *_times(durations),
         _count(counts.errors),
         _count(counts.unanswered),
     ]
+
+
+def _times(durations: Durations | None) -> list[str]:
+    if durations is None:
+        return ["", "", "", ""]
+    return [f"{value:,.1f}" for value in (durations.p50, durations.p95, durations.p99, durations.most)]
 
 
 def _count(count: int) -> str:

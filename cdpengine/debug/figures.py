@@ -16,7 +16,7 @@ from cdpengine.debug.recording import Line
 from cdpengine.debug.whereabouts import Directory
 
 MOST_ROWS = 2_000
-"""Methods, and sessions, that are counted by themselves."""
+"""Methods, sessions and kinds of actions that are counted by themselves, and actions under way."""
 
 OTHERS = "(others)"
 UNKNOWN = "(unknown call)"
@@ -71,6 +71,21 @@ class SessionFigures:
     durations: Durations | None
 
 
+@attrs.frozen(kw_only=True)
+class ActionFigures:
+    """One kind of action of the program's own, such as "page.click", whatever it was done to.
+
+    `count` began and `unended` of them have no end in the recording; `refused` is how many of the commands sent
+    for them Chrome refused; `durations` are those of whole actions, None where none ended.
+    """
+
+    name: str
+    count: int
+    unended: int
+    refused: int
+    durations: Durations | None
+
+
 @attrs.frozen
 class Gap:
     """Lines that are not in the file. `t` is where, in seconds; `told`: the recorder itself told of the loss."""
@@ -97,6 +112,15 @@ class Figures:
     gaps: tuple[Gap, ...]
     methods: tuple[MethodFigures, ...]
     sessions: tuple[SessionFigures, ...]
+    by_action: tuple[ActionFigures, ...]
+
+
+@attrs.define
+class _ActionRow:
+    count: int = 0
+    ended: int = 0
+    refused: int = 0
+    durations: Quantiles = attrs.Factory(Quantiles)
 
 
 @attrs.define
@@ -134,6 +158,8 @@ class Tally:
         self._strays = 0
         self._stray_bytes = [0, 0]
         self._actions = 0
+        self._by_action: dict[str, _ActionRow] = {}
+        self._under_way: dict[int, _ActionRow] = {}
         self._second = 0
         self._in_second = 0
         self._busiest = (0, 0)
@@ -207,7 +233,18 @@ class Tally:
             gaps=tuple(self._gaps),
             methods=methods,
             sessions=tuple(self._session_figures()),
+            by_action=tuple(self._action_figures()),
         )
+
+    def _action_figures(self) -> Iterator[ActionFigures]:
+        for name, row in sorted(self._by_action.items(), key=lambda item: (-item[1].count, item[0])):
+            yield ActionFigures(
+                name=name,
+                count=row.count,
+                unended=row.count - row.ended,
+                refused=row.refused,
+                durations=_durations(row.durations),
+            )
 
     def _session_figures(self) -> Iterator[SessionFigures]:
         for key, row in sorted(self._sessions.items(), key=_by_count):
@@ -231,13 +268,19 @@ class Tally:
             each.known_replies += line.m != ""
             if line.ms is not None:
                 each.durations.add(line.ms)
+        if line.k == "error" and (action := self._under_way.get(line.span)) is not None:
+            action.refused += 1
 
     def _other(self, line: Line) -> None:
         match line.k:
             case "target":
                 self._directory.learn(line)
             case "span":
-                self._actions += 1
+                self._action(line)
+            case "span-end":
+                if (ended := self._under_way.pop(line.span, None)) is not None:
+                    ended.ended += 1
+                    ended.durations.add(line.ms or 0.0)
             case "stray":
                 self._strays += 1
                 self._stray_bytes[line.d == "<"] += line.z
@@ -246,6 +289,17 @@ class Tally:
                 self._gap(line.t, line.count, told=True)
             case _:
                 pass
+
+    def _action(self, line: Line) -> None:
+        self._actions += 1
+        name = line.name.partition(" ")[0]
+        if name not in self._by_action and len(self._by_action) >= MOST_ROWS:
+            name = OTHERS
+        row = self._by_action.setdefault(name, _ActionRow())
+        row.count += 1
+        self._under_way[line.span] = row
+        if len(self._under_way) > MOST_ROWS:
+            del self._under_way[next(iter(self._under_way))]
 
     def _rows(self, line: Line) -> tuple[_Row, _Row]:
         method = line.m or UNKNOWN

@@ -1,9 +1,9 @@
 """Recorder: writes the traffic of a browser's connections to a file while a block runs.
 
-Rule: the engine's tasks only put messages into a queue. A thread hands them over, some hundred at a time, to a
-process (`debug/writer.py`) that redacts, compresses and writes them. When that cannot keep up, the queue is
-bounded: what does not fit is counted and told of in the file, never waited for. What is in the file can be read up
-to its last line, however the program ends; what was handed over is written even when the program is killed.
+Rule: the engine's tasks only hand messages over (`debug/handover.py`), some hundred at a time, to a process
+(`debug/writer.py`) that redacts, compresses and writes them. When that cannot keep up, what waits is bounded: what
+does not fit is counted and told of in the file, never waited for. What is in the file can be read up to its last
+line, however the program ends; what was handed over is written even when the program is killed.
 """
 
 from __future__ import annotations
@@ -11,21 +11,18 @@ from __future__ import annotations
 import datetime as dt
 import os
 import re
-import subprocess
-import sys
-import threading
-from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import trio
 
+from cdpengine.debug.handover import TOO_SLOW, Handover
 from cdpengine.debug.recording import Header
 from cdpengine.debug.redact import Redactor
-from cdpengine.debug.writer import PROGRAM, Batch, Beginning, End, Item, Lost, Message, SpanEnd, framed
+from cdpengine.debug.writer import Beginning, End, Lost, Message, SpanEnd
 from cdpengine.errors import InvalidArgument, RecordingFailed
 from cdpengine.wire.tap import Span, Tap, Traffic
 
@@ -39,25 +36,8 @@ LIMIT = 262_144
 QUEUED = 64_000_000
 """Bytes that may wait to be written. A message that does not fit is lost, and counted."""
 
-_GATHER_SECONDS = 0.05
-"""How long messages gather before they are handed over, when they are few."""
-
-_TOGETHER_BYTES = 1 << 18
-"""Bytes of messages that are handed over at once: few enough to stay in the processor's cache on their way."""
-
-_PIPE_BYTES = 1 << 20
-"""What may lie in the pipe to the process, where the system allows it: the thread need not wake up as often."""
-
-_PATIENCE = 10.0
-"""Seconds that the rest may take at the end without any of it being taken."""
-
 _CLOSE_SECONDS = 60.0
 """Seconds that the rest may take at the end in any case."""
-
-_TOO_SLOW = "the disk did not take it in time"
-
-_HOME = str(Path(__file__).resolve().parents[2])
-"""Where the package is."""
 
 _Known = tuple[str, str, str, str, str]
 
@@ -74,10 +54,7 @@ class RecorderStatistics:
 
 
 class Recorder:
-    """A watcher of the tap that writes a recording. Made by `record`; `path` is where it writes.
-
-    `failure` says why writing failed, None while it has not.
-    """
+    """A watcher of the tap that writes a recording. Made by `record`; `path` is where it writes."""
 
     def __init__(
         self,
@@ -90,17 +67,10 @@ class Recorder:
         known: Iterable[_Known] = (),
     ) -> None:
         self.path = path
-        self.failure: str | None = None
         self._most_queued = queued
-        self._queue: deque[Item] = deque()
-        self._ending = False
-        self._wake = threading.Event()
-        self._woken_at = 0
         self._messages = 0
         self._lost = 0
         self._told_lost = 0
-        self._bytes_in = 0  # changed by the engine's thread only
-        self._bytes_out = 0  # changed by the handing thread only
         self._began = trio.current_time()
         header = Header(
             started=dt.datetime.now(dt.UTC).isoformat(timespec="microseconds"),
@@ -111,7 +81,7 @@ class Recorder:
             pid=os.getpid(),
         )
         patterns = () if redactor is None else redactor.patterns
-        self._beginning = Beginning(
+        beginning = Beginning(
             header=header,
             known=list(known),
             compressed=path.suffix == ".zst",
@@ -128,50 +98,49 @@ class Recorder:
                 what="recording", given=str(path), expected=f"a file that can be written ({error.strerror})"
             ) from None
         self._written = 0
-        self._child: subprocess.Popen[bytes] | None = None
-        self._thread = threading.Thread(target=self._run, name=f"recorder {path.name}", daemon=True)
+        self._handover = Handover(beginning, self._file, path.name)
+
+    @property
+    def failure(self) -> str | None:
+        """Why writing failed, None while it has not."""
+        return self._handover.failure
 
     def __call__(self, traffic: Traffic) -> None:
         """Take one message."""
-        message = traffic.message
+        message, time, handover = traffic.message, traffic.time, self._handover
         size = len(message)
-        if self._bytes_in - self._bytes_out + size > self._most_queued or self.failure is not None:
+        if handover.waiting + size > self._most_queued or handover.failure is not None:
             self._lost += 1
             return
         if self._lost != self._told_lost:
-            self._tell_lost(traffic.time)
+            self._tell_lost(time)
         self._messages += 1
-        self._bytes_in += size
-        if self._bytes_in - self._woken_at > _TOGETHER_BYTES:
-            self._woken_at = self._bytes_in
-            self._wake.set()
         span = traffic.span
         sent = traffic.direction == "sent"
         if span is None:
-            self._queue.append(Message(traffic.time, sent, traffic.connection, message))
+            handover.put(Message(time, sent, traffic.connection, message), size, time)
         else:
-            self._queue.append(
-                Message(traffic.time, sent, traffic.connection, message, span.number, span.name)
-            )
+            item = Message(time, sent, traffic.connection, message, span.number, span.name)
+            handover.put(item, size, time)
 
     def span_ended(self, span: Span, time: float) -> None:
         """Take the end of an action."""
         if self.failure is None:
-            self._queue.append(SpanEnd(time, span.number, span.began))
+            self._handover.put(SpanEnd(time, span.number, span.began), 0, time)
 
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""
         return RecorderStatistics(
             messages=self._messages,
             lost=self._lost,
-            bytes=self._bytes_in,
-            queued=self._bytes_in - self._bytes_out,
+            bytes=self._handover.bytes_in,
+            queued=self._handover.waiting,
             written=self._size(),
         )
 
     def start(self) -> None:
         """Start writing: the process for that is started by a thread, and messages wait for it."""
-        self._thread.start()
+        self._handover.start()
 
     def finish(self, time: float) -> None:
         """Have everything written, and the process ended. Blocks: to be called in a thread of its own.
@@ -180,102 +149,17 @@ class Recorder:
         """
         if self._lost != self._told_lost:
             self._tell_lost(time)
-        self._queue.append(End(time))
-        self._ending = True
-        self._wake.set()
-        done = -1
-        while self._thread.is_alive() and done != self._bytes_out:
-            done = self._bytes_out
-            self._thread.join(_PATIENCE)
-        if self._thread.is_alive():
-            self.failure = _TOO_SLOW
-            if self._child is not None:
-                self._child.kill()
-            self._thread.join(_PATIENCE)
+        self._handover.finish(End(time))
         self._written = self._size()
         file, self._file = self._file, -1
         os.close(file)
 
     def _tell_lost(self, time: float) -> None:
-        self._queue.append(Lost(time, self._lost - self._told_lost))
+        self._handover.put(Lost(time, self._lost - self._told_lost), 0, time)
         self._told_lost = self._lost
 
     def _size(self) -> int:
         return self._written if self._file < 0 else os.fstat(self._file).st_size
-
-    # --- the thread ----------------------------------------------------------------------------------------
-
-    def _run(self) -> None:
-        try:
-            child = self._child = _start_writer(self._file)
-        except OSError as error:
-            self.failure = f"the process that writes it could not be started ({error.strerror or error})"
-            return
-        assert child.stdin is not None
-        assert child.stderr is not None
-        ended = False
-        with child.stdin as pipe, child.stderr:
-            try:
-                _write_all(pipe.fileno(), framed(self._beginning))
-                while not ended:
-                    # A pause, not a wait for the next message: a thread that woke for each would take the
-                    # interpreter from the engine as often.
-                    self._wake.wait(_GATHER_SECONDS)
-                    self._wake.clear()
-                    ended = self._ending
-                    while self._hand_over(pipe.fileno()):
-                        pass
-                pipe.close()
-            except OSError:
-                pass  # the process is gone; it says why
-            reason = child.stderr.read().decode("utf-8", "replace").strip()
-            status = child.wait()
-        if status:
-            self.failure = self.failure or reason or f"the process that writes it ended with status {status}"
-
-    def _hand_over(self, pipe: int) -> bool:
-        """Hand over what waits, but not too much at a time. Return whether there was anything."""
-        items: list[Item] = []
-        size = 0
-        queue = self._queue
-        while queue and size < _TOGETHER_BYTES:
-            item = queue.popleft()
-            items.append(item)
-            size += len(item.message) if isinstance(item, Message) else 0
-        if items:
-            _write_all(pipe, framed(Batch(items, not queue)))
-            self._bytes_out += size
-        return bool(items)
-
-
-def _start_writer(file: int) -> subprocess.Popen[bytes]:
-    if not sys.executable or getattr(sys, "frozen", False):
-        raise OSError("there is no Python interpreter to run it")
-    child = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", PROGRAM, *map(os.path.abspath, sys.path), _HOME],
-        stdin=subprocess.PIPE,
-        stdout=file,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        # A Ctrl-C in the terminal is not for it: it ends when its input does. (Not a session of its own: to Linux
-        # that is a claim to as much of the processors as the program has, however nice the process is.)
-        process_group=None if sys.platform == "win32" else 0,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-    )
-    if sys.platform == "linux":
-        import fcntl
-
-        assert child.stdin is not None
-        with suppress(OSError):  # more than this system allows: then it goes in smaller pieces
-            fcntl.fcntl(child.stdin.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    return child
-
-
-def _write_all(pipe: int, pieces: tuple[bytes, bytes]) -> None:
-    for data in pieces:
-        done = os.write(pipe, data)
-        while done < len(data):
-            done += os.write(pipe, memoryview(data)[done:])
 
 
 # --- around a browser ----------------------------------------------------------------------------------------
@@ -365,7 +249,7 @@ async def _recording(
         with trio.move_on_after(_CLOSE_SECONDS, shield=True) as closing:
             await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
     if closing.cancelled_caught or recorder.failure is not None:
-        raise RecordingFailed(path=str(path), reason=recorder.failure or _TOO_SLOW)
+        raise RecordingFailed(path=str(path), reason=recorder.failure or TOO_SLOW)
 
 
 def _known(connections: Iterable[Connection]) -> Iterator[_Known]:

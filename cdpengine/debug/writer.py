@@ -14,16 +14,15 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import msgspec
 
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
 from cdpengine.debug.redact import Redactor
-from cdpengine.wire.tap import Span, Traffic
 
 PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from cdpengine.debug.writer import main; main()"
 """What the process is started with; its arguments are where modules are looked for."""
@@ -128,19 +127,26 @@ def write_recording(source: IO[bytes], file: IO[bytes]) -> None:
     stream.close()
 
 
-def _lines(maker: LineMaker, items: Iterable[Item]) -> Iterator[bytes]:
+def _lines(maker: LineMaker, items: Sequence[Item]) -> list[bytes]:
+    messages = [(item.connection, _raw(item.message)) for item in items if type(item) is Message]
+    sifted = zip(messages, maker.sift(messages), strict=True)
+    lines: list[bytes] = []
     for item in items:
         match item:
             case Message():
-                span = Span(item.span, item.name) if item.span else None
-                direction: Literal["sent", "received"] = "sent" if item.sent else "received"
-                yield from maker.lines(Traffic(item.time, direction, item.connection, item.message, span))
+                (connection, raw), seen = next(sifted)
+                maker.add(lines, raw, item.time, item.sent, connection, item.span, item.name, seen)
             case SpanEnd():
-                yield maker.span_ended(item.time, item.span, item.began)
+                lines.append(maker.span_ended(item.time, item.span, item.began))
             case Lost():
-                yield maker.lost(item.time, item.count)
+                lines.append(maker.lost(item.time, item.count))
             case End():
-                yield maker.end(item.time)
+                lines.append(maker.end(item.time))
+    return lines
+
+
+def _raw(message: bytes | str) -> bytes:
+    return message.encode("utf-8", "surrogatepass") if isinstance(message, str) else message
 
 
 def _frames(source: IO[bytes]) -> Iterator[bytes]:

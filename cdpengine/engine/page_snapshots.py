@@ -9,8 +9,6 @@ from __future__ import annotations
 import time
 from typing import get_args
 
-import attrs
-
 from cdpengine.browser.frames import Frame
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.scopes import FrameTarget, find_frame, find_root
@@ -87,7 +85,7 @@ class PageSnapshots(PageBase):
         started = time.perf_counter()
         async with self._action("snapshot", timeout) as budget:
             while True:
-                scope = attrs.evolve(await self._scope(options, source, frame, root), fresh=fresh)
+                scope = await self._scope(options, source, frame, root, fresh=fresh)
                 budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
                 seconds = budget.remaining() * (1 - _GRAFTING)
                 captured = await capture(self._target, self._worlds, scope, seconds)
@@ -99,7 +97,13 @@ class PageSnapshots(PageBase):
             )
 
     async def _scope(
-        self, options: SnapshotOptions, source: Source | None, frame: FrameTarget | None, root: Target | None
+        self,
+        options: SnapshotOptions,
+        source: Source | None,
+        frame: FrameTarget | None,
+        root: Target | None,
+        *,
+        fresh: bool = False,
     ) -> Scope:
         chosen = self._target.frames.main
         if frame is not None:
@@ -117,6 +121,7 @@ class PageSnapshots(PageBase):
             raw=options.mode in AX_MODES,
             boxes=options.max_chars is not None or options.max_tokens is not None,
             pointer=options.mode == "ai",
+            fresh=fresh,
         )
 
     def _frame_of_root(self, frame_id: str, asked: FrameTarget | None, chosen: Frame) -> Frame:

@@ -27,14 +27,20 @@ async def told_unresponsive(page: PageTarget) -> AsyncIterator[None]:
     try:
         yield
     except DeadlineExceeded as late:
-        silence = 0.0 if late.timeout == 0 else await _silence(page)
-        if not silence:
+        if (told := await unresponsive(page, late)) is None:
             raise
-        waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
-        steps = (*late.steps, *(waits if page.navigation.under_way else ()))
-        unresponsive = PageUnresponsive(late.action, late.timeout, steps, silence)
-        logger.warning("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
-        raise unresponsive from late
+        raise told from late
+
+
+async def unresponsive(page: PageTarget, late: DeadlineExceeded) -> PageUnresponsive | None:
+    """Return what to raise in place of an error that came at a deadline; None where the page does answer."""
+    silence = 0.0 if late.timeout == 0 else await _silence(page)
+    if not silence:
+        return None
+    waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
+    steps = (*late.steps, *(waits if page.navigation.under_way else ()))
+    logger.warning("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
+    return PageUnresponsive(late.action, late.timeout, steps, silence)
 
 
 async def _silence(page: PageTarget) -> float:

@@ -14,7 +14,7 @@
 //   { do: "document" }         the document
 //   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
-(function (kit, tables, makeDom, makeElements, makeColumns, makeDetails, makeStyles, makeReuse) {
+(function (kit, tables, makeDom, makeElements, makeColumns, makeDetails, makeLabels, makeStyles, makeSteady, makeReuse) {
   "use strict";
 
   const INLINE = 1; // folded, and its text goes on in the sentence around it
@@ -31,17 +31,7 @@
 
   const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
 
-  // Nothing below these is shown; of the first ones, not even they are.
-  const UNSEEN = new Set([
-    "head", "script", "style", "template", "noscript", "link", "meta", "datalist", "title", "rt", "rp",
-  ]);
-  const EMPTY = new Set([
-    "input", "textarea", "iframe", "frame", "video", "audio", "option", "meter", "progress", "img", "embed", "br",
-  ]);
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
-  const NATIVE = new Set([
-    "button", "input", "select", "textarea", "option", "optgroup", "fieldset", "dialog", "summary",
-  ]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
   const MATHML = "http://www.w3.org/1998/Math/MathML";
@@ -50,19 +40,18 @@
   const bits = new Map(Object.entries(tables.bits));
   const numbers = new WeakMap();
   const kept = new Map(); // number -> element, until its number is known by other means
-  const captions = new WeakMap(); // element -> number
   let last = 0;
-  let lastCaption = 0;
 
   const dom = makeDom();
   const { flatParent, read, byId, query, ofDocument, getAttribute, closedRoots } = dom;
   const { nextSibling, getRootNode, contains, deepFocus, topModal } = dom;
   const elements = makeElements(dom);
-  const { sureRole, namelessRole, picksDate, mayHideShadow, shownWithoutBox } = elements;
+  const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
   const detailsFor = makeDetails(dom);
+  const labelsFor = makeLabels(dom, elements);
   const styles = makeStyles(dom);
-  const reuse = makeReuse(dom);
+  const reuse = makeReuse(dom, makeSteady(dom));
 
   function numberOf(element) {
     let number = numbers.get(element);
@@ -81,20 +70,26 @@
     }
   }
 
+  const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")}`;
+
   function walk(request, start) {
     forget(request.known);
     const deadline = performance.now() + request.milliseconds;
+    const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
+    if (request.held !== null && kit === null) {
+      if (reuse.isStill(request.held, state(), deepFocus(), deadline, () => styles.sheetsDecorate(document))) {
+        return `{"number":${request.held},"same":true,"last":${last}}`;
+      }
+    }
     const names = kit === null ? null : kit();
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
     const nameOf = names === null ? (element) => element.computedName : names.nameOf;
 
     const { columns, roleNumber, row, addText, addEdge, extra, noteBox, shorten } = makeColumns();
-    const labels = []; // caption number, name, ...
+    const { labels, captionOf, controls, captionNumber, noteLabels, nameCaptions } = labelsFor();
     let seen = 0;
     let cut = false;
     let framed = false; // there is what may hold a document of its own
-    const captionOf = []; // label, control, ...: asked of the label, for a control looks through the whole document
-    const controls = new Map(); // control -> name
 
     let styled = null; // whose style the next two are of
     let transform = "none";
@@ -107,7 +102,7 @@
     const parts =
       request.held === null || kit !== null || modal !== null
         ? null
-        : reuse.begin(request.held, `${ofDocument("baseURI")} ${ofDocument("designMode")}`, focused);
+        : reuse.begin(request.held, globals(), focused);
     let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
     let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
     const details = detailsFor({ extra, focused, isDisabling: () => disabling });
@@ -122,30 +117,6 @@
           const target = byId(root, id);
           if (target && target !== each && !owned.has(target) && !contains.call(target, each)) owned.set(target, each);
         }
-      }
-    }
-
-    function captionNumber(element) {
-      let number = captions.get(element);
-      if (number === undefined) captions.set(element, (number = ++lastCaption));
-      return number;
-    }
-
-    function noteLabels(at, tag, name, attributed) {
-      const by = attributed ? at.getAttribute("aria-labelledby") : null;
-      if (by !== null) {
-        const root = at.getRootNode();
-        for (const id of by.split(/\s+/)) {
-          const label = byId(root, id);
-          if (label) labels.push(captionNumber(label), name);
-        }
-      } else if (tag === "table") {
-        if (at.caption) labels.push(captionNumber(at.caption), name);
-      } else if (tag === "fieldset") {
-        const legend = at.querySelector(":scope > legend");
-        if (legend) labels.push(captionNumber(legend), name);
-      } else if (NATIVE.has(tag) && !picksDate(at, tag)) {
-        controls.set(at, name);
       }
     }
 
@@ -393,10 +364,7 @@
       reuse.forgetAll();
       return walk({ ...request, held: null }, start);
     }
-    for (let i = 0; i < captionOf.length; i += 2) {
-      const name = controls.get(captionOf[i + 1]);
-      if (name !== undefined) labels.push(captionNumber(captionOf[i]), name);
-    }
+    nameCaptions();
     const said = JSON.stringify({
       url: ofDocument("URL"),
       title: ofDocument("title"),
@@ -409,7 +377,10 @@
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return said;
-    if (reuse.saidBefore(request.held, number, said) && !framed) return `{"number":${number},"same":true,"last":${last}}`;
+    if (reuse.saidBefore(request.held, number, said) && !framed) {
+      parts.rest(state(), decorated, ownersSeen.size > 0);
+      return `{"number":${number},"same":true,"last":${last}}`;
+    }
     return `{"number":${number},${said.slice(1)}`;
   }
 

@@ -67,6 +67,6 @@
 
   return {
     flatParent, read, byId, query, ofRoot, ofDocument, getAttribute, isEditingHost, closedRoots, closedRootOf, nextSibling,
-    getRootNode, contains, deepFocus, topModal,
+    getRootNode, contains, deepFocus, topModal, getter,
   };
 })

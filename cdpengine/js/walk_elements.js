@@ -3,6 +3,14 @@
 (function (dom) {
   "use strict";
 
+  // Nothing below these is shown; of the first ones, not even they are.
+  const UNSEEN = new Set([
+    "head", "script", "style", "template", "noscript", "link", "meta", "datalist", "title", "rt", "rp",
+  ]);
+  const EMPTY = new Set([
+    "input", "textarea", "iframe", "frame", "video", "audio", "option", "meter", "progress", "img", "embed", "br",
+  ]);
+
   const SURE_OF_INPUT = { checkbox: "checkbox", radio: "radio", range: "slider", number: "spinbutton" };
   const ROLE_OF_TAG = {
     abbr: "Abbr", audio: "Audio", br: "LineBreak", canvas: "Canvas", details: "Details", dl: "DescriptionList",
@@ -95,7 +103,7 @@
   const picksDate = (at, tag) => tag === "input" && ROLE_OF_INPUT[at.type] !== undefined;
 
   return {
-    sureRole, namelessRole, picksDate, mayHideShadow, shownWithoutBox, isBlock, saysJust, isFocusable, hasNameAttribute,
-    isPointer,
+    UNSEEN, EMPTY, sureRole, namelessRole, picksDate, mayHideShadow, shownWithoutBox, isBlock, saysJust, isFocusable,
+    hasNameAttribute, isPointer,
   };
 })

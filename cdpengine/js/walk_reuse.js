@@ -1,12 +1,16 @@
 // Knows which parts of a document say the same as at the last walk, so that they need not be read again. A part of
-// walk.js, which calls it once with its ways to read the document, `dom`.
+// walk.js, which calls it once with its ways to read the document, `dom`, and `steady`
+// of walk_steady.js.
 //
 // A part is an element with at most MOST_IN_A_PART elements in it, inside of one with more; all elements that are in
 // no part are the trunk, and are read at every walk. What a part says depends on its nodes, which a MutationObserver
 // watches; on what nobody is told of (styles, the states of controls), which is compared, element by element; on the
 // trunk above it (`context`); and on what refers to it or what it refers to: such a part is read at every walk.
 // Whatever is not known to be harmless makes the walk read all of it.
-(function (dom) {
+//
+// Where a walk said what the one before it said, the trunk is compared like a part from then on, and as long as no
+// mutation is observed, and nothing that is compared differs, the page is still, and nothing is walked (`isStill`).
+(function (dom, steady) {
   "use strict";
 
   const MOST_IN_A_PART = 32;
@@ -16,8 +20,6 @@
   const LONGEST_SAID = 4_000_000; // characters of an answer that are kept to be compared with the next one
   const LONGEST = 600_000; // milliseconds for which a page that nobody looks at is watched
 
-  const WITH_BOX = { contentVisibilityAuto: true };
-  const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
   const REFERRING =
     "[aria-labelledby],[aria-labeledby],[aria-describedby],[aria-owns],[aria-activedescendant],[popovertarget]," +
@@ -27,9 +29,6 @@
     "audio", "canvas", "embed", "fencedframe", "frame", "iframe", "map", "object", "slot", "svg", "table", "th", "use",
     "video",
   ]);
-  // Whether what is in these has a box is not told by `display` alone.
-  const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
-  const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
   // By these, elements refer to others, or become what others refer to.
   const REFERENCES = new Set([
     "aria-labelledby", "aria-labeledby", "aria-describedby", "aria-owns", "aria-activedescendant", "popovertarget",
@@ -37,25 +36,22 @@
   ]);
   const RULING = new Set(["base", "link", "meta", "style"]);
   const RULES = "base,link,meta,style";
-  const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
   // Where one child more or less changes nothing about the others but their styles.
   const PLAIN = new Set([
     "address", "article", "aside", "blockquote", "body", "div", "footer", "form", "header", "li", "main", "nav", "ol",
     "p", "section", "span", "tbody", "td", "ul",
   ]);
 
-  const [STYLE, DISPLAY, SIGHT, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5];
-
-  const { query, closedRootOf, ofDocument } = dom;
-  const getter = (prototype, key) => Object.getOwnPropertyDescriptor(prototype, key).get;
+  const { query, closedRootOf, ofDocument, getter } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
   const firstChild = getter(Node.prototype, "firstChild");
-  const firstElementChild = getter(Element.prototype, "firstElementChild");
   const nextSibling = getter(Node.prototype, "nextSibling");
-  const { checkVisibility, hasAttribute, getAttribute } = Element.prototype;
+  const { hasAttribute, getAttribute } = Element.prototype;
   const querySelector = Element.prototype.querySelector;
+
+  const { isSteady, skips, takeDown } = steady;
 
   const observer = new MutationObserver(noteAll);
   let watching = false;
@@ -72,9 +68,11 @@
   let pinned = new WeakSet(); // what refers to others, or is referred to
   let looked = new WeakSet(); // the roots that were searched for these, since something about that changed
   let lastSaid = { number: 0, said: "" };
+  let still = null; // what a page that is still is compared by
 
   function forgetAll() {
     lookAgain();
+    still = null;
     lastSaid = { number: 0, said: "" };
     observer.disconnect();
     watching = false;
@@ -92,11 +90,12 @@
 
   function spoil(part) {
     part.stale = true;
-    part.elements = part.checks = part.labels = part.captions = [];
+    part.elements = part.checks = part.hosts = part.labels = part.captions = [];
     part.holders = part.controls = part.pseudos = null;
   }
 
   function noteAll(list) {
+    if (list.length) still = null;
     records += 4 + list.length; // to be called costs as much as some records
     if (records > MOST_RECORDS || performance.now() - since > LONGEST) return forgetAll();
     for (const record of list) {
@@ -148,67 +147,6 @@
     distrusted = distrusted || why;
   }
 
-  // What can be compared only by looking. Passwords are not kept.
-  function stateOf(at, tag, style) {
-    let state = `${at.matches(":disabled")} ${at.matches(":invalid")} `;
-    if (tag === "input") {
-      const { type, validity } = at;
-      const secret = type === "password";
-      state += `${at.checked} ${at.indeterminate} ${validity.valueMissing} ${type} `;
-      if (UNTYPED.has(type)) state += at.value;
-      else state += secret ? at.value !== "" : `${style.webkitTextSecurity} ${at.value}`;
-      if (type === "file") state += Array.from(at.files, (file) => ` ${file.name}`).join("");
-    } else if (tag === "select") {
-      state += `${at.matches(":open")} ${at.selectedIndex} ${at.selectedOptions.length}`;
-    } else if (tag === "option") {
-      state += at.selected;
-    } else if (tag === "textarea") {
-      state += `${at.validity.valueMissing} ${at.value}`;
-    }
-    return state;
-  }
-
-  // The options of a closed list have no box, and are shown all the same unless their visibility says otherwise.
-  function sight(at, style) {
-    if (checkVisibility.call(at, VISIBLE)) return "shown";
-    return `${checkVisibility.call(at, WITH_BOX)} ${style.visibility}`;
-  }
-
-  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory.
-  function isSteady(part) {
-    const { checks, plain, holders, controls, pseudos } = part;
-    if (plain && !checkVisibility.call(part.root, VISIBLE)) return false;
-    for (let i = 0; i < checks.length; i += LENGTH) {
-      const at = checks[i];
-      const style = checks[i + STYLE];
-      if (style.display !== checks[i + DISPLAY] || shadowRoot.call(at) !== null) return false;
-      if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
-      const transform = checks[i + TRANSFORM];
-      if (transform === null) continue; // nothing is in it
-      if (style.textTransform !== transform || skips(style)) return false;
-    }
-    if (holders !== null) {
-      for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
-    }
-    if (controls !== null) {
-      for (let i = 0; i < controls.length; i += 2) {
-        const at = checks[controls[i]];
-        if (stateOf(at, localName.call(at), checks[controls[i] + STYLE]) !== controls[i + 1]) return false;
-      }
-    }
-    if (pseudos !== null) {
-      for (let i = 0; i < pseudos.length; i += 2) {
-        if (`${pseudos[i].content} ${pseudos[i].display}` !== pseudos[i + 1]) return false;
-      }
-    }
-    return true;
-  }
-
-  function skips(style) {
-    const skipping = style.contentVisibility;
-    return skipping !== "visible" && skipping !== "";
-  }
-
   // All elements from this one on, shadow trees and what is slotted included; null when they are more than a part has.
   function small(at) {
     const elements = [at];
@@ -236,6 +174,26 @@
       return same;
     },
 
+    // Whether a walk would say what the walk `held` said, which is the last one. `decorates` is asked only where that
+    // was not so before: whether style sheets write something before or after elements.
+    isStill(held, state, focused, deadline, decorates) {
+      if (still === null || still.number !== held || held !== number) return false;
+      const list = observer.takeRecords();
+      if (list.length) {
+        noteAll(list);
+        return false;
+      }
+      if (still.state !== state || still.focused !== focused || ofDocument("fullscreenElement") !== null) return false;
+      if (!still.decorated && decorates()) return false;
+      const { parts } = still;
+      for (let i = 0; i < parts.length; i++) {
+        if (!isSteady(parts[i]) || ((i & 63) === 63 && performance.now() > deadline)) return false;
+      }
+      since = performance.now();
+      records = 0;
+      return true;
+    },
+
     // Begins a walk: `held` is the number of the walk whose parts the asking side has. `state` is all that counts
     // for the whole document; any difference makes the walk read everything. Null where nothing is to be kept.
     begin(held, state, focused) {
@@ -254,6 +212,7 @@
       }
       since = performance.now();
       records = 0;
+      still = null;
       const used = ++number;
       let count = 0;
 
@@ -273,6 +232,9 @@
         if (hasAttribute.call(at, "popover") || hasAttribute.call(at, "contenteditable")) return true;
         return hasAttribute.call(at, "is") || skips(style);
       }
+
+      const partsRead = []; // all parts of this walk, read or not, and the trunk
+      const trunkRead = [];
 
       const walk = {
         context: 0, // of what is being read: all that it may depend on above
@@ -298,6 +260,7 @@
             if (same && known.disabling === disabling && isSteady(known)) {
               known.used = used;
               count += known.size;
+              partsRead.push(known);
               return known;
             }
           }
@@ -307,6 +270,7 @@
             count++;
             partOf.delete(at);
             trunk.add(at);
+            trunkRead.push(at);
             return null;
           }
           count += elements.length;
@@ -315,46 +279,18 @@
             root: at, number: known !== undefined && known.root === at ? known.number : ++lastPart,
             used, stale: false, seen: 0, elements, size: elements.length, labels: [], captions: [],
             context: walk.context, decorated, disabling,
-            plain: true, // has boxes as its root has them and `display` says
-            checks: [], // element, style, display, visibility or sight, text-transform, ...
-            holders: null, // the styles of what holds other elements
-            controls: null, // place among the checks, state, ...
-            pseudos: null, // style, content and display, ...
           };
         },
 
         close(part) {
           walk.inside = false;
-          const [holders, controls, pseudos] = [[], [], []];
-          const shown = checkVisibility.call(part.root, VISIBLE);
-          part.plain = shown && part.elements.every((at) => !BOXLESS.has(localName.call(at)));
-          for (const at of part.elements) {
-            partOf.set(at, part);
-            const tag = localName.call(at);
-            const style = getComputedStyle(at);
-            if (part.stale) continue;
-            if (isRestless(at, tag, style) || at === focused) part.stale = true;
-            if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) part.stale = true;
-            if (firstElementChild.call(at) !== null) {
-              holders.push(style);
-              if (style.content !== "normal") part.stale = true;
-            }
-            if (CONTROLS.has(tag)) controls.push(part.checks.length, stateOf(at, tag, style));
-            const transform = firstChild.call(at) === null ? null : style.textTransform;
-            part.checks.push(at, style, style.display, part.plain ? style.visibility : sight(at, style), transform);
-            if (!part.decorated) continue;
-            for (const which of ["::before", "::after"]) {
-              const pseudo = getComputedStyle(at, which);
-              const content = pseudo.content;
-              if (content.includes("counter") || content.includes("quote")) part.stale = true;
-              pseudos.push(pseudo, `${content} ${pseudo.display}`);
-            }
-          }
-          part.elements = []; // `checks` has them
-          if (part.stale) return spoil(part);
-          if (holders.length) part.holders = holders;
-          if (controls.length) part.controls = controls;
-          if (pseudos.length) part.pseudos = pseudos;
+          for (const at of part.elements) partOf.set(at, part);
+          takeDown(part, (at, tag, style) => {
+            if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) return true;
+            return at === focused || isRestless(at, tag, style);
+          });
+          if (part.stale) spoil(part);
+          partsRead.push(part);
         },
 
         // Ends the walk; the number that it is kept under, 0 when it is not.
@@ -364,6 +300,20 @@
             return 0;
           }
           return used;
+        },
+
+        // Says that this walk, kept under its number, said what the one before it did. `state` is all that counts
+        // besides the elements; `owning` whether some own others, which are in no part then.
+        rest(state, decorated, owning) {
+          if (owning || partsRead.some((part) => part.stale)) return;
+          for (const at of trunkRead) {
+            const tag = localName.call(at);
+            if (tag === "label" || (tag === "li" && getAttribute.call(at, "role") !== null)) return;
+          }
+          const whole = { root: trunkRead[0], stale: false, elements: trunkRead, decorated };
+          if (trunkRead.length) takeDown(whole, isRestless);
+          const all = trunkRead.length ? [whole, ...partsRead] : partsRead;
+          if (!whole.stale) still = { number: used, state, focused, decorated, parts: all };
         },
 
         // The context of what is right in an element of the trunk.

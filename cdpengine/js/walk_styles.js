@@ -21,7 +21,10 @@
 
   // Whether style sheets may write something before or after elements; when in doubt, yes.
   function hasDecorations(root) {
-    if (query(root, "q").length > 0) return true;
+    return query(root, "q").length > 0 || sheetsDecorate(root);
+  }
+
+  function sheetsDecorate(root) {
     const waiting = [...ofRoot(root, "styleSheets"), ...ofRoot(root, "adoptedStyleSheets")];
     for (let looked = 0; waiting.length; ) {
       const sheet = waiting.pop();
@@ -71,5 +74,5 @@
     return text;
   }
 
-  return { skipsContents, hasDecorations, decoration, transformed };
+  return { skipsContents, hasDecorations, sheetsDecorate, decoration, transformed };
 })

@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import Any
 
 import attrs
 import trio
@@ -114,6 +115,10 @@ class _Reading:
     reason: str = ""
 
 
+_NOT_USED: Any = {"owner_known": trio.Event(), "time": trio.CancelScope(), "owner_time": trio.CancelScope()}
+"""The outermost frame has no owner to wait for, and ends with the whole: it is not given these anew each time."""
+
+
 class _Capturing:
     """One try at the whole of it."""
 
@@ -131,7 +136,7 @@ class _Capturing:
 
     async def run(self) -> Capture | None:
         frame = self._scope.frame
-        outermost = self._readings[frame.id] = _Reading(frame.id, frame.url)
+        outermost = self._readings[frame.id] = _Reading(frame.id, frame.url, **_NOT_USED)
         document = None
         if self._scope.root is not None or not self._page.frames.children(frame.id):
             # Nothing is to be read beside it: most pages, which need no task for it.

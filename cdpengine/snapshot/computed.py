@@ -28,7 +28,7 @@ from cdpengine.session.session import Session
 from cdpengine.snapshot.ax import keep_warm
 from cdpengine.snapshot.columns import Walk, decode_walk, nodes_of, role_bits
 from cdpengine.snapshot.kept_parts import Part, PartChanged, Parts
-from cdpengine.snapshot.node import Document, Source, has_few
+from cdpengine.snapshot.node import Document, SharedNodes, Source, has_few
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.walk_numbers import CALL, InstalledWalk, loader_of, number_elements
 
@@ -127,8 +127,9 @@ def _document(
     if walk.same:
         if kept.document is None:
             return None
-        _keep(request, installed, attrs.evolve(kept, number=walk.number))
-        return attrs.evolve(kept.document)
+        if walk.number != kept.number:
+            _keep(request, installed, _Kept(walk.number, kept.parts, kept.document))
+        return kept.document.once_more()
     parts = Parts(kept.parts)
     try:
         document = nodes_of(walk, installed.ids, frame_id=request.frame_id, parts=parts)
@@ -136,7 +137,7 @@ def _document(
         return None
     document.parts_reused = parts.reused
     if not has_few(document):
-        document.renderings = {}
+        document.shared = SharedNodes()
         _keep(request, installed, _Kept(walk.number, parts.found, document) if walk.number else _NOTHING_KEPT)
     elif parts.reused:
         return None  # to such a document something may be added, which must not change older ones
@@ -181,7 +182,7 @@ class _Installed(InstalledWalk):
 _Key = tuple[str, str | None]
 _remembered: WeakKeyDictionary[Session, OrderedDict[_Key, _Installed]] = WeakKeyDictionary()
 
-_PARTS = ("dom", "elements", "columns", "details", "styles", "reuse")
+_PARTS = ("dom", "elements", "columns", "details", "labels", "styles", "steady", "reuse")
 """The functions that walk.js takes, in this order: the files walk_*.js."""
 
 _OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.prototype"

@@ -13,7 +13,7 @@ import attrs
 if TYPE_CHECKING:
     from cdpengine.snapshot.axtree import AXTree
     from cdpengine.snapshot.options import SnapshotOptions
-    from cdpengine.snapshot.refs import Ref
+    from cdpengine.snapshot.refs import Given, Ref
     from cdpengine.snapshot.render import Rendering
 
 Kind = Literal["interactive", "content", "structural", "text"]
@@ -68,8 +68,8 @@ class Document:
     of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
     and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
     tree, kept on request. `renderer_id` names the process that the document is in (browser/renderer.py);
-    documents read by one program have all of them one, or none has. `renderings` is there where later documents
-    may have the same nodes: what they were last made into, shared by all of these documents.
+    documents read by one program have all of them one, or none has. `shared` is there where later documents may
+    have the same nodes (`once_more`).
     """
 
     roots: list[Node]
@@ -87,7 +87,36 @@ class Document:
     parts_reused: int = 0
     viewport: tuple[float, float] | None = None
     ax: AXTree | None = None
-    renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] | None = None
+    shared: SharedNodes | None = None
+
+    def once_more(self) -> Document:
+        """Return a document of the same nodes, that may have another session, source, reason and time."""
+        return Document(
+            self.roots,
+            self.url,
+            self.title,
+            self.frame_id,
+            self.nodes_seen,
+            self.loader_id,
+            self.session_id,
+            self.renderer_id,
+            self.source,
+            self.reason,
+            self.milliseconds,
+            self.cut,
+            self.parts_reused,
+            self.viewport,
+            self.ax,
+            self.shared,
+        )
+
+
+@attrs.define(eq=False)
+class SharedNodes:
+    """What was last made of nodes that several documents have, kept by these documents: texts, and refs."""
+
+    renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
+    given: Given | None = None
 
 
 def walk(roots: Iterable[Node]) -> Iterator[Node]:

@@ -14,6 +14,8 @@ from cdpengine.errors import InvalidArgument
 Mode = Literal["role", "ai", "aria", "numbered", "webarena"]
 """How a snapshot reads. Each mode's file says what a line of it is."""
 
+_MODES: tuple[str, ...] = get_args(Mode)
+
 AX_MODES = frozenset({"aria", "webarena"})
 """Modes that show the accessibility tree itself: they need `Document.ax`."""
 
@@ -51,7 +53,7 @@ class SnapshotOptions:
     ignored: bool = False
 
     def __attrs_post_init__(self) -> None:
-        if self.mode not in get_args(Mode):
+        if self.mode not in _MODES:
             raise InvalidArgument(
                 what="mode", given=repr(self.mode), expected=f"one of {', '.join(get_args(Mode))}"
             )

@@ -15,7 +15,7 @@ import heapq
 import re
 import threading
 from collections import deque
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -104,6 +104,20 @@ class _View:
     groups: dict[tuple[str, str], list[_Entry]] = attrs.field(factory=dict)
 
 
+@attrs.define(eq=False)
+class Given:
+    """The refs that the nodes of one document were given, kept with these nodes (`Document.shared`).
+
+    They hold for a document of the same nodes as long as its `place` and the `state` of the table are the same.
+    """
+
+    table: RefTable
+    place: tuple[str | None, ...]
+    state: tuple[int, int]
+    refs: Mapping[Node, Ref]
+    entries: tuple[_Entry, ...] = ()
+
+
 class RefTable:
     """All refs of one page. At most `max_refs` are kept, plus what the latest snapshot holds beyond that.
 
@@ -116,6 +130,7 @@ class RefTable:
         self._max_refs = max_refs
         self._last_number = last_number
         self._snapshots = 0
+        self._drops = 0
         self._by_id: dict[str, _Entry] = {}
         self._renderers: dict[tuple[str | None, bool], _Renderer] = {}
         self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
@@ -140,10 +155,10 @@ class RefTable:
 
     def assign(
         self,
-        documents: Iterable[Document],
+        documents: Collection[Document],
         *,
         partial: bool = False,
-    ) -> dict[Node, Ref]:
+    ) -> Mapping[Node, Ref]:
         """Give refs to the nodes of one snapshot that want one, in the order of the page.
 
         `documents` are those of the snapshot, outer ones first; one that stands below a node of another
@@ -153,15 +168,36 @@ class RefTable:
         A node seen before keeps its id; role, name and nth are brought up to date. Of several nodes with one
         backend node id the first gets the ref.
         """
-        given: dict[Node, Ref] = {}
-        done: set[int] = set()
+        only = next(iter(documents)) if len(documents) == 1 and not partial else None
         with self._lock:
+            if only is not None and (again := self._given_before(only)) is not None:
+                return again
+            given: dict[Node, Ref] = {}
+            done: set[int] = set()
             self._snapshots += 1
             for document in documents:
                 self._walk(document, partial, done, given)
             self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
             self._make_room(len(given))
+            if only is not None and only.shared is not None and not only.cut:
+                only.shared.given = Given(self, _place(only), (self._snapshots, self._drops), given)
         return given
+
+    def _given_before(self, document: Document) -> Mapping[Node, Ref] | None:
+        """Return the refs of a document whose very nodes got theirs last, and from here; None of any other."""
+        known = None if document.shared is None else document.shared.given
+        if known is None or known.table is not self or known.state != (self._snapshots, self._drops):
+            return None
+        if known.place != _place(document):
+            return None
+        if not known.entries:
+            known.entries = tuple(self._by_id[ref.id] for ref in known.refs.values())
+        self._snapshots += 1
+        for entry in known.entries:
+            entry.seen = self._snapshots
+        self._note_looked(document)
+        known.state = (self._snapshots, self._drops)
+        return known.refs
 
     def _walk(
         self,
@@ -188,10 +224,13 @@ class RefTable:
                 count = len(group)
                 for entry in group:
                     entry.alike = count
-            self._looked.pop(document.loader_id, None)
-            self._looked[document.loader_id] = self._snapshots
-            while len(self._looked) > _DOCUMENTS_REMEMBERED:
-                del self._looked[next(iter(self._looked))]
+            self._note_looked(document)
+
+    def _note_looked(self, document: Document) -> None:
+        self._looked.pop(document.loader_id, None)
+        self._looked[document.loader_id] = self._snapshots
+        while len(self._looked) > _DOCUMENTS_REMEMBERED:
+            del self._looked[next(iter(self._looked))]
 
     def _renderer(self, document: Document) -> _Renderer:
         named = document.renderer_id
@@ -356,6 +395,7 @@ class RefTable:
     def _drop(self, entry: _Entry, reason: str) -> None:
         ref = entry.ref
         del self._by_id[ref.id]
+        self._drops += 1
         nodes = entry.renderer.nodes
         del nodes[ref.backend_node_id]
         if not nodes:
@@ -364,3 +404,7 @@ class RefTable:
         self._dropped_order.append(ref.id)
         if len(self._dropped_order) > _DROPPED_REMEMBERED:
             del self._dropped[self._dropped_order.popleft()]
+
+
+def _place(document: Document) -> tuple[str | None, ...]:
+    return document.frame_id, document.loader_id, document.session_id, document.renderer_id

@@ -66,11 +66,11 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 
     A document that has the nodes of an earlier one, with the same refs, is not gone through again.
     """
-    known = document.renderings
-    if known is None:
+    if document.shared is None:
         return _rendered(document, refs, options)
+    known = document.shared.renderings
     last = known.get(options)
-    if last is None or last[0] != refs:
+    if last is None or (last[0] is not refs and last[0] != refs):
         known.clear()
         known[options] = last = refs, _rendered(document, refs, options)
     return last[1]

@@ -38,3 +38,19 @@ class FrameRequest:
     raw: bool = False
     fresh: bool = False
     owners: AbstractSet[int] = frozenset()
+
+    def within(self, seconds: float) -> FrameRequest:
+        """Return the same request with another share of the time."""
+        return FrameRequest(
+            session=self.session,
+            worlds=self.worlds,
+            frame_id=self.frame_id,
+            loader_id=self.loader_id,
+            root=self.root,
+            seconds=seconds,
+            boxes=self.boxes,
+            pointer=self.pointer,
+            raw=self.raw,
+            fresh=self.fresh,
+            owners=self.owners,
+        )

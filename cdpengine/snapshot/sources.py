@@ -78,7 +78,8 @@ async def read_document(request: FrameRequest, wanted: Source | None, captures: 
     began = trio.current_time()
     if wanted is None or wanted == "hybrid":
         # Nodes that something is added to must be this document's own.
-        document = await _best(attrs.evolve(request, fresh=request.fresh or wanted is not None))
+        own = request.fresh or wanted is None
+        document = await _best(request if own else attrs.evolve(request, fresh=True))
     else:
         document = await READERS[wanted](request)
         document.reason = "asked for"
@@ -105,7 +106,7 @@ async def _best(request: FrameRequest) -> Document:
         seconds = request.seconds * FIRST_PART
         with trio.move_on_after(seconds) as time:
             try:
-                document = await READERS[source](attrs.evolve(request, seconds=seconds))
+                document = await READERS[source](request.within(seconds))
             except (RemoteError, ProtocolError, InvalidArgument) as refused:
                 _offer_computed.discard(request.session.connection)
                 reason = f"{source} failed: {refused}"
@@ -114,7 +115,7 @@ async def _best(request: FrameRequest) -> Document:
                 return document
         if time.cancelled_caught:
             reason = f"{source} did not come within {seconds:.1f} s"
-        request = attrs.evolve(request, seconds=request.seconds - seconds)
+        request = request.within(request.seconds - seconds)
     document = await read_dom(request)
     document.reason = reason
     return document

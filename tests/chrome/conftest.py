@@ -1,4 +1,4 @@
-"""Fixtures for tests against a real Chromium: one shared browser, a new tab a test, pages on loopback.
+"""Fixtures for tests against a real Chromium: one shared browser, a new tab a test (or a window a file), pages on loopback.
 
 Each test fails when it leaves tasks, pages or pending calls behind.
 """
@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
+from kept_window import Window, close_window, open_window
 from pytest_httpserver import HTTPServer
 
 import cdpengine
+from cdpengine.browser.endpoint import resolve_endpoint
 from cdpengine.browser.process import LaunchOptions, start_browser
 from cdpengine.wire.tap import Traffic
 
@@ -100,9 +102,34 @@ async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cd
 
 
 @pytest.fixture
-async def page(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
+async def new_tab(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
     """A new tab, closed after the test."""
     page = await browser.new_page()
     yield page
     if not page.closed:
         await page.close()
+
+
+@pytest.fixture
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
+    """A tab of the test's own, where no file or folder says otherwise."""
+    return new_tab
+
+
+@pytest.fixture(scope="module")
+def window(shared_endpoint: str) -> Iterator[Window]:
+    """A window of the shared browser for all tests of a file."""
+    window = trio.run(open_window, trio.run(resolve_endpoint, shared_endpoint).ws_url)
+    yield window
+    trio.run(close_window, window)
+
+
+@pytest.fixture
+async def kept_page(browser: cdpengine.Browser, window: Window) -> cdpengine.Page:
+    """The window's page at an empty document, for files with many small tests, none of which closes it.
+
+    The connection is the test's own, and with it all that lasts as long as a session does.
+    """
+    page = await browser.wait_for_page(where=lambda page: page.target_id == window.target_id)
+    await page.goto("about:blank")
+    return page

@@ -21,6 +21,11 @@ from cdpengine.wire.tap import Traffic
 pytestmark = pytest.mark.chrome
 
 
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page
+
+
 def request_of(page: cdpengine.Page, worlds: IsolatedWorlds, **more: Any) -> FrameRequest:
     frame = page.frames[0]
     return FrameRequest(

@@ -21,6 +21,12 @@ from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome
 
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page
+
+
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.html"))
 
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))"

@@ -15,6 +15,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine.snapshot.snapshot import Snapshot
+from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 
@@ -49,6 +50,8 @@ async def compared(page: cdpengine.Page) -> int:
             break
         assert not last, difference(scratch, further)
     assert scratch.stats.parts_reused == 0
+    for _ in range(2):  # so that the next change comes to a page that was still
+        await page.snapshot()
     return further.stats.parts_reused
 
 
@@ -62,22 +65,37 @@ def mixed(first: int) -> str:
     return f"<!doctype html><title>Mixed</title><body>{rows(20)}{''.join(parts)}{rows(10)}"
 
 
+# Nothing in it refers to anything else, so that all of it can be still; every few steps it is as before.
+PLAIN = f"""<!doctype html><title>Plain</title><style>
+.note::before {{ content: 'Note: ' }} .loud {{ text-transform: uppercase }} .off {{ display: none }}
+</style><main>{rows(20)}<section><h2>Form</h2><p class=note>Fill it in</p><p>Name <input> <textarea>T</textarea></p>
+<p><select><option>One<option selected>Two</select> <input type=password> <input type=range></p>
+<details><summary>More</summary><p>Inside <b class=loud>loud</b></p></details><p class=off>Hidden <a href=/x>x</a></p>
+</section><nav>{"".join(f"<a href=/{number}>Place {number}</a> " for number in range(40))}</nav></main>"""
+
+
 @pytest.mark.parametrize(
-    ("markup", "steps", "seed"),
-    [(RICH, 90, 1), (RICH, 90, 2), *((mixed(first), 25, 10 + first) for first in range(0, 8, 2))],
+    ("markup", "steps", "again", "seed"),
+    [
+        (RICH, 90, 30, 1),
+        (RICH, 90, 30, 2),
+        (PLAIN, 90, 5, 3),
+        *((mixed(first), 25, 30, 10 + first) for first in range(0, 8, 2)),
+    ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )
 async def test_whatever_happens_to_the_page(
-    page: cdpengine.Page, httpserver: HTTPServer, markup: str, steps: int, seed: int
+    page: cdpengine.Page, httpserver: HTTPServer, markup: str, steps: int, again: int, seed: int
 ) -> None:
     httpserver.expect_request("/").respond_with_data(markup, content_type="text/html")
     chance = random.Random(seed)
     reused = 0
     for step in range(steps):
-        if step % 30 == 0:  # changes pile up, and what hides much hides it for good
+        if step % again == 0:  # changes pile up, and what hides much hides it for good
             await page.goto(httpserver.url_for("/"))
             await page.evaluate(MUTATIONS)
-            await page.snapshot()
+            for _ in range(3):
+                await page.snapshot()
         if chance.random() < 0.1:
             x, y = chance.randrange(700), chance.randrange(500)
             await page.session.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
@@ -171,6 +189,60 @@ async def test_what_no_one_is_told_of_is_seen(page: cdpengine.Page, change: str,
         assert shown not in before
     else:
         assert after.text != before
+
+
+SHEETS = "document.styleSheets[0]"
+STILL_CHANGES = {
+    "a value": "document.querySelector('p input').value = 'typed'",
+    "a checked state": "document.querySelectorAll('li input')[7].checked = true",
+    "a selected option": "document.querySelector('select').selectedIndex = 0",
+    "a text": "document.querySelector('h2').firstChild.data = 'Other'",
+    "an attribute": "document.querySelector('nav a').ariaLabel = 'Named'",
+    "the focus": "document.querySelectorAll('li button')[4].focus()",
+    "the title": "document.title = 'Other'",
+    "the address": "history.replaceState(null, '', '#there')",
+    "a rule for a part": f"{SHEETS}.insertRule('nav a {{ display: none }}')",
+    "a rule for the trunk": f"{SHEETS}.insertRule('ul {{ visibility: hidden }}')",
+    "letters in the trunk": f"{SHEETS}.insertRule('main {{ text-transform: uppercase }}')",
+    "a made-up text": f"{SHEETS}.cssRules[0].style.content = \"'Made up'\"",
+    "a made-up text of the trunk": f"{SHEETS}.insertRule('nav::after {{ content: \"The end\" }}')",
+    "an adopted sheet": "(s => { s.replaceSync('h2::after { content: \"!\" }'); document.adoptedStyleSheets = [s] })"
+    "(new CSSStyleSheet())",
+    "a shadow root in a part": "document.querySelector('h2').attachShadow({mode: 'open'}).innerHTML = '<b>dark</b>'",
+    "a shadow root in the trunk": "document.querySelector('main').attachShadow({mode: 'open'}).innerHTML = 'dark'",
+    "a modal": "document.body.append(document.createElement('dialog')); document.querySelector('dialog').showModal()",
+    "a modal in a shadow root": "const root = document.querySelector('section').attachShadow({ mode: 'open' });"
+    "root.innerHTML = '<dialog>Box</dialog>'; root.firstChild.showModal()",
+    "an animation": "document.querySelector('nav').animate([{ visibility: 'hidden' }], "
+    "{ duration: 1e6, fill: 'both' }).finish()",
+    "an option": "document.querySelector('select').add(new Option('Three', '', true, true))",
+    "an owner": "document.querySelector('h2').setAttribute('aria-owns', 'o'); document.querySelector('nav a').id = 'o'",
+}
+
+
+@pytest.mark.parametrize("change", STILL_CHANGES.values(), ids=STILL_CHANGES)
+async def test_a_page_that_was_still(
+    browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer, change: str
+) -> None:
+    httpserver.expect_request("/").respond_with_data(PLAIN, content_type="text/html")
+    await page.goto(httpserver.url_for("/"))
+    answers: list[str] = []
+
+    def note(traffic: Traffic) -> None:
+        message = traffic.message if isinstance(traffic.message, str) else traffic.message.decode()
+        if traffic.direction == "received" and '\\"same\\":true' in message:
+            answers.append(message.partition('"result"')[2])
+
+    with browser.tap.watch(note):
+        for _ in range(4):
+            before = await page.snapshot()
+    assert answers[-1] == answers[-2]  # the same number: nothing was walked
+    await page.evaluate(f"() => {{ {change}; }}")
+    after = await page.snapshot()
+    assert said(after) == said(await page.snapshot(fresh=True))
+    assert (after.text, after.title, after.url) != (before.text, before.title, before.url)
+    for _ in range(3):  # and it may be still once more
+        assert said(await page.snapshot()) == said(after)
 
 
 async def test_hovering(page: cdpengine.Page) -> None:

@@ -24,6 +24,12 @@ from cdpengine.evaluate.values import (
     JSWindow,
 )
 
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page
+
+
 SAME: list[tuple[str, object]] = [
     ("undefined", None),
     ("null", None),

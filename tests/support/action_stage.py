@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 import trio
+from kept_window import Window
 
 from cdpengine.action.keyboard import Keyboard
 from cdpengine.action.mouse import Mouse
@@ -72,17 +73,22 @@ class Stage:
     mouse: Mouse
     keyboard: Keyboard
     worlds: IsolatedWorlds = attrs.field(factory=IsolatedWorlds)
+    untouched: bool = False
+    """Whether the page still shows the empty document that it was opened with."""
 
     async def show(self, body: str, *, events: str = MOUSE_EVENTS + " " + KEY_EVENTS) -> None:
         """Put a document into the page, with the recorder watching `events`."""
         html = f"<!doctype html><body style='margin:8px'>{body}</body>"
-        await self.goto("about:blank")
+        if not self.untouched:
+            await self.goto("about:blank")
+        self.untouched = False
         frame = self.session.target_id
         await self.session.call("Page.setDocumentContent", frameId=frame, html=html)
         await self.js(f"(() => {{ {RECORDER} watch({json.dumps(events)}) }})()")
         await self.js("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     async def goto(self, url: str) -> None:
+        self.untouched = False
         async with self.session.subscribe("Page.loadEventFired") as events:
             await self.session.call("Page.navigate", url=url)
             await events.receive()
@@ -169,13 +175,12 @@ class Stage:
 
 
 @asynccontextmanager
-async def open_stage(endpoint: str) -> AsyncIterator[Stage]:
-    """Open a page of 800 x 600 in the running Chromium, with its session set up; closed at the end."""
-    async with open_websocket(endpoint) as transport, open_connection(transport) as connection:
-        root = connection.root
-        context = (await root.call("Target.createBrowserContext", disposeOnDetach=True))["browserContextId"]
-        target = await root.call("Target.createTarget", url="about:blank", browserContextId=context)
-        attached = await root.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+async def open_stage(window: Window) -> AsyncIterator[Stage]:
+    """Take the window's page to an empty document of 800 x 600; session and emulation end with the block."""
+    async with open_websocket(window.endpoint) as transport, open_connection(transport) as connection:
+        attached = await connection.root.call(
+            "Target.attachToTarget", targetId=window.target_id, flatten=True
+        )
         session = connection.targets.sessions[attached["sessionId"]]
         dialogs = DialogWatch(session)
         session.hold_domain("Page")  # for good: dialogs are reported only while it is enabled
@@ -185,7 +190,10 @@ async def open_stage(endpoint: str) -> AsyncIterator[Stage]:
             "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=1, mobile=False
         )
         keyboard = Keyboard(session, dialogs, mac=False)
-        yield Stage(session, dialogs, Mouse(session, dialogs, keyboard=keyboard), keyboard)
+        stage = Stage(session, dialogs, Mouse(session, dialogs, keyboard=keyboard), keyboard)
+        await stage.goto("about:blank")
+        stage.untouched = True
+        yield stage
 
 
 async def clicked(stage: Stage) -> list[str]:

@@ -207,3 +207,46 @@ def test_the_shape_stays(value: Any) -> None:
     clean = json.loads(Redactor().redact(json.dumps({"id": 7, "result": value, "password": "x"}).encode()))
     assert clean["id"] == 7
     assert clean["password"] == "[redacted]"
+
+
+pieces = st.one_of(
+    st.sampled_from([place[1] for place in PLACES]).map(json.dumps),
+    st.builds(lambda value: json.dumps({"id": 1, "result": value}), json_values),
+    st.lists(
+        st.sampled_from(
+            [
+                "token",
+                "pass",
+                "key",
+                "session",
+                "=",
+                ":",
+                '"',
+                "\\",
+                " ",
+                "bearer",
+                "@",
+                "://",
+                "x",
+                CANARY[:8],
+                "\0",
+            ]
+        ),
+        max_size=8,
+    ).map("".join),
+    st.just('{"id":2,"result":"' + "<p>monkey</p>" * 400 + 'token: abcdef"}'),
+)
+
+
+@given(texts=st.lists(pieces, max_size=6), learned=st.booleans())
+def test_many_looked_through_at_once_are_as_suspicious_as_each_by_itself(
+    texts: list[str], learned: bool
+) -> None:
+    redactor = Redactor(secrets=["x:"])
+    if learned:
+        redactor.hide(CANARY[:8])
+    messages = [text.encode() for text in texts]
+    for message, free in zip(messages, redactor.sift(messages), strict=True):
+        assert not (free and redactor.suspicious(message, ""))
+        if b"\0" not in message:
+            assert free is not redactor.suspicious(message, "")

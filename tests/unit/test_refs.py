@@ -12,7 +12,7 @@ from snapshot_trees import REPLIES, encoded, snapshot_of, tree
 
 from cdpengine.errors import InvalidArgument, NodeNotFound, StaleRef
 from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.node import Document, Node
+from cdpengine.snapshot.node import Document, Node, SharedNodes
 from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
 
 
@@ -378,3 +378,57 @@ def test_options_do_not_change_refs() -> None:
     whole = snapshot_of(ax, table)
     for options in ({"interactive": True}, {"compact": True}, {"max_depth": 0}, {"max_chars": 60}):
         assert dict(snapshot_of(ax, table, **options).refs).items() <= dict(whole.refs).items()
+
+
+def test_nodes_that_are_used_once_more_get_the_very_same_refs() -> None:
+    table, first = RefTable(), document(button(1), button(2))
+    first.shared = SharedNodes()
+    given = table.assign([first])
+    again = first.once_more()
+    assert table.assign([again]) is given
+    assert table.snapshots == 2
+    again = first.once_more()
+    again.session_id = "S2"
+    moved = table.assign([again])
+    assert {ref.session_id for ref in moved.values()} == {"S2"}
+    assert [ref.id for ref in moved.values()] == [ref.id for ref in given.values()]
+
+
+LOOKS = st.lists(
+    st.sampled_from(["same", "same", "part", "other", "session", "frames", "shrink", "new"]), max_size=12
+)
+
+
+@given(looks=LOOKS)
+def test_what_is_remembered_with_nodes_changes_nothing(looks: list[str]) -> None:
+    """Two tables look at the same: documents that share their nodes, and ones that do not say so."""
+    tables = RefTable(max_refs=6), RefTable(max_refs=6)
+    nodes = [button(1), button(2), button(3, "Sell")]
+    shared = SharedNodes()
+    for number, look in enumerate(looks):
+        if look == "new":
+            nodes, shared = [button(1), button(2), button(10 + number)], SharedNodes()
+        if look == "shrink":
+            for table in tables:
+                table.shrink(1, "for a test")
+            continue
+        session = "S2" if look == "session" else "S"
+        seen = []
+        for table, sharing in zip(tables, (shared, None), strict=True):
+            one = document(*nodes, session=session)
+            one.shared = sharing
+            looked = [one]
+            if look == "other":
+                looked = [document(button(20 + number), loader="M", frame="G")]
+            elif look == "frames":
+                looked = [one, document(button(30), loader="N", frame="H", renderer="Q")]
+            seen.append(list(table.assign(looked, partial=look == "part").values()))
+        assert seen[0] == seen[1]
+        assert tables[0].snapshots == tables[1].snapshots
+        assert len(tables[0]) == len(tables[1])
+        for ref in seen[0]:
+            found = [
+                (table.alternatives(ref, {"L", "M", "N"}), table.successor(ref, "L"), table.lookup(ref.id))
+                for table in tables
+            ]
+            assert found[0] == found[1]

@@ -27,6 +27,7 @@ from snapshot_trees import (
 
 from cdpengine.errors import InvalidArgument
 from cdpengine.snapshot.axtree import decode_ax_tree
+from cdpengine.snapshot.node import SharedNodes
 from cdpengine.snapshot.refs import RefTable
 from cdpengine.snapshot.render import SnapshotOptions, render
 from cdpengine.snapshot.text import collapse_space, quote, shorten
@@ -296,13 +297,13 @@ def test_a_deep_page_does_not_make_a_text_of_indentation() -> None:
 
 def test_what_stays_the_same_is_rendered_once() -> None:
     table, document = RefTable(), fold(tree(("button", "A"), ("link", "B")))
-    document.renderings = {}
+    document.shared = SharedNodes()
     refs, options = table.assign([document]), SnapshotOptions()
     first = render(document, refs, options)
     assert render(document, table.assign([document]), options) is first
     assert render(document, refs, SnapshotOptions(max_depth=0)).text == first.text
-    refs[document.roots[0]] = attrs.evolve(refs[document.roots[0]], id="e77")
-    assert "e77" in render(document, refs, options).text
+    other = {**refs, document.roots[0]: attrs.evolve(refs[document.roots[0]], id="e77")}
+    assert "e77" in render(document, other, options).text
 
 
 def test_nothing_to_show_is_said() -> None:

@@ -148,7 +148,7 @@ def damaged(kind: str) -> bytes:
     lines = raw.splitlines(keepends=True)
     match kind:
         case "cut off":
-            return raw[:-1000]
+            return b"".join([*lines[:199], lines[199][:100]])
         case "cut off at a line":
             return b"".join(lines[:-1])
         case "cut off, compressed":

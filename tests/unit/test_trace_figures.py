@@ -14,6 +14,7 @@ from cdpengine.debug import figures as module
 from cdpengine.debug.figures import OTHERS, UNKNOWN, Figures, Gap, Tally
 from cdpengine.debug.quantiles import PRECISION, Quantiles
 from cdpengine.debug.recording import Line
+from cdpengine.wire.tap import Span
 
 
 def tallied(lines: list[Line]) -> Figures:
@@ -131,3 +132,34 @@ def test_no_order_of_lines_makes_counting_fail(lines: list[Any]) -> None:
 
 def test_nothing_has_figures_too() -> None:
     assert tallied([]).messages == 0
+
+
+def test_actions_are_counted_by_what_they_do() -> None:
+    recorded = Recorded()
+    first, second = (Span(number, f"page.click e{number}", began=0.0) for number in (1, 2))
+    for span in (first, second):
+        recorded.exchange("Input.dispatchMouseEvent", span=span)
+    recorded.refuse(recorded.call("DOM.focus", span=second))
+    recorded.time = 0.5
+    recorded.end_action(first)
+    recorded.exchange("Runtime.evaluate", span=Span(3, "page.evaluate", began=0.5))
+    click, evaluate = tallied(recorded.lines).by_action
+    assert (click.name, click.count, click.unended, click.refused) == ("page.click", 2, 1, 1)
+    assert click.durations is not None
+    assert click.durations.most == 501
+    assert (evaluate.name, evaluate.count, evaluate.unended, evaluate.durations) == (
+        "page.evaluate",
+        1,
+        1,
+        None,
+    )
+
+
+def test_actions_without_end_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ROWS", 3)
+    tally = Tally()
+    for number in range(10):
+        tally.add(Line(k="span", span=number, name=f"page.a{number} e1"))
+    assert len(tally._under_way) == 3
+    assert sum(each.count for each in tally.figures().by_action) == 10
+    assert len(tally.figures().by_action) == 4

@@ -1,4 +1,4 @@
-"""One page of its own for each of the action floor's tests."""
+"""A page for the action floor's own tests: a window a file; a new document, session and emulation a test."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ from collections.abc import AsyncIterator
 
 import pytest
 from action_stage import Stage, open_stage
+from kept_window import Window
 
-from cdpengine.browser.endpoint import resolve_endpoint
+import cdpengine
 
 
 @pytest.fixture
-async def stage(shared_endpoint: str) -> AsyncIterator[Stage]:
-    async with open_stage((await resolve_endpoint(shared_endpoint)).ws_url) as opened:
+async def stage(window: Window) -> AsyncIterator[Stage]:
+    async with open_stage(window) as opened:
         yield opened
+
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page

@@ -16,6 +16,13 @@ from cdpengine.testing import walk_cancellations
 
 pytestmark = pytest.mark.chrome
 
+
+@pytest.fixture
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
+    """A page a test: what a cancelled chooser or composition might leave is this test's to find."""
+    return new_tab
+
+
 BODY = """<input id=text value=old><input id=day type=date><div id=rich contenteditable>old</div>
 <input id=box type=checkbox><input id=hidden type=checkbox hidden><label for=hidden>hidden</label>
 <select id=one><option>a<option>b<option>c</select><select id=several multiple><option>a<option>b</select>

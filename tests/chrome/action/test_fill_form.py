@@ -38,6 +38,12 @@ STATE = """[document.getElementById('name').value, notes.value, born.value, size
 
 
 @pytest.fixture
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
+    """A page a test: one of them closes it."""
+    return new_tab
+
+
+@pytest.fixture
 async def form(page: cdpengine.Page) -> FormPage:
     form = FormPage(page)
     await form.show(FORM)

@@ -1,0 +1,134 @@
+// What can be compared only by looking, for nobody is told of it: styles and the states of controls. A part of walk.js,
+// which calls it once with its ways to read the document, `dom`.
+//
+// `takeDown` notes all of it of the elements of a part (see walk_reuse.js), `isSteady` says whether it still holds.
+(function (dom) {
+  "use strict";
+
+  const WITH_BOX = { contentVisibilityAuto: true };
+  const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
+  // Whether what is in these has a box is not told by `display` alone.
+  const BOXLESS = new Set(["details", "meter", "noscript", "optgroup", "option", "progress", "select", "summary"]);
+  const UNTYPED = new Set(["button", "checkbox", "color", "file", "image", "radio", "range", "reset", "submit"]);
+  const CONTROLS = new Set(["button", "fieldset", "input", "option", "output", "select", "textarea"]);
+  // What the page can give a shadow root, of HTML's own (DOM standard, attachShadow). Custom elements are in no part.
+  const HOSTS = new Set([
+    "article", "aside", "blockquote", "body", "div", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "main",
+    "nav", "p", "section", "span",
+  ]);
+
+  const [STYLE, DISPLAY, SIGHT, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5];
+
+  const { getter } = dom;
+  const localName = getter(Element.prototype, "localName");
+  const shadowRoot = getter(Element.prototype, "shadowRoot");
+  const firstChild = getter(Node.prototype, "firstChild");
+  const firstElementChild = getter(Element.prototype, "firstElementChild");
+  const { checkVisibility } = Element.prototype;
+
+  // What can be compared only by looking. Passwords are not kept.
+  function stateOf(at, tag, style) {
+    let state = `${at.matches(":disabled")} ${at.matches(":invalid")} `;
+    if (tag === "input") {
+      const { type, validity } = at;
+      const secret = type === "password";
+      state += `${at.checked} ${at.indeterminate} ${validity.valueMissing} ${type} `;
+      if (UNTYPED.has(type)) state += at.value;
+      else state += secret ? at.value !== "" : `${style.webkitTextSecurity} ${at.value}`;
+      if (type === "file") state += Array.from(at.files, (file) => ` ${file.name}`).join("");
+    } else if (tag === "select") {
+      state += `${at.matches(":open")} ${at.selectedIndex} ${at.selectedOptions.length}`;
+    } else if (tag === "option") {
+      state += at.selected;
+    } else if (tag === "textarea") {
+      state += `${at.validity.valueMissing} ${at.value}`;
+    }
+    return state;
+  }
+
+  // The options of a closed list have no box, and are shown all the same unless their visibility says otherwise.
+  function sight(at, style) {
+    if (checkVisibility.call(at, VISIBLE)) return "shown";
+    return `${checkVisibility.call(at, WITH_BOX)} ${style.visibility}`;
+  }
+
+  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory.
+  function isSteady(part) {
+    const { checks, plain, holders, controls, pseudos, hosts } = part;
+    if (plain && !checkVisibility.call(part.root, VISIBLE)) return false;
+    for (let i = 0; i < hosts.length; i++) if (shadowRoot.call(hosts[i]) !== null) return false;
+    for (let i = 0; i < checks.length; i += LENGTH) {
+      const at = checks[i];
+      const style = checks[i + STYLE];
+      if (style.display !== checks[i + DISPLAY]) return false;
+      if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
+      const transform = checks[i + TRANSFORM];
+      if (transform === null) continue; // nothing is in it
+      if (style.textTransform !== transform || skips(style)) return false;
+    }
+    if (holders !== null) {
+      for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
+    }
+    if (controls !== null) {
+      for (let i = 0; i < controls.length; i += 3) {
+        const at = controls[i];
+        if (stateOf(checks[at], controls[i + 1], checks[at + STYLE]) !== controls[i + 2]) return false;
+      }
+    }
+    if (pseudos !== null) {
+      for (let i = 0; i < pseudos.length; i += 2) {
+        if (`${pseudos[i].content} ${pseudos[i].display}` !== pseudos[i + 1]) return false;
+      }
+    }
+    return true;
+  }
+
+  function skips(style) {
+    const skipping = style.contentVisibility;
+    return skipping !== "visible" && skipping !== "";
+  }
+
+  // Adds to the part, which has a root, elements and whether it is decorated:
+  //   plain     it has boxes as its root has them and `display` says
+  //   checks    element, style, display, visibility or sight, text-transform, ...
+  //   hosts     elements that the page can give a shadow root
+  //   holders   the styles of what holds other elements
+  //   controls  place among the checks, tag, state, ...
+  //   pseudos   style, content and display, ...
+  // The part is stale when it can't be compared, or `isRestless` says so of an element. The last three may be null.
+  function takeDown(part, isRestless) {
+    const { elements, root, decorated } = part;
+    const [checks, hosts, holders, controls, pseudos] = [[], [], [], [], []];
+    const plain = checkVisibility.call(root, VISIBLE) && elements.every((at) => !BOXLESS.has(localName.call(at)));
+    for (const at of elements) {
+      const tag = localName.call(at);
+      const style = getComputedStyle(at);
+      if (isRestless(at, tag, style)) part.stale = true;
+      if (part.stale) break;
+      if (firstElementChild.call(at) !== null) {
+        holders.push(style);
+        if (style.content !== "normal") part.stale = true;
+      }
+      if (HOSTS.has(tag)) hosts.push(at);
+      if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
+      const transform = firstChild.call(at) === null ? null : style.textTransform;
+      checks.push(at, style, style.display, plain ? style.visibility : sight(at, style), transform);
+      if (!decorated) continue;
+      for (const which of ["::before", "::after"]) {
+        const pseudo = getComputedStyle(at, which);
+        const content = pseudo.content;
+        if (content.includes("counter") || content.includes("quote")) part.stale = true;
+        pseudos.push(pseudo, `${content} ${pseudo.display}`);
+      }
+    }
+    part.elements = []; // `checks` has them
+    part.plain = plain;
+    part.checks = checks;
+    part.hosts = hosts;
+    part.holders = holders.length ? holders : null;
+    part.controls = controls.length ? controls : null;
+    part.pseudos = pseudos.length ? pseudos : null;
+  }
+
+  return { isSteady, skips, takeDown };
+})
