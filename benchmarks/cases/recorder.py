@@ -3,7 +3,8 @@
 Rule: one browser and ten sessions, one call in flight on each. "engine: again" is the same as "engine", so that it can
 be seen how far apart two equal things come out. The writing process is up when a turn is measured; what the recorder
 did not get written at all would be an error here. What still waits to be written at the end of a turn is a figure of
-its own, so that nothing is put off unseen (one kind of traffic has long turns, in which it has to catch up); and so is what this process itself takes for a call.
+its own, so that nothing is put off unseen (one kind of traffic has long turns, in which it has to catch up); and so is
+what this process itself takes for a call.
 """
 
 from __future__ import annotations
