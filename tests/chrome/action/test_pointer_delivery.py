@@ -104,6 +104,9 @@ async def test_the_page_closes_at_the_click(browser: cdpengine.Browser, page: cd
         target, timeout=5
     )  # that the page closed is the click's own doing, and no error
     assert outcome.delivered
+    with trio.fail_after(10):
+        while popup in browser.pages:  # Chrome tells of it in its own time
+            await browser.session.call("Browser.getVersion")
 
 
 async def test_navigation_and_download_are_told(page: cdpengine.Page, httpserver: HTTPServer) -> None:
