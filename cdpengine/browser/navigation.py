@@ -210,7 +210,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
         await page.wait_for(lambda: moved() or _frame_places(page) != frames_before)
         while not moved():
             # A frame went to another document, perhaps by itself: the history says whether that was all.
-            if await _is_at(page, entry.id) and not moved() and not page.navigation.under_way:
+            if await _is_at(page, entry.id) and not await _tells_of(page, moved):
                 budget.step(f"waiting for {wait_until} of the frames that the history changed")
                 await page.wait_for(lambda: moved() or _frames_reached(page, frames_before, wait_until))
                 break
@@ -220,6 +220,17 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
         return None if loader_id == before else loader_id
 
     return await _navigate(page, send, wait_until, budget)
+
+
+async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
+    """Say whether the page's own document has moved, or is about to.
+
+    The browser process tells of its history, the page's of its documents, and the first may be ahead: what the
+    page answers comes after what it has told.
+    """
+    if not moved() and not page.navigation.under_way:
+        await answers(page.session)
+    return moved() or page.navigation.under_way
 
 
 _HISTORY_PAUSE = 0.05

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scripted_browser import ScriptedBrowser
+from scripted_browser import NUMBER, ScriptedBrowser
 from trio.testing import MockClock
 
 import cdpengine
@@ -45,3 +45,36 @@ async def test_the_history_is_asked_while_the_document_is_being_replaced(
     assert navigation is not None
     assert (navigation.url, navigation.same_document) == ("https://a.example/", False)
     assert asked == 3
+
+
+async def test_the_history_is_ahead_of_the_document(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """The browser process has the page at the entry already; the page's own process tells of it a moment later."""
+    scripted.page_event("Page.frameAttached", {"frameId": "F1", "parentFrameId": "T1"})
+    frame = {"id": "F1", "parentId": "T1", "url": "https://a.example/x"}
+    scripted.page_event("Page.frameNavigated", {"frame": frame | {"loaderId": "F1.1"}})
+    there = committed = False
+
+    def history(_request: Request) -> Answer:
+        return {"currentIndex": 0 if there else 1, "entries": ENTRIES}
+
+    def go(_request: Request) -> Answer:
+        nonlocal there
+        there = True
+        scripted.page_event("Page.frameNavigated", {"frame": frame | {"loaderId": "F1.2"}})
+        return {}
+
+    def evaluate(_request: Request) -> Answer:
+        nonlocal committed
+        if there and not committed:
+            committed = True
+            scripted.commit("T1", "https://a.example/")
+        return NUMBER
+
+    scripted.on("Page.getNavigationHistory", history)
+    scripted.on("Page.navigateToHistoryEntry", go)
+    scripted.on("Runtime.evaluate", evaluate)
+    navigation = await page.go_back()
+    assert navigation is not None
+    assert (navigation.url, navigation.same_document) == ("https://a.example/", False)
