@@ -143,9 +143,18 @@ async def go_on(bench: Bench, own: OwnProcess, figures: Sequence[SideFigures], m
 def record_memory(
     bench: Bench, variant: str, sides: tuple[SideFigures, ...], after: int | None = None
 ) -> None:
-    """Record memory in MB; `after` so many navigations it is a point of the curve."""
+    """Record memory in MB; `after` so many navigations it is a point of the curve, without it what it grew by."""
     curve = "" if after is None else "resident memory by navigations"
-    bench.record(Measurement("navigations", variant, unit="MB", sides=sides, size=after, curve=curve))
+    made = Measurement(
+        "navigations",
+        variant,
+        unit="MB",
+        sides=sides,
+        size=after,
+        curve=curve,
+        compared=after is not None,
+    )
+    bench.record(made)
 
 
 CASE = Case(name="navigations", title="1,000 navigations", run=run, seconds=100, quick_seconds=25)

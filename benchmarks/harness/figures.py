@@ -75,7 +75,8 @@ class Measurement:
     """One figure of a case, of all its sides.
 
     `size` is the x of a scaling curve of the name `curve`. `reference` holds, for each round, the milliseconds of a
-    piece of work that is always the same: how even the machine was.
+    piece of work that is always the same: how even the machine was. Where values lie around nothing, such as growth,
+    they are not `compared`.
     """
 
     case: str
@@ -85,6 +86,7 @@ class Measurement:
     size: float | None = attrs.field(default=None, kw_only=True)
     curve: str = attrs.field(default="", kw_only=True)
     reference: tuple[float, ...] = attrs.field(default=(), kw_only=True)
+    compared: bool = attrs.field(default=True, kw_only=True)
 
     @property
     def less_is_better(self) -> bool:
@@ -109,6 +111,8 @@ class Measurement:
 
     def ratio(self, slow: str, fast: str) -> Ratio | None:
         """Return how many times better `fast` is than `slow`; None when one was not measured, or is not above 0."""
+        if not self.compared:
+            return None
         slower, faster = self.side(slow), self.side(fast)
         if slower is None or faster is None or not slower.measured or not faster.measured:
             return None

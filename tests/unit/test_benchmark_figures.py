@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 
+import attrs
 import pytest
 from benchmark_reports import side
 from hypothesis import given
@@ -147,3 +148,10 @@ def test_an_axis_shows_all_values_between_its_ends_in_order(values: list[float])
     assert len(axis.ticks()) >= 2
     assert axis.least <= min(values) * 1.001
     assert axis.most >= max(values) * 0.999
+
+
+def test_values_around_nothing_are_not_compared() -> None:
+    sides = (SideFigures("engine", ((0.9,),)), SideFigures("playwright", ((9.7,),)))
+    grown = Measurement("navigations", "memory grown", unit="MB", sides=sides, compared=False)
+    assert grown.ratio("playwright", "engine") is None
+    assert attrs.evolve(grown, compared=True).ratio("playwright", "engine") is not None
