@@ -223,14 +223,16 @@ async def test_choosers_of_frames_of_both_kinds(
         content_type="text/html",
     )
     await form.page.goto(httpserver.url_for("/out"))
-    for number, x in enumerate((20, 330)):
-        async with form.page.expect_file_chooser(timeout=5) as chooser:
-            await form.page.mouse.click(x, 20)
+    refs = (await form.page.snapshot()).find_all(role="button")
+    assert len(refs) == 2
+    for number, ref in enumerate(refs):
+        async with form.page.expect_file_chooser(timeout=30) as chooser:
+            await form.page.click(ref)  # which waits until the frame is there to be hit
             await chooser.set_files(files["a.txt"])
         (frame,) = [each for each in form.page.frames if each.id == chooser.value.frame_id]
         assert frame.url == (other if number else httpserver.url_for("/in"))
         assert chooser.value.answer == "files"
-        await form.page.mouse.click(x, 20)
+        await form.page.click(ref)
         with trio.fail_after(5):
             while len(form.page.file_choosers) < 2 * (number + 1):
                 await form.page.title()
