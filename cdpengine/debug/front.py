@@ -281,10 +281,10 @@ class _Replayed(trio.abc.Stream):
         return await self._stream.receive_some(max_bytes)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        raise NotImplementedError  # replaced in __init__
+        await self._stream.send_all(data)
 
     async def wait_send_all_might_not_block(self) -> None:
-        raise NotImplementedError  # replaced in __init__
+        await self._stream.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:
         await self._stream.aclose()
