@@ -16,11 +16,17 @@ check_imports() { "$BIN/lint-imports" --no-cache --no-logo; }
 check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 # Whole files go to one worker, so that what a file shares is set up once.
 check_tests() {
+    local result=0
+    passes_in_the_end -m "not alone" --numprocesses=2 --dist=loadfile || result=1
+    passes_in_the_end -m alone || result=1
+    return "$result"
+}
+# On a busy machine a test can miss its own deadline because of what runs beside it. What fails is run once more, by
+# itself, and has to pass there; a failure that was more than that fails again.
+passes_in_the_end() {
     local result=0 failed
     failed=$(mktemp)
-    # On a busy machine a test can miss its own deadline because of those beside it. What fails is run once more, by
-    # itself, and has to pass there; a failure that was more than that fails again.
-    if ! CDPENGINE_FAILED_TESTS=$failed "$BIN/pytest" -q --durations=5 -m "not alone" --numprocesses=2 --dist=loadfile; then
+    if ! CDPENGINE_FAILED_TESTS=$failed "$BIN/pytest" -q --durations=5 "$@"; then
         if [ -s "$failed" ] && [ "$(wc -l <"$failed")" -le 15 ]; then
             printf '== again, by themselves:\n'
             cat "$failed"
@@ -30,7 +36,6 @@ check_tests() {
         fi
     fi
     rm -f "$failed"
-    "$BIN/pytest" -q --durations=5 -m alone || result=1
     return "$result"
 }
 

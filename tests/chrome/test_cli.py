@@ -398,7 +398,7 @@ def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str
 def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
     assert processes_of(tmp_path)
     waiting.kill()
-    wait_until(lambda: not processes_of(tmp_path), "the browser's end", 2)
+    wait_until(lambda: not processes_of(tmp_path), "the browser's end", 20)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals a process group")
