@@ -44,7 +44,8 @@ def stats(file: Path, top: int | None, as_json: bool) -> None:
 
     Durations are milliseconds from a command to its reply; p50, p95 and p99 are at most 1 % off, max is exact.
     "open" counts commands without a reply, and actions without an end. Bytes are those on the wire. Actions are
-    the program's own, such as "page.click"; "refused" counts the commands sent for them that Chrome refused.
+    the program's own, such as "page.click"; "failed" counts those that ended with an exception, "refused" the
+    commands sent for them that Chrome refused.
 
     \b
     Example:
@@ -132,7 +133,7 @@ def _print_left_out(console: Console, count: int, shown: int | None) -> None:
 _COLUMNS = ("calls", "events", "out", "in", "p50 ms", "p95 ms", "p99 ms", "max ms", "refused", "open")
 
 
-_ACTION_COLUMNS = ("count", "p50 ms", "p95 ms", "p99 ms", "max ms", "refused", "open")
+_ACTION_COLUMNS = ("count", "p50 ms", "p95 ms", "p99 ms", "max ms", "failed", "refused", "open")
 
 
 def _table(console: Console, *first: str, columns: Sequence[str] = _COLUMNS) -> Table:
@@ -182,6 +183,7 @@ def _actions(actions: Sequence[ActionFigures], console: Console) -> Table:
             safe(each.name),
             _count(each.count),
             *_times(each.durations),
+            _count(each.failed),
             _count(each.refused),
             _count(each.unended),
         )

@@ -75,12 +75,13 @@ class SessionFigures:
 class ActionFigures:
     """One kind of action of the program's own, such as "page.click", whatever it was done to.
 
-    `count` began and `unended` of them have no end in the recording; `refused` is how many of the commands sent
+    `count` began, `failed` of them ended with an exception, `unended` have no end in the recording; `refused` is how many of the commands sent
     for them Chrome refused; `durations` are those of whole actions, None where none ended.
     """
 
     name: str
     count: int
+    failed: int
     unended: int
     refused: int
     durations: Durations | None
@@ -119,6 +120,7 @@ class Figures:
 class _ActionRow:
     count: int = 0
     ended: int = 0
+    failed: int = 0
     refused: int = 0
     durations: Quantiles = attrs.Factory(Quantiles)
 
@@ -241,6 +243,7 @@ class Tally:
             yield ActionFigures(
                 name=name,
                 count=row.count,
+                failed=row.failed,
                 unended=row.count - row.ended,
                 refused=row.refused,
                 durations=_durations(row.durations),
@@ -280,6 +283,7 @@ class Tally:
             case "span-end":
                 if (ended := self._under_way.pop(line.span, None)) is not None:
                     ended.ended += 1
+                    ended.failed += bool(line.failed)
                     ended.durations.add(line.ms or 0.0)
             case "stray":
                 self._strays += 1

@@ -67,23 +67,16 @@ class _Sent(msgspec.Struct):
     target_id: str = ""
 
 
-class Sifted(msgspec.Struct, gc=False):
-    """What is known of a message before it is added.
+class _Seen(msgspec.Struct, gc=False):
+    """A message on its way to become a line.
 
-    `free`: whether its bytes are free of what may be secret; None where nobody looked.
+    `envelope` is None for what is no message. `free`: whether its bytes are free of what may be secret; None where
+    nobody looked.
     """
 
-    envelope: Envelope | None
-    free: bool | None
-
-
-class _Seen(msgspec.Struct, gc=False):
-    """A message on its way to become a line. `free`: what `sift` said of it, None for nothing."""
-
     raw: bytes
-    time: float
-    connection: str
-    envelope: Envelope
+    traffic: Traffic
+    envelope: Envelope | None
     free: bool | None
 
 
@@ -123,159 +116,160 @@ class LineMaker:
         self._number += count
         return line
 
-    def span_ended(self, time: float, number: int, began: float) -> bytes:
-        """Return the line that says that an action is over; b"" when no line said that it began."""
+    def span_ended(self, time: float, number: int, began: float, failed: str = "") -> bytes:
+        """Return the line that says that an action is over; b"" when no line said that it began.
+
+        `failed` is the name of the exception that ended it, "" where none did.
+        """
         name = self._spans.pop(number, None)
         if name is None:
             return b""
         _remember(self._ended, number, name)
-        return self._line(time, "span-end", span=number, name=name, ms=round((time - began) * 1000, 3))
+        milliseconds = round((time - began) * 1000, 3)
+        return self._line(time, "span-end", span=number, name=name, ms=milliseconds, failed=failed)
 
     def end(self, time: float) -> bytes:
         """Return the last line."""
         return self._line(time, "end")
 
-    def lines(self, traffic: Traffic) -> list[bytes]:
-        """Return the lines of one message: its own, and beside it what it tells of actions and targets."""
-        message = traffic.message
-        raw = message.encode("utf-8", "surrogatepass") if isinstance(message, str) else message
-        sent = traffic.direction == "sent"
-        number, name = (0, "") if traffic.span is None else (traffic.span.number, traffic.span.name)
+    def lines(self, *traffic: Traffic) -> list[bytes]:
+        """Return the lines of messages: their own, and beside these what they tell of actions and targets.
+
+        They are looked through for secrets all at once, which costs a fraction of a look at each; those apart that
+        hold some by what they are. The lines are the same as those of one message after the other.
+        """
+        raws = [
+            message.encode("utf-8", "surrogatepass") if isinstance(message := each.message, str) else message
+            for each in traffic
+        ]
         lines: list[bytes] = []
-        self.add(lines, raw, traffic.time, sent, traffic.connection, number, name)
+        for seen in self._sifted(traffic, raws):
+            self._add(lines, seen)
         return lines
 
-    def sift(self, messages: Sequence[tuple[str, bytes]]) -> list[Sifted]:
-        """Look through messages, each with its connection, that are to be added next.
-
-        All at once, which costs a fraction of a look at each; those apart that hold secrets by what they are.
-        """
+    def _sifted(self, traffic: Sequence[Traffic], raws: Sequence[bytes]) -> list[_Seen]:
         called: dict[tuple[str, int | None], str] = {}
-        sifted = []
         seen = []
-        for connection, raw in messages:
+        looked_at = []
+        for each, raw in zip(traffic, raws, strict=True):
             try:
                 envelope = decode_envelope(raw)
             except msgspec.DecodeError:
-                sifted.append(Sifted(None, None))
+                seen.append(_Seen(raw, each, None, None))
                 continue
-            one = Sifted(envelope, None)
-            sifted.append(one)
-            key, method = (connection, envelope.id), envelope.method
+            one = _Seen(raw, each, envelope, None)
+            seen.append(one)
+            key, method = (each.connection, envelope.id), envelope.method
             if method is not None:
                 called[key] = method
             elif (method := called.get(key)) is None and envelope.id is not None:
-                sent = self._sent.get((connection, envelope.id))
+                sent = self._sent.get((each.connection, envelope.id))
                 method = None if sent is None else sent.method
-            if method is not None and not holds_secrets(method):
-                seen.append((one, raw))
+            cut = 0 < self._limit < len(raw)  # of these only the head is kept
+            if method is not None and not cut and not holds_secrets(method):
+                looked_at.append(one)
         if self._redactor is not None:
             self._sifted_at = self._redactor.learned
-            for (one, _), free in zip(seen, self._redactor.sift([raw for _, raw in seen]), strict=True):
+            answers = self._redactor.sift([one.raw for one in looked_at])
+            for one, free in zip(looked_at, answers, strict=True):
                 one.free = free
-        return sifted
+        return seen
 
-    def add(
-        self,
-        lines: list[bytes],
-        raw: bytes,
-        time: float,
-        sent: bool,
-        connection: str,
-        span: int = 0,
-        name: str = "",
-        sifted: Sifted | None = None,
-    ) -> None:
-        """Add the lines of one message to `lines`.
-
-        `span` is the number of the action that it was sent for, 0 for none, and `name` the action's name.
-        `sifted` is what the last `sift` said of it.
-        """
-        try:
-            envelope = (sifted and sifted.envelope) or decode_envelope(raw)
-        except msgspec.DecodeError:
-            lines.append(self._stray(raw, time, sent, connection))
+    def _add(self, lines: list[bytes], seen: _Seen) -> None:
+        traffic, envelope, span = seen.traffic, seen.envelope, seen.traffic.span
+        if envelope is None:
+            lines.append(self._stray(seen))
             return
-        if span and span not in self._spans and span not in self._ended:
-            name = name if self._redactor is None else self._redactor.text(name)
-            _remember(self._spans, span, name)
-            lines.append(self._line(time, "span", span=span, name=name))
-        seen = _Seen(raw, time, connection, envelope, None if sifted is None else sifted.free)
-        if sent:
-            self._call(lines, seen, span)
+        if span is not None and span.number not in self._spans and span.number not in self._ended:
+            name = span.name if self._redactor is None else self._redactor.text(span.name)
+            _remember(self._spans, span.number, name)
+            lines.append(self._line(traffic.time, "span", span=span.number, name=name))
+        if traffic.direction == "sent":
+            self._call(lines, seen, envelope, 0 if span is None else span.number)
         elif envelope.id is not None:
-            self._reply(lines, seen)
+            self._reply(lines, seen, envelope)
         elif envelope.method is not None:
-            self._event(lines, seen)
+            self._event(lines, seen, envelope)
         else:
-            lines.append(self._stray(raw, time, sent, connection))
+            lines.append(self._stray(seen))
 
     # --- kinds of messages ---------------------------------------------------------------------------------
 
-    def _call(self, lines: list[bytes], seen: _Seen, span: int) -> None:
-        envelope = seen.envelope
+    def _call(self, lines: list[bytes], seen: _Seen, envelope: Envelope, span: int) -> None:
         method = envelope.method or ""
         target_id = ""
         if method == "Target.attachToTarget":
             target_id = _decoded(envelope.params, _AttachCall).target_id
         if envelope.id is not None:
-            self._sent[seen.connection, envelope.id] = _Sent(method, seen.time, span, target_id)
+            self._sent[seen.traffic.connection, envelope.id] = _Sent(
+                method, seen.traffic.time, span, target_id
+            )
             if len(self._sent) > _MOST_PENDING:
                 del self._sent[next(iter(self._sent))]
-        self._message(lines, seen, "call", method, _spanned(span))
+        self._message(lines, seen, envelope, "call", method, _spanned(span))
 
-    def _reply(self, lines: list[bytes], seen: _Seen) -> None:
-        envelope = seen.envelope
+    def _reply(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
+        traffic = seen.traffic
         assert envelope.id is not None
-        sent = self._sent.pop((seen.connection, envelope.id), None)
+        sent = self._sent.pop((traffic.connection, envelope.id), None)
         kind: Kind = "error" if envelope.error else "reply"
         if sent is None:
             # Which command it answers is not known, so neither is what in it is secret.
-            self._message(lines, seen, kind, "", "", hidden=self._redactor is not None)
+            self._message(lines, seen, envelope, kind, "", "", hidden=self._redactor is not None)
             return
-        milliseconds = f'"ms":{(seen.time - sent.time) * 1000:.3f},'
-        self._message(lines, seen, kind, sent.method, milliseconds + _spanned(sent.span))
+        milliseconds = f'"ms":{(traffic.time - sent.time) * 1000:.3f},'
+        self._message(lines, seen, envelope, kind, sent.method, milliseconds + _spanned(sent.span))
         if sent.target_id and kind == "reply":
             session_id = _decoded(envelope.result, _AttachedByHand).session_id
             if session_id and session_id not in self._target_of:
                 known = self._types.get(sent.target_id, "")
-                lines.append(self.target(seen.time, seen.connection, session_id, sent.target_id, known, ""))
+                lines.append(
+                    self.target(traffic.time, traffic.connection, session_id, sent.target_id, known, "")
+                )
 
-    def _event(self, lines: list[bytes], seen: _Seen) -> None:
-        params = seen.envelope.params
-        method = seen.envelope.method or ""
+    def _event(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
+        traffic, params = seen.traffic, envelope.params
+        method = envelope.method or ""
         if method == "Target.attachedToTarget":
             attached = _decoded(params, _Attached)
             info, session_id = attached.target_info, attached.session_id
             if session_id:
-                told = self.target(
-                    seen.time, seen.connection, session_id, info.target_id, info.type, info.url
-                )
-                lines.append(told)
+                told = session_id, info.target_id, info.type, info.url
+                lines.append(self.target(traffic.time, traffic.connection, *told))
         elif method == "Target.targetCreated":
             info = _decoded(params, _Changed).target_info
             self._types[info.target_id] = info.type
-        self._message(lines, seen, "event", method, "")
+        self._message(lines, seen, envelope, "event", method, "")
         if method == "Target.detachedFromTarget":
             self._target_of.pop(_decoded(params, _AttachedByHand).session_id, None)
             self._sides.clear()
         elif method == "Target.targetDestroyed":
             self._types.pop(_decoded(params, _AttachCall).target_id, None)
 
-    def _stray(self, raw: bytes, time: float, sent: bool, connection: str) -> bytes:
+    def _stray(self, seen: _Seen) -> bytes:
+        raw, traffic = seen.raw, seen.traffic
         text = raw.decode("utf-8", "replace")
         if self._limit and len(raw) > self._limit:
             text = text[:_HEAD]
         text = text if self._redactor is None else self._redactor.text(text)
-        side = ">" if sent else "<"
-        return self._line(time, "stray", c=connection, d=side, z=len(raw), msg=msgspec.Raw(_encode(text)))
+        side = ">" if traffic.direction == "sent" else "<"
+        message = msgspec.Raw(_encode(text))
+        return self._line(traffic.time, "stray", c=traffic.connection, d=side, z=len(raw), msg=message)
 
     # --- lines ---------------------------------------------------------------------------------------------
 
     def _message(
-        self, lines: list[bytes], seen: _Seen, kind: Kind, method: str, more: str, *, hidden: bool = False
+        self,
+        lines: list[bytes],
+        seen: _Seen,
+        envelope: Envelope,
+        kind: Kind,
+        method: str,
+        more: str,
+        *,
+        hidden: bool = False,
     ) -> None:
-        kept, envelope, free, redactor = seen.raw, seen.envelope, seen.free, self._redactor
+        kept, free, redactor = seen.raw, seen.free, self._redactor
         if hidden or (self._limit and len(kept) > self._limit):
             kept, free = self._cut(envelope, method, hidden=hidden), None
         if redactor is None:
@@ -285,11 +279,11 @@ class LineMaker:
         elif redactor.learned != self._sifted_at:
             kept = redactor.redact(kept, method)
         self._number += 1
-        side = self._side(kind, seen.connection, envelope.session_id or "")
+        side = self._side(kind, seen.traffic.connection, envelope.session_id or "")
         call_id = "" if envelope.id is None else f'"id":{envelope.id},'
         # By hand, in the order of the fields of Line: a third of what their encoding costs otherwise.
         head = (
-            f'{{"t":{seen.time - self._began:.6f},"n":{self._number},{side}{call_id}{_named(method)}'
+            f'{{"t":{seen.traffic.time - self._began:.6f},"n":{self._number},{side}{call_id}{_named(method)}'
             f'"z":{len(seen.raw)},{more}"msg":'
         )
         lines.append(b"".join((head.encode(), _one_line(kept), b"}\n")))

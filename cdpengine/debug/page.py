@@ -133,7 +133,7 @@ def _payload(line: Line) -> tuple[str, int]:
         case "target":
             return f"{line.type} {line.T} {line.url}", 0
         case "span" | "span-end":
-            return line.name, 0
+            return f"{line.name} {line.failed}".rstrip(), 0
         case "lost":
             return f"{line.count} messages lost", 0
         case "stray":

@@ -124,7 +124,7 @@ class Tracer:
             case "span":
                 yield from self._begin_action(line)
             case "span-end":
-                yield from self._end_action(line.span, self._now)
+                yield from self._end_action(line.span, self._now, line.failed)
             case "call":
                 yield from self._begin_call(line)
             case "reply" | "error":
@@ -232,12 +232,15 @@ class Tracer:
         arguments = {"span": line.span}
         yield self._at("B", ACTIONS, thread, name=line.name, cat="action", args=arguments)
 
-    def _end_action(self, number: int, now: int | None) -> Iterator[TraceEvent]:
+    def _end_action(self, number: int, now: int | None, failed: str = "") -> Iterator[TraceEvent]:
         """End an action: `now`, or at its latest call or reply where the recording does not say when."""
         action = self._actions.pop(number, None)
         if action is not None:
             self._action_track.threads.give_back(action.thread)
-            yield self._at("E", ACTIONS, action.thread) | {"ts": action.latest if now is None else now}
+            more: TraceEvent = {"args": {"failed": failed}} if failed else {}
+            yield self._at("E", ACTIONS, action.thread, **more) | {
+                "ts": action.latest if now is None else now
+            }
 
     def _name_actions(self, thread: int) -> Iterator[TraceEvent]:
         if not self._action_track.named:

@@ -1,28 +1,34 @@
 """Recorder: writes the traffic of a browser's connections to a file while a block runs.
 
-Rule: the engine's tasks only hand messages over (`debug/handover.py`), some hundred at a time, to a process
-(`debug/writer.py`) that redacts, compresses and writes them. When that cannot keep up, what waits is bounded: what
-does not fit is counted and told of in the file, never waited for. What is in the file can be read up to its last
-line, however the program ends; what was handed over is written even when the program is killed.
+Rule: messages become lines, some at a time and without their secrets, in the task that has them: they are
+still in the processor's cache there, and to hand them to anybody else would cost as much. A thread compresses
+and writes the lines (`debug/file_writer.py`). When the disk cannot keep up, what waits is bounded: what does
+not fit is counted and told of in the file, never waited for. What is in the file can be read up to its last
+line, however the program ends.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import os
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator
+import threading
+import traceback
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 import trio
 
-from cdpengine.debug.handover import TOO_SLOW, Handover
+from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
+from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
 from cdpengine.debug.redact import Redactor
-from cdpengine.debug.writer import Beginning, End, Lost, Message, SpanEnd
 from cdpengine.errors import InvalidArgument, RecordingFailed
 from cdpengine.wire.tap import Span, Tap, Traffic
 
@@ -30,16 +36,25 @@ if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
     from cdpengine.session.connection import Connection
 
+_log = logging.getLogger("cdpengine.debug")
+
 LIMIT = 262_144
 """Bytes of a message above which its payload is cut."""
 
 QUEUED = 64_000_000
 """Bytes that may wait to be written. A message that does not fit is lost, and counted."""
 
+_TOGETHER = 1 << 14
+"""Bytes of messages from which on they become lines: many enough that it is cheap, few enough (some tenths of a
+millisecond) that nobody waits for it."""
+
 _CLOSE_SECONDS = 60.0
 """Seconds that the rest may take at the end in any case."""
 
 _Known = tuple[str, str, str, str, str]
+
+_Item = Traffic | Callable[[], bytes]
+"""A message, or what gives a line when its turn comes."""
 
 
 @attrs.frozen
@@ -67,99 +82,120 @@ class Recorder:
         known: Iterable[_Known] = (),
     ) -> None:
         self.path = path
-        self._most_queued = queued
-        self._messages = 0
-        self._lost = 0
-        self._told_lost = 0
-        self._began = trio.current_time()
+        began = trio.current_time()
         header = Header(
             started=dt.datetime.now(dt.UTC).isoformat(timespec="microseconds"),
-            monotonic=self._began,
+            monotonic=began,
             product=product,
             redacted=redactor is not None,
             limit=limit,
             pid=os.getpid(),
         )
-        patterns = () if redactor is None else redactor.patterns
-        beginning = Beginning(
-            header=header,
-            known=list(known),
-            compressed=path.suffix == ".zst",
-            patterns=[(pattern.pattern, pattern.flags) for pattern in patterns],
-            secrets=[] if redactor is None else list(redactor.secrets),
+        self._most_queued = queued
+        self._messages = 0
+        self._lost = 0
+        self._told_lost = 0
+        self._failure: str | None = None
+        self._maker = LineMaker(began=began, limit=limit, redactor=redactor)
+        self._gathered: deque[_Item] = deque()  # what is to become lines
+        self._making = threading.Lock()  # held by whoever takes out of it
+        self._bytes_in = 0  # changed by the engine's thread only
+        self._bytes_made = 0  # changed by who holds the lock
+        self._writer = FileWriter(
+            _opened(path), path.name, compressed=path.suffix == ".zst", gather=self._make_lines
         )
-        try:
-            # Others must not read what a page's user sees, so nobody but the owner may.
-            self._file = os.open(
-                path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600
-            )
-        except OSError as error:
-            raise InvalidArgument(
-                what="recording", given=str(path), expected=f"a file that can be written ({error.strerror})"
-            ) from None
-        self._written = 0
-        self._handover = Handover(beginning, self._file, path.name)
+        first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
+        self._writer.give(b"".join(first))
 
     @property
     def failure(self) -> str | None:
         """Why writing failed, None while it has not."""
-        return self._handover.failure
+        return self._failure or self._writer.failure
 
     def __call__(self, traffic: Traffic) -> None:
         """Take one message."""
-        message, time, handover = traffic.message, traffic.time, self._handover
-        size = len(message)
-        if handover.waiting + size > self._most_queued or handover.failure is not None:
+        size = len(traffic.message)
+        gathered = self._bytes_in - self._bytes_made + size
+        if gathered + self._writer.waiting > self._most_queued or self.failure is not None:
             self._lost += 1
             return
         if self._lost != self._told_lost:
-            self._tell_lost(time)
+            self._tell_lost(traffic.time)
         self._messages += 1
-        span = traffic.span
-        sent = traffic.direction == "sent"
-        if span is None:
-            handover.put(Message(time, sent, traffic.connection, message), size, time)
-        else:
-            item = Message(time, sent, traffic.connection, message, span.number, span.name)
-            handover.put(item, size, time)
+        self._bytes_in += size
+        self._gathered.append(traffic)
+        if gathered > _TOGETHER:
+            self._make_lines()
 
-    def span_ended(self, span: Span, time: float) -> None:
+    def span_ended(self, span: Span, time: float, failed: str) -> None:
         """Take the end of an action."""
-        if self.failure is None:
-            self._handover.put(SpanEnd(time, span.number, span.began), 0, time)
+        self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
 
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""
         return RecorderStatistics(
             messages=self._messages,
             lost=self._lost,
-            bytes=self._handover.bytes_in,
-            queued=self._handover.waiting,
-            written=self._size(),
+            bytes=self._bytes_in,
+            queued=self._bytes_in - self._bytes_made + self._writer.waiting,
+            written=self._writer.written,
         )
 
     def start(self) -> None:
-        """Start writing: the process for that is started by a thread, and messages wait for it."""
-        self._handover.start()
+        """Start writing."""
+        self._writer.start()
 
     def finish(self, time: float) -> None:
-        """Have everything written, and the process ended. Blocks: to be called in a thread of its own.
+        """Have everything written, and the file closed. Blocks: to be called in a thread of its own.
 
         `time` is the end, on the engine's clock.
         """
         if self._lost != self._told_lost:
             self._tell_lost(time)
-        self._handover.finish(End(time))
-        self._written = self._size()
-        file, self._file = self._file, -1
-        os.close(file)
+        self._gathered.append(partial(self._maker.end, time))
+        self._writer.finish()
 
     def _tell_lost(self, time: float) -> None:
-        self._handover.put(Lost(time, self._lost - self._told_lost), 0, time)
+        self._gathered.append(partial(self._maker.lost, time, self._lost - self._told_lost))
         self._told_lost = self._lost
 
-    def _size(self) -> int:
-        return self._written if self._file < 0 else os.fstat(self._file).st_size
+    @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would lose lines in silence
+    def _make_lines(self) -> None:
+        """Make lines of what was gathered. Whoever finds somebody at it leaves it to him, who takes all."""
+        gathered = self._gathered
+        while gathered and self._making.acquire(blocking=False):
+            try:
+                taken = [gathered.popleft() for _ in range(len(gathered))]
+                self._writer.give(b"".join(self._lines(taken)))
+                self._bytes_made += sum(len(item.message) for item in taken if isinstance(item, Traffic))
+            except Exception as error:  # noqa: BLE001 - told at the end, and without a message's content
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                self._failure = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
+                _log.debug("a recorder failed", exc_info=error)
+            finally:
+                self._making.release()
+
+    def _lines(self, taken: Sequence[_Item]) -> Iterator[bytes]:
+        messages: list[Traffic] = []
+        for item in taken:
+            if isinstance(item, Traffic):
+                messages.append(item)
+            else:
+                yield from self._maker.lines(*messages)
+                messages.clear()
+                yield item()
+        yield from self._maker.lines(*messages)
+
+
+def _opened(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    try:
+        # Others must not read what a page's user sees, so nobody but the owner may.
+        return os.open(path, flags, 0o600)
+    except OSError as error:
+        raise InvalidArgument(
+            what="recording", given=str(path), expected=f"a file that can be written ({error.strerror})"
+        ) from None
 
 
 # --- around a browser ----------------------------------------------------------------------------------------

@@ -45,6 +45,12 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     limit: int = 0
     pid: int = 0
 
+    def encoded(self) -> bytes:
+        """Return the line."""
+        # Its first fields tell a recording from other files, so they are written although they are defaults.
+        fields = {"cdpengine": self.cdpengine, "version": self.version, **msgspec.to_builtins(self)}
+        return msgspec.json.encode(fields) + b"\n"
+
 
 class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     """One thing that happened, in the order of the wire. What does not apply is left out of the file.
@@ -63,6 +69,7 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     ms      of replies: milliseconds since the call; of span-ends: how long the action took
     span    the action that a call, and so its reply, belongs to; of spans their own number
     name    of spans and their ends: the action, such as "page.click e7"
+    failed  of span-ends: the name of the exception that ended the action; absent where it succeeded
     type    of targets: page, iframe, worker, ...
     url     of targets
     count   of lost
@@ -83,6 +90,7 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     ms: float | None = None
     span: int = 0
     name: str = ""
+    failed: str = ""
     type: str = ""
     url: str = ""
     count: int = 0

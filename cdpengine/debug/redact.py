@@ -114,12 +114,15 @@ _IN_JSON = Search(
     | {"basic": _SPACE, "digest": _SPACE, "negotiate": _SPACE, "eyj": ""}
     | {"bearer": rf"(?:{_SPACE}|{_REST}{_ASSIGNED}|{_NAME_ENDS})"},
     dict.fromkeys(QUERY_KEYS, r"""(?:\\+["']|')?\s*(?:=|:|%3d)"""),
+    {"session": "\\'=:% \t\n\r\v\f"},  # most messages have a "sessionId"
 )
 
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
+_COOKIE_VALUE = re.compile(rb'"value":"([^"\\]+)"')
+_VALUE_REDACTED = f'"value":"{REDACTED}"'.encode()
+_NO_SECRETS_OF_COOKIES = re.compile(rb'"(?:name":"[\w\-]{0,80}|method":"[\w.]*|cookies)"')
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
-_SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
-_BETWEEN = b"\0"  # stands between these: it is in no JSON, and no pattern goes on beyond it
+_BETWEEN = b"\0"  # between what is looked through together: it is in no JSON, and no pattern goes beyond it
 
 
 class Redactor:
@@ -154,6 +157,9 @@ class Redactor:
             method = named[1].decode()
         if not suspicious and not self.suspicious(message, method):
             return message
+        of_cookies = bool(_COOKIE_METHODS.match(method))
+        if of_cookies and (without := self._without_values_of_cookies(message)) is not None:
+            return without
         try:
             loaded: Any = msgspec.json.decode(message)
             encode: Callable[[Any], bytes] = msgspec.json.encode
@@ -167,7 +173,7 @@ class Redactor:
         method = found if isinstance(found, str) else method
         fields = SECRET_PARAMETERS.get(method, ())
         try:
-            clean = self._clean(loaded, fields, bool(_COOKIE_METHODS.match(method)))
+            clean = self._clean(loaded, fields, of_cookies or bool(_COOKIE_METHODS.match(method)))
         except RecursionError:
             return msgspec.json.encode(
                 {"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"}
@@ -228,10 +234,9 @@ class Redactor:
         self._compile()
         if self.patterns or self._unsiftable:
             return [False] * len(messages)
-        free = [len(message) <= _SIFTED or not self._speaks(message) for message in messages]
-        small = [(index, message) for index, message in enumerate(messages) if len(message) <= _SIFTED]
-        together = _BETWEEN.join([message for _, message in small])
-        ends = list(accumulate(len(message) + 1 for _, message in small))
+        free = [True] * len(messages)
+        together = _BETWEEN.join(messages)
+        ends = list(accumulate(len(message) + 1 for message in messages))
         low = together.lower()
         parts: list[Iterable[int]] = [_IN_JSON.parts(low, ends)]
         if b"@" in low:
@@ -239,7 +244,7 @@ class Redactor:
         if self._replace is not None:
             parts.append(self._known.parts(together, ends))
         for part in chain.from_iterable(parts):
-            free[small[part][0]] = False
+            free[part] = False
         return free
 
     def suspicious(self, message: bytes, method: str) -> bool:
@@ -250,12 +255,38 @@ class Redactor:
         return self._speaks(message)
 
     def _speaks(self, message: bytes) -> bool:
-        low = message.lower()
-        if b"@" in low and _QUICK_USER.search(low):
-            return True
-        if _IN_JSON.found(low):
+        if self._looks_secret(message.lower()):
             return True
         return self._replace is not None and self._known.found(message)
+
+    def _looks_secret(self, low: bytes) -> bool:
+        return (b"@" in low and _QUICK_USER.search(low) is not None) or _IN_JSON.found(low)
+
+    def _without_values_of_cookies(self, message: bytes) -> bytes | None:
+        """Return a list of cookies without their values, by its text: as `redact` does, for a quarter of the time.
+
+        None where a value stands there in another way, or where there may be other secrets.
+        """
+        if self.patterns:
+            return None
+        pieces = _COOKIE_VALUE.split(message)  # every other one is a value
+        rest = _BETWEEN.join(pieces[::2])
+        if b'"value"' in rest and rest.count(b'"value"') != rest.count(b'"value":""'):
+            return None
+        try:
+            for value in pieces[1::2]:
+                self._learn(value.decode())
+        except UnicodeDecodeError:
+            return None
+        self._compile()
+        if self._replace is not None and self._known.found(rest):
+            return None
+        if self._looks_secret(_NO_SECRETS_OF_COOKIES.sub(b"", rest).lower()):
+            return None
+        if len(pieces) == 1:
+            return message
+        self.redacted += 1
+        return _VALUE_REDACTED.join(pieces[::2])
 
     # --- going through -------------------------------------------------------------------------------------
 

@@ -96,7 +96,13 @@ def _note(line: Line) -> list[Piece]:
             return [Piece("== ", "span"), Piece(safe(f"{line.name} [{line.span}]"), "span")]
         case "span-end":
             text = f"end of {line.name}".strip()
-            return [Piece("== ", "span"), Piece(safe(f"{text} [{line.span}]"), "span"), *_duration(line)]
+            failed = [Piece(f" {safe(line.failed)}", "error")] if line.failed else []
+            return [
+                Piece("== ", "span"),
+                Piece(safe(f"{text} [{line.span}]"), "span"),
+                *_duration(line),
+                *failed,
+            ]
         case "lost":
             return [Piece("!! ", "error"), Piece(f"{line.count} messages lost: they came too fast", "error")]
         case _:

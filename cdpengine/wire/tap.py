@@ -35,6 +35,9 @@ class Span:
     taps: set[Tap] = attrs.field(factory=set, eq=False, repr=False)
 
 
+Direction = Literal["sent", "received"]
+
+
 class Traffic(msgspec.Struct, frozen=True):
     """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection.
 
@@ -42,7 +45,7 @@ class Traffic(msgspec.Struct, frozen=True):
     """
 
     time: float
-    direction: Literal["sent", "received"]
+    direction: Direction
     connection: str
     message: bytes | str
     span: Span | None = None
@@ -68,12 +71,12 @@ class _SpanScope:
             self._begun = Span(next(_numbers), self._name, trio.current_time())
             self._token = _span.set(self._begun)
 
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
         begun = self._begun
         if begun is not None:
             _span.reset(self._token)
             for tap in begun.taps:
-                tap.end_span(begun)
+                tap.end_span(begun, "" if kind is None else kind.__name__)
 
 
 def span(name: str) -> AbstractContextManager[None]:
@@ -100,8 +103,11 @@ class Watcher(Protocol):
 class SpanWatcher(Protocol):
     """A watcher that wants to know, too, when an action that it saw a command of has ended."""
 
-    def span_ended(self, span: Span, time: float, /) -> None:
-        """Take the end of one action, on trio's clock in seconds. Must not block."""
+    def span_ended(self, span: Span, time: float, failed: str, /) -> None:
+        """Take the end of one action, on trio's clock in seconds. Must not block.
+
+        `failed` is the name of the exception that ended it, "" where none did.
+        """
 
 
 class Tap:
@@ -142,15 +148,15 @@ class Tap:
                 logger.exception(_FAILED)
                 self._remove(watcher)
 
-    def end_span(self, span: Span) -> None:
-        """Tell every watcher that wants to know that an action is over."""
+    def end_span(self, span: Span, failed: str) -> None:
+        """Tell every watcher that wants to know that an action is over, and the name of what ended it early."""
         import trio
 
         time = trio.current_time()
         for watcher in self.watchers:
             if isinstance(watcher, SpanWatcher):
                 try:
-                    watcher.span_ended(span, time)
+                    watcher.span_ended(span, time, failed)
                 except Exception:
                     logger.exception(_FAILED)
                     self._remove(watcher)

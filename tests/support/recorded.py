@@ -57,9 +57,9 @@ class Recorded:
     def lost(self, count: int) -> None:
         self.raw.append(self.maker.lost(self.time, count))
 
-    def end_action(self, span: Span) -> None:
+    def end_action(self, span: Span, failed: str = "") -> None:
         self.time = round(self.time + 0.001, 6)
-        self.raw.append(self.maker.span_ended(self.time, span.number, span.began))
+        self.raw.append(self.maker.span_ended(self.time, span.number, span.began, failed))
 
     def end(self) -> Recorded:
         self.raw.append(self.maker.end(self.time))

@@ -17,7 +17,7 @@ import cdpengine
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header, Line
-from cdpengine.wire.tap import Span, Traffic
+from cdpengine.wire.tap import Direction, Span, Traffic
 
 
 def sent(message: dict[str, Any], time: float = 1.0, span: Span | None = None) -> Traffic:
@@ -157,6 +157,40 @@ def test_line_breaks_within_a_message_do_not_break_the_line() -> None:
     )
     assert line.count(b"\n") == 1
     assert json.loads(line)["msg"] == {"method": "A.b", "params": {"a": "b\nc"}}
+
+
+texts = st.sampled_from([
+    '{"id":1,"method":"Runtime.evaluate","params":{"expression":"1"},"sessionId":"S"}',
+    '{"id":1,"result":{"value":"it is cAnArY7f3 or a monkey"},"sessionId":"S"}',
+    '{"id":2,"method":"Input.insertText","params":{"text":"cAnArY7f3"}}',
+    '{"id":2,"result":{}}',
+    '{"id":3,"method":"Network.getCookies","params":{}}',
+    '{"id":3,"result":{"cookies":[{"name":"a","value":"cAnArY7f3","domain":"d"}]}}',
+    '{"id":4,"result":{"cAnArY7f3":1}}',
+    '{"method":"N.e","params":{"headers":{"Authorization":"Bearer cAnArY7f3"}}}',
+    '{"method":"N.e","params":{"url":"https://x/?access_token=cAnArY7f3&key=cAnArY7f3"}}',
+    '{"method":"N.e","params":{"text":"' + "<p>of cAnArY7f3</p>" * 300 + '"}}',
+    '{"method":"Target.attachedToTarget","params":{"sessionId":"S","targetInfo":{"url":"http://cAnArY7f3"}}}',
+    '{"method":"A.b",\n"params":{"half":"\\ud83d cAnArY7f3"}}',
+    "password=cAnArY7f3",
+    "{}",
+])  # fmt: skip
+directions: list[Direction] = ["sent", "received"]
+
+
+@given(
+    messages=st.lists(st.tuples(st.sampled_from(directions), texts), max_size=12),
+    limit=st.sampled_from([0, 2_000]),
+)
+def test_lines_of_many_at_once_are_those_of_each_after_the_other(
+    messages: list[tuple[Direction, str]], limit: int
+) -> None:
+    cause = Span(7, "page.type cAnArY7f3")
+    traffic = [Traffic(1.0, direction, "c", text, cause) for direction, text in messages]
+    at_once, one_by_one = (
+        LineMaker(began=0.5, limit=limit, redactor=Redactor(secrets=["hunter22"])) for _ in range(2)
+    )
+    assert at_once.lines(*traffic) == [line for each in traffic for line in one_by_one.lines(each)]
 
 
 # --- reading -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 import hypothesis.strategies as st
 import pytest
@@ -42,6 +43,50 @@ def test_a_whole_word_and_what_follows_it(text: str, there: bool, padding: str) 
     search = Search({"token": r"\s*="}, {"key": r"\s*="})
     assert search.found(f"{padding} {text}") is there
     assert search.found(f"{padding} {text}".encode()) is there
+
+
+@given(
+    words=words,
+    whole=words,
+    after=st.sampled_from(["", "[.x]", r"\s*=", "[^\0]{0,3}k"]),
+    pieces=st.lists(letters | st.sampled_from(["=", "\\n", "\\u00e9", " ", "q" * 90]), max_size=12),
+    data=st.data(),
+)
+def test_it_finds_what_one_pattern_for_each_word_finds(
+    words: list[str], whole: list[str], after: str, pieces: list[str], data: st.DataObject
+) -> None:
+    every = [*words, *whole, *pieces]
+    texts = [
+        "".join(part)
+        for part in data.draw(st.lists(st.lists(st.sampled_from(every or [""]), max_size=8), max_size=4))
+    ]
+    before = r"(?:(?<![\w.\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
+    patterns = [re.escape(word) + after for word in words]
+    patterns += [before + re.escape(word) + after for word in whole]
+    of_bytes = [re.compile(pattern.encode("utf-8", "surrogatepass")) for pattern in patterns]
+    search = Search(dict.fromkeys(words, after), dict.fromkeys(whole, after))
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    there = [any(pattern.search(text) for pattern in of_bytes) for text in encoded]
+    assert [search.found(text) for text in encoded] == there
+    together = b"\0".join(encoded)
+    ends = list(accumulate(len(text) + 1 for text in encoded))
+    parts = sorted(set(search.parts(together, ends)))
+    assert parts == [number for number, found in enumerate(there) if found]
+    for text in texts:
+        places = {
+            match.end()
+            for pattern in patterns
+            for start in range(len(text))
+            if (match := re.compile(pattern).match(text, start))
+        }
+        assert set(search.ends(text)) == places
+
+
+def test_a_common_word_is_looked_at_only_where_it_can_matter() -> None:
+    search = Search({"token": "="}, {"session": r"\s*="}, {"session": "= "})
+    assert [search.found(text) for text in (b"session=", b"session  =", b"sessionid=", b"session: token=")] == [
+        True, True, False, True,
+    ]  # fmt: skip
 
 
 def test_the_end_of_each_is_given() -> None:

@@ -82,13 +82,15 @@ class EndsSeen:
         self.failing = failing
         self.ended: list[Span] = []
         self.times: list[float] = []
+        self.failed: list[str] = []
 
     def __call__(self, traffic: Traffic) -> None: ...
 
-    def span_ended(self, ended: Span, time: float) -> None:
+    def span_ended(self, ended: Span, time: float, failed: str) -> None:
         if self.failing:
             raise ValueError("watcher")
         self.ended.append(ended)
+        self.failed.append(failed)
         self.times.append(time)
 
 

@@ -141,10 +141,11 @@ def test_actions_are_counted_by_what_they_do() -> None:
         recorded.exchange("Input.dispatchMouseEvent", span=span)
     recorded.refuse(recorded.call("DOM.focus", span=second))
     recorded.time = 0.5
-    recorded.end_action(first)
+    recorded.end_action(first, "NotClickable")
     recorded.exchange("Runtime.evaluate", span=Span(3, "page.evaluate", began=0.5))
     click, evaluate = tallied(recorded.lines).by_action
-    assert (click.name, click.count, click.unended, click.refused) == ("page.click", 2, 1, 1)
+    assert (click.name, click.count, click.failed) == ("page.click", 2, 1)
+    assert (click.unended, click.refused) == (1, 1)
     assert click.durations is not None
     assert click.durations.most == 501
     assert (evaluate.name, evaluate.count, evaluate.unended, evaluate.durations) == (

@@ -49,6 +49,7 @@ def test_each_line_of_a_recording_is_one_line() -> None:
     (Line(k="lost", count=4), "     0.000 !! 4 messages lost: they came too fast"),
     (Line(k="span-end", span=3), "     0.000 == end of [3]"),
     (Line(k="span-end", span=3, name="page.click e7", ms=1.25), "     0.000 == end of page.click e7 [3] 1.2 ms"),
+    (Line(k="span-end", span=3, name="page.fill", ms=9, failed="StaleRef"), "     0.000 == end of page.fill [3] 9.0 ms StaleRef"),
     (Line(k="reply", d="<", id=3), "     0.000 <- browser      #3 (unknown call)"),
     (Line(k="stray", d="<", msg=msgspec.Raw(b'"what?"')), '     0.000 <- browser         (no message) "what?"'),
     (Line(k="event", d="<", m="A.b", msg=msgspec.Raw(b"[7]")), "     0.000 <- browser         A.b [7]"),

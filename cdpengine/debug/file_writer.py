@@ -1,0 +1,132 @@
+"""FileWriter: puts what it is given into a file, compressed or not, by a thread of its own.
+
+Rule: who gives something never waits, neither for the disk nor for the compression. The thread wakes some
+twenty times a second and takes what is there then: one that woke for each line would take Python's
+interpreter from the engine as often. Memory is bounded by who gives: `waiting` says what is here. What was
+written can be read, up to its last byte, however the program ends.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
+
+PAUSE = 0.05
+"""Seconds that what is given may lie here before it is written."""
+
+_SOON = 1 << 20
+"""Bytes from which on the thread is woken before its time."""
+
+_LEVEL = 1
+"""Of zstandard: the traffic repeats itself so much that higher ones save little and take the processor longer."""
+
+_PATIENCE = 10.0
+"""Seconds that the rest may take at the end without any of it being taken."""
+
+TOO_SLOW = "the disk did not take it in time"
+
+
+class FileWriter:
+    """Writes to the open `file`, and closes it in the end. `failure` says why it could not, None while it can.
+
+    `gather` is called by the thread before it looks what there is, so that somebody who gives only now and
+    then can give what lies there.
+    """
+
+    def __init__(self, file: int, name: str, *, compressed: bool, gather: Callable[[], None]) -> None:
+        self.failure: str | None = None
+        self.written = 0
+        self._file = file
+        self._compressor = _Compressor() if compressed else None
+        self._gather = gather
+        self._given: deque[bytes] = deque()
+        self._bytes_in = 0  # changed by one giver at a time
+        self._bytes_out = 0  # changed by the thread only
+        self._ending = False
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"recorder {name}", daemon=True)
+
+    @property
+    def waiting(self) -> int:
+        """How many bytes wait here."""
+        return self._bytes_in - self._bytes_out
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def give(self, data: bytes) -> None:
+        """Have something written. Only one thread may do so at a time."""
+        self._given.append(data)
+        self._bytes_in += len(data)
+        if self._bytes_in - self._bytes_out > _SOON:
+            self._wake.set()
+
+    def finish(self, patience: float = _PATIENCE) -> None:
+        """Write what is left, and close the file. Blocks; `patience` is in seconds without anything being taken.
+
+        Where the disk takes nothing any more, the thread is left alone with it and the file.
+        """
+        self._ending = True
+        self._wake.set()
+        done = -1
+        while self._thread.is_alive() and done != self.written:
+            done = self.written
+            self._thread.join(patience)
+        if self._thread.is_alive():
+            self.failure = TOO_SLOW
+
+    # --- the thread ----------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        ending = False
+        try:
+            while not ending:
+                self._wake.wait(PAUSE)
+                self._wake.clear()
+                ending = self._ending  # asked before it is looked what there is
+                self._gather()
+                self._write_given()
+            if self._compressor is not None:
+                self._write(self._compressor.end())
+        except Exception as error:  # noqa: BLE001 - told in the program that is recorded
+            self.failure = getattr(error, "strerror", None) or type(error).__name__
+        finally:
+            os.close(self._file)
+
+    def _write_given(self) -> None:
+        given = self._given
+        while given:
+            pieces, size = [], 0
+            while given and size < _SOON:
+                piece = given.popleft()
+                pieces.append(piece)
+                size += len(piece)
+            data = b"".join(pieces)
+            self._write(data if self._compressor is None else self._compressor.compressed(data))
+            self._bytes_out += size
+
+    def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            done = os.write(self._file, rest)
+            self.written += done
+            rest = rest[done:]
+
+
+class _Compressor:
+    """One frame of zstandard, in blocks each of which can be read without what comes after it."""
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+        self._block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
+
+    def compressed(self, data: bytes) -> bytes:
+        return self._compressor.compress(data) + self._compressor.flush(self._block)
+
+    def end(self) -> bytes:
+        return self._compressor.flush()

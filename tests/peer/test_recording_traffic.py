@@ -1,0 +1,115 @@
+"""The recorder on a tap: all that goes through becomes lines, in order, whatever goes wrong; nobody waits for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+
+import cdpengine
+from cdpengine.debug import Redactor, open_recording
+from cdpengine.debug.recorder import Recorder, record_tap
+from cdpengine.debug.recording import Line
+from cdpengine.wire.tap import Span, Tap, Traffic
+
+HALF = '{"id":2,"result":{"half":"\ud83d"}}'
+
+
+def recorder_at(path: Path, **options: Any) -> Recorder:
+    settings: dict[str, Any] = {"limit": 0, "queued": 1_000_000, "redactor": None, "product": ""}
+    return Recorder(path, **(settings | options))
+
+
+def read(path: Path) -> list[Line]:
+    with open_recording(path) as recording:
+        lines = list(recording)
+        assert recording.damage == []
+        assert recording.closed_in_order
+    return lines
+
+
+def event(number: int, size: int = 10) -> Traffic:
+    text = f'{{"method":"A.b","params":{{"number":{number},"text":"{"x" * size}"}}}}'
+    return Traffic(trio.current_time(), "received", "c", text)
+
+
+async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    redactor = Redactor(patterns=["(?i)pin[0-9]+"], secrets=["hunter22"])
+    known = [("c", "S", "T", "page", "http://x/?token=abcdef")]
+    recorder = recorder_at(path, redactor=redactor, known=known)
+    recorder.start()
+    now, cause = trio.current_time(), Span(7, "page.click e7", trio.current_time() - 0.5)
+    recorder(Traffic(now, "sent", "c", b'{"id":1,"method":"A.a","params":{"pin":"PIN1234"}}', cause))
+    recorder(Traffic(now + 0.5, "received", "c", '{"id":1,"result":{"password":"hunter22"}}'))
+    recorder(Traffic(now + 0.7, "sent", "c", b'{"id":2,"method":"A.b"}'))
+    recorder(Traffic(now + 0.8, "received", "c", HALF))
+    recorder.span_ended(cause, now + 1, "")
+    await trio.to_thread.run_sync(recorder.finish, now + 2)
+    lines = read(path)
+    assert [line.k for line in lines] == [
+        "target", "span", "call", "reply", "call", "reply", "span-end", "end",
+    ]  # fmt: skip
+    assert [lines[3].ms, lines[6].ms, lines[7].t] == pytest.approx([500, 1500, lines[1].t + 2], abs=0.01)
+    for secret in (b"PIN1234", b"hunter22", b"abcdef"):
+        assert secret not in path.read_bytes()
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+async def test_nothing_is_lost_whoever_makes_the_lines(tmp_path: Path, size: int) -> None:
+    """Some are made by the task that has the messages, some by the thread that finds them lying."""
+    path = tmp_path / "a.jsonl.zst"
+    tap = Tap()
+    async with record_tap(tap, path) as recorder:
+        for number in range(600):
+            tap.pass_on(event(number, size))
+            if number % 100 == 0:
+                with trio.fail_after(30):
+                    while recorder.statistics().queued:  # noqa: ASYNC110 - a thread that writes tells nobody
+                        await trio.sleep(0.01)
+        counts = recorder.statistics()
+    assert (counts.messages, counts.lost) == (600, 0)
+    lines = read(path)[:-1]
+    assert [json.loads(bytes(line.msg))["params"]["number"] for line in lines] == list(range(600))
+    assert [line.n for line in lines] == list(range(1, 601))
+
+
+async def test_what_does_not_fit_is_counted_and_told_where_it_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    recorder = recorder_at(path, queued=500)
+    for number in range(3):
+        recorder(event(number))
+    recorder(event(3, 1_000))
+    recorder(event(4))
+    recorder.start()
+    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
+    assert recorder.statistics().lost == 1
+    lines = read(path)
+    assert [line.k for line in lines] == ["event", "event", "event", "lost", "event", "end"]
+    assert [line.n for line in lines] == [1, 2, 3, 4, 6, 7]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
+    tap = Tap()
+    with pytest.raises(cdpengine.RecordingFailed, match="No space left"):
+        async with record_tap(tap, "/dev/full") as recorder:
+            with trio.fail_after(30):
+                while recorder.failure is None:
+                    tap.pass_on(event(1, 1_000))
+                    await trio.lowlevel.checkpoint()
+            before = recorder.statistics()
+            tap.pass_on(event(2))
+            after = recorder.statistics()
+            assert (after.lost, after.queued) == (before.lost + 1, before.queued)
+
+
+async def test_a_fault_of_the_recorders_own_is_told_without_the_message(tmp_path: Path) -> None:
+    tap = Tap()
+    with pytest.raises(cdpengine.RecordingFailed, match=r"TypeError in \w+\.py, line [0-9]+") as told:
+        async with record_tap(tap, tmp_path / "a.jsonl"):
+            tap.pass_on(Traffic("now", "received", "c", '{"method":"canary"}'))  # type: ignore[arg-type]
+    assert "canary" not in str(told.value)

@@ -1,0 +1,90 @@
+"""Writing to a file: everything arrives, in order, and what does not is told."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
+
+COUNT = 60
+
+
+def opened(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+
+
+def nothing() -> None:
+    pass
+
+
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
+@pytest.mark.parametrize("size", [10, 200_000])
+def test_all_of_it_arrives_in_order(tmp_path: Path, size: int, compressed: bool) -> None:
+    path = tmp_path / "a"
+    pieces = [f"{number} ".encode() * size for number in range(COUNT)]
+    writer = FileWriter(opened(path), path.name, compressed=compressed, gather=nothing)
+    writer.give(pieces[0])
+    writer.start()
+    for piece in pieces[1:]:
+        writer.give(piece)
+    writer.finish()
+    assert (writer.failure, writer.waiting) == (None, 0)
+    assert writer.written == path.stat().st_size
+    data = path.read_bytes()
+    if compressed:
+        data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+    assert data == b"".join(pieces)
+
+
+def test_what_somebody_else_has_is_asked_for_to_the_end(tmp_path: Path) -> None:
+    lying = [b"last"]
+
+    def gather() -> None:
+        if ending and lying:
+            writer.give(lying.pop())
+
+    ending = False
+    writer = FileWriter(opened(tmp_path / "a"), "a", compressed=False, gather=gather)
+    writer.start()
+    writer.give(b"first ")
+    ending = True
+    writer.finish()
+    assert (tmp_path / "a").read_bytes() == b"first last"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_what_cannot_be_written_is_told() -> None:
+    writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
+    writer.start()
+    writer.give(b"a line")
+    writer.finish()
+    assert writer.failure == "No space left on device"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes hold otherwise there")
+def test_a_disk_that_takes_nothing_is_left_alone() -> None:
+    reading, writing = os.pipe()
+    try:
+        writer = FileWriter(writing, "slow", compressed=False, gather=nothing)
+        writer.start()
+        writer.give(bytes(10_000_000))
+        writer.finish(patience=0.2)
+        assert writer.failure == TOO_SLOW
+        assert writer.waiting > 0
+    finally:
+        os.close(reading)  # and so the thread ends
+
+
+def test_an_error_of_who_gathers_is_told(tmp_path: Path) -> None:
+    def gather() -> None:
+        raise ValueError
+
+    writer = FileWriter(opened(tmp_path / "a"), "a", compressed=False, gather=gather)
+    writer.start()
+    writer.finish()
+    assert writer.failure == "ValueError"
