@@ -1,10 +1,10 @@
 """What recording costs: commands a second with the recorder off, writing plain, and compressed.
 
 Rule: one browser and ten sessions, one call in flight on each. "engine: again" is the same as "engine", so that it can
-be seen how far apart two equal things come out. The writing process is up when a turn is measured; what the recorder
-did not get written at all would be an error here. What still waits to be written at the end of a turn is a figure of
-its own, so that nothing is put off unseen (one kind of traffic has long turns, in which it has to catch up); and so is
-what this process itself takes for a call.
+be seen how far apart two equal things come out; turns are short and many, as the machine is not the same for long. No
+two pages of markup are alike. What the recorder did not get written at all would be an error here. What still waits to
+be written at the end of a turn is a figure of its own, so that nothing is put off unseen (one kind of traffic has long
+turns, in which it has to catch up); and so is what this process itself takes for a call.
 """
 
 from __future__ import annotations
@@ -30,16 +30,43 @@ SESSIONS = 10
 OFF, AGAIN, PLAIN, ZST = "engine", "engine: again", "engine: recording, plain", "engine: recording, zst"
 FILES = {PLAIN: "recording.jsonl", ZST: "recording.jsonl.zst"}
 
-MARKUP = "'<li class=\"item\"><a href=\"/list?page=' + i + '\">The words of an item, one of many</a></li>'"
+WORDS = [
+    "of",
+    "the",
+    "item",
+    "list",
+    "page",
+    "blue",
+    "large",
+    "first",
+    "wooden",
+    "paper",
+    "kettle",
+    "garden",
+    "river",
+    "monday",
+    "kitchen",
+    "window",
+]
+ROW = "'<li class=\"item\"><a href=\"/list?page=' + one() % 1e6 + '\">The ' + word() + ' ' + word() + '</a> of many</li>'"
+MARKUP = f"""self.markup = (count) => {{
+  const words = {WORDS!r};
+  self.seed ??= Math.floor(Math.random() * 1e9);
+  const one = () => (self.seed = (self.seed * 48271) % 2147483647);
+  const word = () => words[one() % words.length];
+  return Array.from({{length: count}}, () => {ROW}).join("");
+}};"""
+"""What gives rows that are different each time."""
+
 COOKIES = "cookies and headers"
 SUSTAINED = "2 kB of markup, for longer"
 TRAFFIC = {
     "small replies": "1",
-    "2 kB of markup": f"Array.from({{length: 20}}, (_, i) => {MARKUP}).join('')",
-    "20 kB of markup": f"Array.from({{length: 200}}, (_, i) => {MARKUP}).join('')",
+    "2 kB of markup": "markup(25)",
+    "20 kB of markup": "markup(250)",
     "secrets in texts": "'password=hunter2&token=abcdef'",
     COOKIES: "",
-    SUSTAINED: f"Array.from({{length: 20}}, (_, i) => {MARKUP}).join('')",
+    SUSTAINED: "markup(25)",
 }
 """What each kind of traffic evaluates; COOKIES asks for cookies, SUSTAINED goes on for longer."""
 
@@ -87,23 +114,25 @@ async def cookies_set(page: cdpengine.Page) -> None:
 
 async def run(bench: Bench) -> None:
     """Measure."""
-    seconds = 0.2 if bench.quick else 0.3
+    seconds = 0.15
     kinds = {kind: TRAFFIC[kind] for kind in list(TRAFFIC)[:: 2 if bench.quick else 1]}
     with tempfile.TemporaryDirectory(prefix="recorder-") as folder:
         async with bench.launch() as browser:
             pages = [await browser.new_page(f"{bench.site}/blank") for _ in range(SESSIONS)]
+            for page in pages:
+                await page.session.call("Runtime.evaluate", expression=MARKUP)
             await cookies_set(pages[0])
             for kind, expression in kinds.items():
-                lasting = seconds * 5 if kind == SUSTAINED else seconds
-                await measured(
-                    bench, kind, partial(throughput, pages, expression, lasting), browser, Path(folder)
-                )
+                lasting, rounds = (1.5, 7) if kind == SUSTAINED else (seconds, 12 if bench.quick else 20)
+                traffic = partial(throughput, pages, expression, lasting)
+                await measured(bench, kind, traffic, rounds, browser, Path(folder))
 
 
 async def measured(
     bench: Bench,
     kind: str,
     traffic: Callable[[], Awaitable[tuple[float, float]]],
+    rounds: int,
     browser: cdpengine.Browser,
     folder: Path,
 ) -> None:
@@ -126,11 +155,11 @@ async def measured(
         return turn
 
     sides = {side: turn_of(side) for side in (OFF, PLAIN, AGAIN, ZST)}
-    taken = await bench.turns(NAME, sides, unit="calls/s", variant=kind)
+    taken = await bench.turns(NAME, sides, unit="calls/s", variant=kind, turns=rounds)
     own_time.record(bench, taken, variant=f"{kind}: the engine's own processor time for a call", unit="ms")
     left_over = tuple(side for side in waiting.of(taken) if side.side in FILES)
     variant = f"{kind}: still to be written after a turn"
     bench.record(Measurement(NAME, variant, unit="MB", sides=left_over, compared=False))
 
 
-CASE = Case(NAME, "What recording costs of the commands a second", run, 60, 15)
+CASE = Case(NAME, "What recording costs of the commands a second", run, 120, 45)

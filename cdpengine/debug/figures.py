@@ -76,7 +76,8 @@ class ActionFigures:
     """One kind of action of the program's own, such as "page.click", whatever it was done to.
 
     `count` began, `failed` of them ended with an exception, `unended` have no end in the recording; `refused` is
-    how many of the commands sent for them Chrome refused; `durations` are those of whole actions, None where none ended.
+    how many of the commands sent for them Chrome refused; `durations` are those of whole actions, None where none
+    ended.
     """
 
     name: str
