@@ -14,12 +14,16 @@ from typing import TypeVar
 import msgspec
 
 from cdpengine.debug.recording import CUT, Kind, Line
-from cdpengine.debug.redact import REDACTED, Redactor, holds_secrets
-from cdpengine.wire.messages import Envelope, decode_envelope
+from cdpengine.debug.redact import REDACTED, Redactor
+from cdpengine.debug.secret_words import holds_secrets
+from cdpengine.wire.messages import Envelope, envelope_or_none
 from cdpengine.wire.tap import Traffic
 
 _HEAD = 200
 """Characters of a cut payload that are kept."""
+
+_COPIED = 4096
+"""Bytes of a message from which on it is a piece of its own."""
 
 _SEEN = 4096
 """Characters beyond those that are looked through for secrets."""
@@ -133,7 +137,11 @@ class LineMaker:
         return self._line(time, "end")
 
     def lines(self, *traffic: Traffic) -> list[bytes]:
-        """Return the lines of messages: their own, and beside these what they tell of actions and targets.
+        """Return the lines of messages: their own, and beside these what they tell of actions and targets."""
+        return b"".join(self.pieces(*traffic)).splitlines(keepends=True)
+
+    def pieces(self, *traffic: Traffic) -> list[bytes]:
+        """Return the same in pieces, so that what is large need not be copied.
 
         They are looked through for secrets all at once, which costs a fraction of a look at each; those apart that
         hold some by what they are. The lines are the same as those of one message after the other.
@@ -152,9 +160,8 @@ class LineMaker:
         seen = []
         looked_at = []
         for each, raw in zip(traffic, raws, strict=True):
-            try:
-                envelope = decode_envelope(raw)
-            except msgspec.DecodeError:
+            envelope = each.envelope or envelope_or_none(raw)
+            if envelope is None:
                 seen.append(_Seen(raw, each, None, None))
                 continue
             one = _Seen(raw, each, envelope, None)
@@ -274,6 +281,8 @@ class LineMaker:
             kept, free = self._cut(envelope, method, hidden=hidden), None
         if redactor is None:
             pass
+        elif kind == "call" and not free and kept is seen.raw:
+            kept = redactor.redact_call(kept, method, envelope.id)
         elif not free or holds_secrets(method):
             kept = redactor.redact(kept, method, suspicious=free is False)
         elif redactor.learned != self._sifted_at:
@@ -286,7 +295,10 @@ class LineMaker:
             f'{{"t":{seen.traffic.time - self._began:.6f},"n":{self._number},{side}{call_id}{_named(method)}'
             f'"z":{len(seen.raw)},{more}"msg":'
         )
-        lines.append(b"".join((head.encode(), _one_line(kept), b"}\n")))
+        if len(kept) > _COPIED:
+            lines += (head.encode(), _one_line(kept), b"}\n")
+        else:
+            lines.append(b"".join((head.encode(), _one_line(kept), b"}\n")))
 
     def _side(self, kind: Kind, connection: str, session_id: str) -> str:
         """Return what says where messages of a kind come from or go to, as JSON."""

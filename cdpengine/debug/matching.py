@@ -20,7 +20,8 @@ from typing import Any
 import msgspec
 
 from cdpengine.debug.recording import CUT
-from cdpengine.debug.redact import REDACTED, SECRET_PARAMETERS, Redactor
+from cdpengine.debug.redact import REDACTED, Redactor
+from cdpengine.debug.secret_words import SECRET_PARAMETERS
 from cdpengine.debug.skeleton import LEFT_OF_DEADLINES
 
 VOLATILE = frozenset({"objectGroup", "timestamp", "wallTime"})

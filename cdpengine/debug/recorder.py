@@ -105,7 +105,7 @@ class Recorder:
             _opened(path), path.name, compressed=path.suffix == ".zst", gather=self._make_lines
         )
         first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
-        self._writer.give(b"".join(first))
+        self._writer.give(first)
 
     @property
     def failure(self) -> str | None:
@@ -116,7 +116,12 @@ class Recorder:
         """Take one message."""
         size = len(traffic.message)
         gathered = self._bytes_in - self._bytes_made + size
-        if gathered + self._writer.waiting > self._most_queued or self.failure is not None:
+        writer = self._writer
+        if (
+            gathered + writer.bytes_in - writer.bytes_out > self._most_queued
+            or self._failure
+            or writer.failure
+        ):
             self._lost += 1
             return
         if self._lost != self._told_lost:
@@ -166,7 +171,7 @@ class Recorder:
         while gathered and self._making.acquire(blocking=False):
             try:
                 taken = [gathered.popleft() for _ in range(len(gathered))]
-                self._writer.give(b"".join(self._lines(taken)))
+                self._writer.give(list(self._lines(taken)))
                 self._bytes_made += sum(len(item.message) for item in taken if isinstance(item, Traffic))
             except Exception as error:  # noqa: BLE001 - told at the end, and without a message's content
                 at = traceback.extract_tb(error.__traceback__)[-1]
@@ -181,10 +186,10 @@ class Recorder:
             if isinstance(item, Traffic):
                 messages.append(item)
             else:
-                yield from self._maker.lines(*messages)
+                yield from self._maker.pieces(*messages)
                 messages.clear()
                 yield item()
-        yield from self._maker.lines(*messages)
+        yield from self._maker.pieces(*messages)
 
 
 def _opened(path: Path) -> int:

@@ -20,75 +20,30 @@ from urllib.parse import quote
 import msgspec
 
 from cdpengine.debug.search import Search
+from cdpengine.debug.secret_words import (
+    COOKIE_METHODS,
+    IN_COOKIES,
+    IN_JSON,
+    IN_TEXT,
+    NAMED,
+    SCHEMES,
+    SECRET_PARAMETERS,
+    holds_secrets,
+    is_secret_field,
+)
 from cdpengine.errors import InvalidArgument
 
 REDACTED = "[redacted]"
-
-SENSITIVE_WORDS = (
-    "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
-    "bearer", "signature", "x-amz-security", "private-key", "private_key", "otp", "csrf", "xsrf",
-)  # fmt: skip
-"""A header, parameter or field whose name holds one of these (any case) holds a secret."""
-
-QUERY_KEYS = (
-    "key",
-    "code",
-    "sig",
-    "auth",
-    "pwd",
-    "pass",
-    "sid",
-    "session",
-    "state",
-    "jwt",
-    "assertion",
-    "ticket",
-)
-"""Parameters of URLs and forms that are secret although their whole name is a common word."""
-
-HARMLESS_NAMES = frozenset({
-    "cookiePartitionKey", "hasCookies", "associatedCookies", "blockedCookies", "exemptedCookies", "cookies",
-    "cookie", "tokens", "autofillToken", "siteHasCookieInOtherPartition", "credentials", "authChallengeResponse",
-    "tokenType", "securityToken",
-})  # fmt: skip
-"""Names of the protocol's own that hold a structure: what is in it is looked at by itself."""
-
-SECRET_TEXTS = frozenset({"cookie", "credentials", "securityToken"})
-"""Of these, the ones that are secret where they are a text."""
-
-SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
-    "Input.insertText": ("text",),
-    "Input.dispatchKeyEvent": ("text", "unmodifiedText", "key", "code", "keyIdentifier", "windowsVirtualKeyCode",
-                               "nativeVirtualKeyCode"),
-    "Input.imeSetComposition": ("text",),
-    "Network.setCookie": ("value",),
-    "Network.requestWillBeSent": ("postData", "postDataEntries"),
-    "Fetch.requestPaused": ("postData", "postDataEntries"),
-    "Fetch.continueRequest": ("postData",),
-    "Fetch.continueWithAuth": ("password", "username"),
-    "Network.getRequestPostData": ("postData",),
-    "DOMStorage.setDOMStorageItem": ("value",),
-    "DOMStorage.domStorageItemAdded": ("newValue",),
-    "DOMStorage.domStorageItemUpdated": ("oldValue", "newValue"),
-    "DOMStorage.getDOMStorageItems": ("entries",),
-    "Storage.setSharedStorageEntry": ("value",),
-    "Storage.getSharedStorageEntries": ("value",),
-    "WebAuthn.addCredential": ("privateKey", "userHandle"),
-    "IndexedDB.requestData": ("objectStoreDataEntries",),
-}  # fmt: skip
-"""Of these methods (of their replies too), the fields that are secret wherever they stand in the message."""
-
-_COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
 _LONG_ENOUGH = 6
 """Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
 
 _SHORT = 200
+_SHORT_CALL = 1_000
 _SHORT_TEXTS = 4_000
 _REMEMBERED = 64
 _LONGEST_REMEMBERED = 4096
 
-_NAMED = re.compile("|".join(map(re.escape, SENSITIVE_WORDS)), re.IGNORECASE)
 _USER = re.compile(r"(://)[^/?#\s\"'<>@]+@")  # https://user:password@host
 _SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)\s+[\w\-.~+/=,\"]{4,}", re.IGNORECASE)
 _WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
@@ -97,31 +52,11 @@ _WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
 _VALUE = re.compile(r"""\s*\\*["']?([^"'&;\s,<>\\)}]+)""")
 """What is secret after ?access_token=, &key=, password=, token%3D, "secret": ", secret: """
 
-_SCHEMES = ("bearer", "basic", "digest", "negotiate")
-_ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
-_IN_TEXT = Search(
-    dict.fromkeys(SENSITIVE_WORDS, r"[\w.\-]*" + _ASSIGNED), dict.fromkeys(QUERY_KEYS, _ASSIGNED)
-)
-"""Ends where a value begins."""
-
-# In JSON that is not decoded, a word may also be in a name ("a-token": ..., or {"name": "a-token", "value": ...});
-# a common word that is a name by itself (not within a text, where its quotes are escaped) is the protocol's own.
-_SPACE = r"(?:\s|\\)"
-_NAME_ENDS = r"""(?:[^"\\\0]|\\[^\0]){0,200}"\s*[:,}\]]"""
-_REST = r"(?:[\w.\-\x80-\xff]|\\u[0-9a-f]{4})*"
-_IN_JSON = Search(
-    dict.fromkeys(SENSITIVE_WORDS, rf"(?:{_REST}{_ASSIGNED}|{_NAME_ENDS})")
-    | {"basic": _SPACE, "digest": _SPACE, "negotiate": _SPACE, "eyj": ""}
-    | {"bearer": rf"(?:{_SPACE}|{_REST}{_ASSIGNED}|{_NAME_ENDS})"},
-    dict.fromkeys(QUERY_KEYS, r"""(?:\\+["']|')?\s*(?:=|:|%3d)"""),
-    {"session": "\\'=:% \t\n\r\v\f"},  # most messages have a "sessionId"
-)
-
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
-_COOKIE_VALUE = re.compile(rb'"value":"([^"\\]+)"')
-_VALUE_REDACTED = f'"value":"{REDACTED}"'.encode()
-_NO_SECRETS_OF_COOKIES = re.compile(rb'"(?:name":"[\w\-]{0,80}|method":"[\w.]*|cookies)"')
+_COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
+_REDACTED_VALUE = REDACTED.encode()
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
+_SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
 _BETWEEN = b"\0"  # between what is looked through together: it is in no JSON, and no pattern goes beyond it
 
 
@@ -140,6 +75,10 @@ class Redactor:
         self.secrets = tuple(secret for secret in secrets if secret)
         self._learned: dict[str, None] = {}
         self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
+        self._calls: dict[
+            bytes, bytes
+        ] = {}  # what was made of them, both without their numbers; b"": the same
+        self._calls_at = 0  # what `learned` was then
         self._known = Search({})
         self._replace: re.Pattern[str] | None = None
         self._stale = bool(self.secrets)
@@ -157,7 +96,7 @@ class Redactor:
             method = named[1].decode()
         if not suspicious and not self.suspicious(message, method):
             return message
-        of_cookies = bool(_COOKIE_METHODS.match(method))
+        of_cookies = bool(COOKIE_METHODS.match(method))
         if of_cookies and (without := self._without_values_of_cookies(message)) is not None:
             return without
         try:
@@ -173,7 +112,7 @@ class Redactor:
         method = found if isinstance(found, str) else method
         fields = SECRET_PARAMETERS.get(method, ())
         try:
-            clean = self._clean(loaded, fields, of_cookies or bool(_COOKIE_METHODS.match(method)))
+            clean = self._clean(loaded, fields, of_cookies or bool(COOKIE_METHODS.match(method)))
         except RecursionError:
             return msgspec.json.encode(
                 {"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"}
@@ -182,6 +121,28 @@ class Redactor:
             return message
         self.redacted += 1
         return encode(clean)
+
+    def redact_call(self, message: bytes, method: str, number: int | None) -> bytes:
+        """Return the command of that number without its secrets, as `redact` does.
+
+        What was made of one is known again by all but its number: most commands come again.
+        """
+        named = b'{"id":%d,' % (number or 0)
+        if len(message) > _SHORT_CALL or not message.startswith(named):
+            return self.redact(message, method)
+        rest = message[len(named) :]
+        if self._calls_at == self.learned and (known := self._calls.get(rest)) is not None:
+            self.redacted += known != b""
+            return message if known == b"" else named + known
+        clean = self.redact(message, method)
+        if self._calls_at != self.learned or len(self._calls) >= _SHORT_TEXTS:
+            self._calls.clear()
+            self._calls_at = self.learned
+        if clean is message:
+            self._calls[rest] = b""
+        elif clean.startswith(named):
+            self._calls[rest] = clean[len(named) :]
+        return clean
 
     def text(self, text: str) -> str:
         """Return a text without what looks like a secret, and without those that are known."""
@@ -199,7 +160,7 @@ class Redactor:
         if "@" in text:
             text = _USER.sub(rf"\1{REDACTED}@", text)
         low = text.lower()
-        if any(map(low.__contains__, _SCHEMES)):
+        if any(map(low.__contains__, SCHEMES)):
             text = _SCHEME.sub(rf"\1 {REDACTED}", text)
         if "eyJ" in text:
             text = _WEB_TOKEN.sub(REDACTED, text)
@@ -234,17 +195,18 @@ class Redactor:
         self._compile()
         if self.patterns or self._unsiftable:
             return [False] * len(messages)
-        free = [True] * len(messages)
-        together = _BETWEEN.join(messages)
-        ends = list(accumulate(len(message) + 1 for message in messages))
+        free = [len(message) <= _SIFTED or not self._speaks(message) for message in messages]
+        small = [(index, message) for index, message in enumerate(messages) if len(message) <= _SIFTED]
+        together = _BETWEEN.join([message for _, message in small])
+        ends = list(accumulate(len(message) + 1 for _, message in small))
         low = together.lower()
-        parts: list[Iterable[int]] = [_IN_JSON.parts(low, ends)]
+        parts: list[Iterable[int]] = [IN_JSON.parts(low, ends)]
         if b"@" in low:
             parts.append(bisect_right(ends, match.start()) for match in _QUICK_USER.finditer(low))
         if self._replace is not None:
             parts.append(self._known.parts(together, ends))
         for part in chain.from_iterable(parts):
-            free[part] = False
+            free[small[part][0]] = False
         return free
 
     def suspicious(self, message: bytes, method: str) -> bool:
@@ -259,8 +221,8 @@ class Redactor:
             return True
         return self._replace is not None and self._known.found(message)
 
-    def _looks_secret(self, low: bytes) -> bool:
-        return (b"@" in low and _QUICK_USER.search(low) is not None) or _IN_JSON.found(low)
+    def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
+        return (b"@" in low and _QUICK_USER.search(low) is not None) or words.found(low)
 
     def _without_values_of_cookies(self, message: bytes) -> bytes | None:
         """Return a list of cookies without their values, by its text: as `redact` does, for a quarter of the time.
@@ -269,24 +231,24 @@ class Redactor:
         """
         if self.patterns:
             return None
-        pieces = _COOKIE_VALUE.split(message)  # every other one is a value
-        rest = _BETWEEN.join(pieces[::2])
-        if b'"value"' in rest and rest.count(b'"value"') != rest.count(b'"value":""'):
+        pieces = _COOKIE.split(message)  # what is between cookies, name, value, what is between, ...
+        between = _BETWEEN.join(pieces[::3]).lower()
+        if self._looks_secret(between, IN_COOKIES) or b"eyJ" in b"".join(pieces[1::3]):
             return None
         try:
-            for value in pieces[1::2]:
+            for value in pieces[2::3]:
                 self._learn(value.decode())
         except UnicodeDecodeError:
             return None
+        pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
+        clean = b"".join(pieces)
         self._compile()
-        if self._replace is not None and self._known.found(rest):
-            return None
-        if self._looks_secret(_NO_SECRETS_OF_COOKIES.sub(b"", rest).lower()):
+        if self._replace is not None and self._known.found(clean):
             return None
         if len(pieces) == 1:
             return message
         self.redacted += 1
-        return _VALUE_REDACTED.join(pieces[::2])
+        return clean
 
     # --- going through -------------------------------------------------------------------------------------
 
@@ -302,14 +264,14 @@ class Redactor:
         if "value" in value and (cookies or ("name" in value and "domain" in value)):
             secret = (*secret, "value")
         header = value.get("name")
-        if type(header) is str and _NAMED.search(header) is not None:
+        if type(header) is str and NAMED.search(header) is not None:
             secret = (*secret, "value", "binaryValue")
         clean: dict[str, Any] = {}
         texts = self._texts
         for key, item in value.items():
             kind = type(item)
             if kind is str:
-                if key in secret or _is_secret_field(key):
+                if key in secret or is_secret_field(key):
                     clean[key] = self._hidden(item)
                 else:  # one that was gone through, as most were; none is known once something new is a secret
                     known = texts.get(item)
@@ -363,18 +325,6 @@ class Redactor:
             self._unsiftable = any("\0" in form for form in ordered)
 
 
-@lru_cache(2_000)
-def holds_secrets(method: str) -> bool:
-    """Say whether messages of this method hold secrets by their place, whatever these look like."""
-    return method in SECRET_PARAMETERS or _COOKIE_METHODS.match(method) is not None
-
-
-@lru_cache(2_000)
-def _is_secret_field(name: str) -> bool:
-    """Say whether a text in a field of that name is secret."""
-    return name in SECRET_TEXTS or (name not in HARMLESS_NAMES and _NAMED.search(name) is not None)
-
-
 @lru_cache(500)
 def _parts(secret: str) -> frozenset[str]:
     """Return what is to be remembered of a secret: itself, and each value when it is a list of values."""
@@ -387,9 +337,9 @@ def _without_values(text: str) -> str:
     low = text.lower()
     if len(low) != len(text):  # a letter of Turkish gets longer; places must stay the same
         low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
-    if not _IN_TEXT.found(low):
+    if not IN_TEXT.found(low):
         return text
-    values = [value for end in _IN_TEXT.ends(low) if (value := _VALUE.match(text, end))]
+    values = [value for end in IN_TEXT.ends(low) if (value := _VALUE.match(text, end))]
     pieces, done = [], 0
     for start, end in sorted(value.span(1) for value in values):
         if start >= done:

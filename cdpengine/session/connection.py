@@ -24,6 +24,7 @@ from cdpengine.session.consumers import Consumers
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Targets
+from cdpengine.wire.messages import envelope_or_none
 from cdpengine.wire.mux import Call, Mux, Notice, Reply, Stray
 from cdpengine.wire.tap import Tap, Traffic, current_span
 from cdpengine.wire.transport import Arrival, Transport, TransportBroken
@@ -199,9 +200,12 @@ class Connection:
         counts = self._counts
         counts["received"] += 1
         counts["bytes_received"] += len(message)
+        envelope = None
         if self.tap.watchers:
-            self.tap.pass_on(Traffic(trio.current_time(), "received", self.traffic_name, message))
-        match self._mux.feed(message):
+            envelope = envelope_or_none(message)  # once for those who watch and for the table of calls
+            now = trio.current_time()
+            self.tap.pass_on(Traffic(now, "received", self.traffic_name, message, None, envelope))
+        match self._mux.feed(message, envelope):
             case Reply() as reply:
                 reply.call.waiter.settle(reply)
             case Notice() as notice:

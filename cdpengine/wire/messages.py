@@ -65,6 +65,14 @@ def decode_envelope(message: bytes | str) -> Envelope:
         raise msgspec.DecodeError(_TOO_DEEP) from None
 
 
+def envelope_or_none(message: bytes | str) -> Envelope | None:
+    """Read the envelope of one message; None when it is not one."""
+    try:
+        return decode_envelope(message)
+    except msgspec.DecodeError:
+        return None
+
+
 def _decode_halves(message: bytes | str) -> Envelope | None:
     """Read an envelope the slow way, None when it is none.
 

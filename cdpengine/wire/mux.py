@@ -115,12 +115,13 @@ class Mux:
         self._pending.clear()
         return ended
 
-    def feed(self, message: bytes | str) -> Reply | Notice | Stray:
-        """Route one message. Never raises."""
-        try:
-            envelope = decode_envelope(message)
-        except msgspec.DecodeError as error:
-            return self._damaged(message, str(error))
+    def feed(self, message: bytes | str, envelope: Envelope | None = None) -> Reply | Notice | Stray:
+        """Route one message, which may have been read as `envelope` before. Never raises."""
+        if envelope is None:
+            try:
+                envelope = decode_envelope(message)
+            except msgspec.DecodeError as error:
+                return self._damaged(message, str(error))
         if envelope.id is not None:
             return self._reply(envelope)
         if envelope.method is not None:

@@ -17,6 +17,8 @@ from typing import Literal, Protocol, runtime_checkable
 import attrs
 import msgspec
 
+from cdpengine.wire.messages import Envelope
+
 logger = logging.getLogger("cdpengine.wire")
 
 _FAILED = "a watcher of the traffic failed and was taken out"
@@ -42,6 +44,7 @@ class Traffic(msgspec.Struct, frozen=True):
     """One message on the wire. `time` is trio's clock in seconds, `connection` names the connection.
 
     `span` is the action that a command was sent for, None for what no action caused, and for what is received.
+    `envelope` is what the message was read as, None where it was not yet, or cannot be.
     """
 
     time: float
@@ -49,6 +52,7 @@ class Traffic(msgspec.Struct, frozen=True):
     connection: str
     message: bytes | str
     span: Span | None = None
+    envelope: Envelope | None = None
 
 
 _span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)

@@ -28,10 +28,10 @@ def test_all_of_it_arrives_in_order(tmp_path: Path, size: int, compressed: bool)
     path = tmp_path / "a"
     pieces = [f"{number} ".encode() * size for number in range(COUNT)]
     writer = FileWriter(opened(path), path.name, compressed=compressed, gather=nothing)
-    writer.give(pieces[0])
+    writer.give([pieces[0]])
     writer.start()
     for piece in pieces[1:]:
-        writer.give(piece)
+        writer.give([piece])
     writer.finish()
     assert (writer.failure, writer.waiting) == (None, 0)
     assert writer.written == path.stat().st_size
@@ -46,12 +46,12 @@ def test_what_somebody_else_has_is_asked_for_to_the_end(tmp_path: Path) -> None:
 
     def gather() -> None:
         if ending and lying:
-            writer.give(lying.pop())
+            writer.give([lying.pop()])
 
     ending = False
     writer = FileWriter(opened(tmp_path / "a"), "a", compressed=False, gather=gather)
     writer.start()
-    writer.give(b"first ")
+    writer.give([b"first "])
     ending = True
     writer.finish()
     assert (tmp_path / "a").read_bytes() == b"first last"
@@ -61,7 +61,7 @@ def test_what_somebody_else_has_is_asked_for_to_the_end(tmp_path: Path) -> None:
 def test_what_cannot_be_written_is_told() -> None:
     writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
     writer.start()
-    writer.give(b"a line")
+    writer.give([b"a line"])
     writer.finish()
     assert writer.failure == "No space left on device"
 
@@ -72,7 +72,7 @@ def test_a_disk_that_takes_nothing_is_left_alone() -> None:
     try:
         writer = FileWriter(writing, "slow", compressed=False, gather=nothing)
         writer.start()
-        writer.give(bytes(10_000_000))
+        writer.give([bytes(10_000_000)])
         writer.finish(patience=0.2)
         assert writer.failure == TOO_SLOW
         assert writer.waiting > 0

@@ -300,3 +300,21 @@ def test_plain_cookies_need_not_be_decoded() -> None:
     assert redactor.redact(message, "Network.getCookies") == clean
     assert list(redactor._learned) == ["cAnArY7f3x42"]
     assert redactor.redact(b'{"text":"cAnArY7f3x42"}', "") == b'{"text":"[redacted]"}'
+
+
+@pytest.mark.parametrize("expression", ["1", "token='abcdef'", f"'{CANARY[:8]}'"])
+def test_a_command_that_comes_again_is_redacted_as_the_first_time(expression: str) -> None:
+    redactor = Redactor()
+
+    def call(number: int) -> bytes:
+        message = {"id": number, "method": "Runtime.evaluate", "params": {"expression": expression}}
+        return json.dumps(message, separators=(",", ":")).encode()
+
+    for number in (1, 2, 30):
+        if number == 30:
+            redactor.hide(CANARY[:8])  # what was harmless is no longer
+        expected = json.loads(redactor.redact(call(number), "Runtime.evaluate"))
+        for _ in range(2):
+            assert json.loads(redactor.redact_call(call(number), "Runtime.evaluate", number)) == expected
+    spaced = b'{ "id":30,"method":"Runtime.evaluate","params":{"expression":"password=abcdef"}}'
+    assert b"abcdef" not in redactor.redact_call(spaced, "Runtime.evaluate", 30)
