@@ -234,16 +234,16 @@ async def test_connecting_while_a_tab_is_stuck(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hang, page)
         await trio.testing.wait_all_tasks_blocked(0.05)
-        async with cdpengine.connect(shared_endpoint, timeout=5) as other:
+        async with cdpengine.connect(shared_endpoint, timeout=20) as other:
             stuck = other.page(page.target_id)
             assert stuck is not None
             with pytest.raises(cdpengine.DeadlineExceeded):
                 await stuck.snapshot(timeout=0.3)
-            mine = await other.new_page(timeout=5)
-            assert await mine.evaluate("1 + 1", timeout=5) == 2
+            mine = await other.new_page(timeout=20)
+            assert await mine.evaluate("1 + 1", timeout=20) == 2
             await mine.close()
         nursery.cancel_scope.cancel()
-    assert await page.evaluate("1", timeout=5) == 1
+    assert await page.evaluate("1", timeout=20) == 1
 
 
 async def hang(page: cdpengine.Page) -> None:

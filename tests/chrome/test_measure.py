@@ -272,7 +272,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
     await page.goto(site + "/")
     with pytest.raises(KeyError):
         async with page.coverage():
-            assert await page.evaluate("(() => { debugger; return 5; })()", timeout=5) == 5
+            assert await page.evaluate("(() => { debugger; return 5; })()", timeout=20) == 5
             with pytest.raises(cdpengine.MeasurementBusy, match="same browser context"):
                 async with page.coverage():
                     pytest.fail("two at a time")

@@ -101,7 +101,7 @@ async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, http
         await page.click(refs["A"])
     assert caught.value.became == "moved"
     await page.snapshot()
-    assert (await page.click(refs["A"], timeout=5)).target.startswith(refs["A"].id), (
+    assert (await page.click(refs["A"], timeout=20)).target.startswith(refs["A"].id), (
         "a new snapshot finds where it is"
     )
     await page.evaluate("(url) => { document.querySelectorAll('iframe')[1].src = url }", f"{other}/inner?9")
@@ -315,6 +315,6 @@ async def test_a_navigation_that_is_not_told_yet_hits_nobody(
         await page.session.call("Page.navigate", url=f"{other if site == own else own}{away}")
         with pytest.raises(StaleRef):
             while True:  # the first ones may come before the other document
-                await page.click(ref, timeout=5)
+                await page.click(ref, timeout=20)
         await frame_with(page, away)
         assert await clicked(page) == []
