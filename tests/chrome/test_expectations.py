@@ -30,7 +30,6 @@ PAGE = """<!doctype html><title>t</title>
 <a id=file href="/file">file</a> <a id=slow href="/slow">slow</a> <a id=broken href="/broken">broken</a>
 <a id=evil href="/evil">evil</a> <a id=popupfile target=_blank href="/file">file in a popup</a>
 <a id=data download="CON.txt" href="data:text/plain,hi">data</a>
-<button id=two onclick="document.querySelector('#file').click(); setTimeout(() => document.querySelector('#data').click(), 100)">two</button>
 <iframe srcdoc="<a id=inner href='/file'>inner</a><button id=innerask onclick='parent.got = confirm(1)'>x</button>"></iframe>"""
 
 CONTENT = b"content " * 1000
@@ -90,6 +89,17 @@ async def shown(browser: cdpengine.Browser, site: str) -> cdpengine.Page:
 
 async def click(page: cdpengine.Page, css: str) -> None:
     await page.click(await page.find(css), timeout=20)
+
+
+async def load_two(page: cdpengine.Page) -> None:
+    """Have a page load #file and then, as soon as that is under way, #data by script."""
+    browser = page.browser
+    before = len(browser.downloads)
+    await click(page, "#file")
+    with trio.fail_after(20):
+        while len(browser.downloads) == before:
+            await browser.session.call("Browser.getVersion")
+    await page.evaluate("document.querySelector('#data').click()")
 
 
 # --- pages ---------------------------------------------------------------------------------------------------
@@ -357,7 +367,7 @@ async def test_what_nobody_expects_is_refused(
     other = await browser.new_page(site)
     async with shown.expect_download(tmp_path / "two", timeout=10) as expected:
         await refused(other, 4)
-        await click(shown, "#two")
+        await load_two(shown)
     await expected.value.wait(timeout=20)
     with trio.fail_after(20):
         while len(browser.downloads) < 6 or not browser.downloads[-1].ended:
@@ -379,7 +389,7 @@ async def test_what_nobody_expects_is_refused(
 async def test_two_expected_at_once(shown: cdpengine.Page, tmp_path: Path) -> None:
     one, two = (shown.expect_download(tmp_path / name, timeout=10) for name in ("one", "two"))
     async with one as first, two as second:
-        await click(shown, "#two")
+        await load_two(shown)
     assert await first.value.wait(timeout=20) == (tmp_path / "one").resolve() / "file.txt"
     assert await second.value.wait(timeout=20) == (tmp_path / "two").resolve() / "_CON.txt"
     assert len(list(tmp_path.rglob("*.txt"))) == 2
