@@ -283,6 +283,10 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
         assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [500, 400])
         with pytest.raises(cdpengine.EngineError):
             await shown.goto("chrome://crash", timeout=10)
+        # Until it is known: Chrome forgets to clear a size that it is told to clear in the moment of the crash.
+        with pytest.raises(cdpengine.TargetCrashed), trio.fail_after(20):
+            while True:
+                await shown.title()
     await shown.goto(site)
     await back(shown, before)  # its first document is as Chrome remembers it
 
