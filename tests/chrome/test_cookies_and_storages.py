@@ -48,7 +48,7 @@ def site(httpserver: HTTPServer) -> str:
 
 async def becomes(page: cdpengine.Page, expression: str, expected: object) -> None:
     """Wait until a page sees it: what was written through another process comes a moment later."""
-    with trio.move_on_after(10):
+    with trio.move_on_after(20):
         while await page.evaluate(expression) != expected:
             pass
     assert await page.evaluate(expression) == expected

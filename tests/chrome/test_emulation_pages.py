@@ -67,7 +67,7 @@ async def told(page: cdpengine.Page) -> Any:
 
 async def back(page: cdpengine.Page, before: Any) -> None:
     """Wait until a page is as before: the size of its viewport follows what it is told with the next frames."""
-    with trio.move_on_after(10):
+    with trio.move_on_after(20):
         while await told(page) != before:
             pass
     assert await told(page) == before
@@ -168,7 +168,7 @@ async def test_frames_of_other_sites_are_told_before_their_first_script(
             assert (seen["zone"], seen["locale"], seen["language"]) == ("Asia/Tokyo", "de-DE", "de-DE")
             assert seen["touch"] == [5, True]
             assert seen["media"] == [True] * 5
-        with trio.move_on_after(10):
+        with trio.move_on_after(20):
             while True:  # the colours of the page come to its frames with the next frames that are drawn
                 reply = await session.call("Runtime.evaluate", expression=TELL, returnByValue=True)
                 seen = reply["result"]["value"]
