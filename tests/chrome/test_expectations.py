@@ -132,7 +132,7 @@ async def test_which_page_is_expected(browser: cdpengine.Browser, shown: cdpengi
         made = await browser.new_page()
     assert other.value is made
     with pytest.raises(cdpengine.DeadlineExceeded, match="others opened: http.*there"):
-        async with browser.expect_page(url="*never*", timeout=0.5):
+        async with browser.expect_page(url="*never*", timeout=2):
             await click(shown, "#blank")
     with pytest.raises(cdpengine.DeadlineExceeded, match="no page opened"):
         async with shown.expect_popup(timeout=0.2):

@@ -194,6 +194,9 @@ async def test_it_never_comes(shown: cdpengine.Page) -> None:
 
 async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
     await shown.evaluate("void setTimeout(() => { for (;;); }, 0)")
+    with trio.fail_after(20):
+        while await shown.unresponsive_for() == 0:  # until the script runs
+            pass
     with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsive):
         await shown.find("h1", timeout=0.3)
     await shown.rescue()
@@ -229,5 +232,5 @@ async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
     await page.settled(timeout=20)
     await page.evaluate("document.querySelector('iframe').remove()")
     with pytest.raises(cdpengine.StaleRef):
-        await page.click(found[1], timeout=2)
+        await page.click(found[1], timeout=20)
     await page.wait_for(text_gone="apart", css_gone="iframe", timeout=20)

@@ -97,7 +97,7 @@ async def test_load_waits_for_what_domcontentloaded_does_not(
     url = httpserver.url_for("/with-image")
     assert (await page.goto(url, wait_until="domcontentloaded")).status == 200
     with pytest.raises(cdpengine.DeadlineExceeded, match="waiting for load"):
-        await page.goto(url, timeout=0.4)
+        await page.goto(url, timeout=2)
     slow.set()
     assert (await page.goto(url)).status == 200
 

@@ -133,10 +133,10 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
         await page.snapshot(max_depth=-1)
     await page.evaluate("document.querySelector('button').remove()")
     with pytest.raises(cdpengine.StaleRef):
-        await page.click(button, timeout=2)
+        await page.click(button, timeout=20)
     await page.goto("data:text/html,<button>Buy</button>")
     with pytest.raises(cdpengine.StaleRef, match="replaced"):
-        await page.click(button, timeout=2)
+        await page.click(button, timeout=20)
     new = (await page.snapshot()).find(role="button", name="Buy")
     assert new.id != button.id, "numbers are not used again"
 
@@ -147,7 +147,7 @@ async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.snapshot()
     for action in (page.click, page.hover, page.focus, page.scroll_into_view):
         with pytest.raises((cdpengine.NodeNotFound, InvalidArgument)):
-            await action(target, timeout=2)
+            await action(target, timeout=20)
     assert await page.evaluate("typeof n") == "undefined", "nothing was clicked"
 
 
@@ -157,7 +157,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
     await page.goto("data:text/html,<button>Mine</button>")
     await page.snapshot()
     with pytest.raises(cdpengine.NodeError):
-        await page.click(theirs, timeout=2)
+        await page.click(theirs, timeout=20)
     await other.close()
 
 

@@ -95,7 +95,7 @@ async def test_pointer_drag_and_slider(page: cdpengine.Page) -> None:
 async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(0, 0, 150, 150)}'></div>")
     with pytest.raises(Covered):
-        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=0.6)
+        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
     assert await record(page, "mousedown") == []
     await still_usable(page)
 
@@ -103,7 +103,7 @@ async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
 async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(200, 100, 150, 150)}'></div>")
     with pytest.raises(Covered):
-        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=0.8)
+        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
     assert await record(page, "drop") == []
     assert len(await record(page, "dragend")) == 1
     await still_usable(page)

@@ -173,7 +173,7 @@ async def test_cover_is_named_by_its_ref(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go>Go</button><button id=veil style='{at(0, 0, 900, 900)}'>Wait</button>")
     veil = (await page.snapshot()).find(role="button", name="Wait")
     with pytest.raises(Covered) as caught:
-        await page.click(await node(page, "go"), timeout=0.6)
+        await page.click(await node(page, "go"), timeout=2)
     assert caught.value.covered_ref == veil.id
     assert veil.id in str(caught.value)
 
