@@ -192,6 +192,15 @@ async def test_it_never_comes(shown: cdpengine.Page) -> None:
     assert await shown.find_all("video", timeout=0.5) == []
 
 
+async def test_it_never_comes_and_the_deadline_cuts_in(
+    shown: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a busy machine, where the time to say so is over before anybody gets to say it."""
+    monkeypatch.setattr("cdpengine.engine.page_find._MARGIN", 0.0)
+    with trio.fail_after(20), pytest.raises(cdpengine.NodeNotFound, match=r"within 2\.5 s"):
+        await shown.find("video", timeout=2.5)
+
+
 async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
     await shown.evaluate("void setTimeout(() => { for (;;); }, 0)")
     with trio.fail_after(20):
