@@ -88,6 +88,7 @@ class Downloads:
         self._nursery = nursery
         self._refused_contexts: set[str | None] = set()
         self._open: dict[str | None, _Open] = {}
+        self._latest: dict[str | None, Path] = {}
         self._awaited: list[AwaitedDownload] = []
         self._running: dict[str, Download] = {}
         self._early: dict[str, list[DownloadProgressed]] = {}
@@ -109,6 +110,7 @@ class Downloads:
         self._refused_contexts.discard(context_id)
         self._allowed.pop(context_id, None)
         self._open.pop(context_id, None)
+        self._latest.pop(context_id, None)
 
     async def close(self) -> None:
         """Give up what is still being loaded; no partial file stays. Bounded and shielded."""
@@ -206,6 +208,7 @@ class Downloads:
         opened.users -= 1
         if not opened.users:
             del self._open[context_id]
+            self._latest[context_id] = opened.directory
             self._post_behavior(context_id)
 
     async def cancel(self, download: Download) -> None:
@@ -311,6 +314,10 @@ class Downloads:
             self._post_cancel(download)
         elif self._refuses(context_id):
             download.refused = True
+            if (latest := self._latest.get(context_id)) is not None:
+                # It may have begun before Chrome heard that no more are wanted: then it is written there.
+                download.staging = latest / download.guid
+                self._post_cancel(download)
 
     async def _finish(self, download: Download) -> None:
         staging, directory = download.staging, download.directory

@@ -139,7 +139,7 @@ class Page(
         """
         check_rescue(allow)
         with action_span("page.rescue"), within("rescue the page", timeout):
-            report = await rescue_page(self._target, allow=allow)
+            report = await rescue_page(self._target, allow=allow, timeout=timeout)
             if report.under_way:
                 await self._target.rescued()
                 report = self._target.last_rescue or report

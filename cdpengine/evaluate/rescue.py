@@ -50,6 +50,13 @@ _FIRST_PROBE = 0.04
 _LAST_PROBE = 0.015
 """Seconds of QUICK that are kept for the probe when the termination is not confirmed."""
 
+_PATIENCE = 0.5
+"""Seconds more for the first probe, and for the rest, where the caller asked for a rescue and waits for it: on a
+busy machine a page that answers may take longer, and is not to lose its script, or itself, for that."""
+
+_SHARE = 20
+"""That patience is at most this part of the time that the caller gives."""
+
 _DIALOG = 0.03
 
 _WAIT = 0.02
@@ -81,9 +88,11 @@ def check_rescue(allow: str) -> Rescue:
 
 
 async def rescue(
-    page: PageTarget, lane: Session | None, *, allow: Rescue = "terminate", sent: bool
+    page: PageTarget, lane: Session | None, *, allow: Rescue = "terminate", sent: bool, patience: float = 0
 ) -> RescueReport:
     """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
+
+    With `patience`, what answers later is waited for: first for as long once, and once more after the termination.
 
     `lane` is the session that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
     so it is terminated in any case; else nothing is done to a page that answers. Never raises for what the page
@@ -91,21 +100,22 @@ async def rescue(
     """
     with trio.CancelScope(shield=True):
         lane = lane if lane is not None else page.lane
-        report = await _quick(page, lane, sent)
+        report = await _quick(page, lane, sent, patience)
         if allow != "terminate" and not report.responsive and not page.closed:
             report = await _slow(page, allow, report)
     _log(page, report)
     return report
 
 
-async def rescue_page(page: PageTarget, *, allow: Rescue) -> RescueReport:
+async def rescue_page(page: PageTarget, *, allow: Rescue, timeout: float) -> RescueReport:
     """Rescue the page's main frame, then each frame that runs in a process of its own. As `rescue`, for each."""
-    report = await rescue(page, None, allow=allow, sent=False)
+    patience = min(_PATIENCE, timeout / _SHARE)
+    report = await rescue(page, None, allow=allow, sent=False, patience=patience)
     for target_id, lane in list(page.lanes.items()):
         if report.under_way or page.closed:
             break
         if target_id != page.target_id and not lane.ended:
-            more = await rescue(page, lane, allow=allow, sent=False)
+            more = await rescue(page, lane, allow=allow, sent=False, patience=patience)
             report = RescueReport(
                 steps=report.steps + more.steps,
                 responsive=report.responsive and more.responsive,
@@ -114,12 +124,14 @@ async def rescue_page(page: PageTarget, *, allow: Rescue) -> RescueReport:
     return report
 
 
-async def _quick(page: PageTarget, lane: Session | None, sent: bool) -> RescueReport:
+async def _quick(page: PageTarget, lane: Session | None, sent: bool, patience: float) -> RescueReport:
     sessions = page.rescuers(lane)
     steps: list[RescueStep] = []
     end = trio.current_time() + QUICK
-    if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE):
+    if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE + patience):
         return RescueReport(sent=sent, responsive=True)
+    # What the probe had of the patience is not taken from the steps, which get as much once more.
+    end = max(end, trio.current_time() + QUICK - _FIRST_PROBE) + patience
     if page.dialog_is_open:
         started, done = trio.current_time(), False
         with trio.move_on_after(_DIALOG):

@@ -46,14 +46,14 @@ class Stage:
         """What the cancelled operation left: nothing pressed, nothing pending, a page that can be used."""
         page = self.page
         assert page.mouse.buttons == 0
-        assert await page.evaluate("[...(self.held || [])]", timeout=5) == []
+        assert await page.evaluate("[...(self.held || [])]", timeout=20) == []
         assert len(page.dialogs) == 0
-        if not await page.evaluate("'clicks' in self && document.readyState == 'complete'", timeout=5):
+        if not await page.evaluate("'clicks' in self && document.readyState == 'complete'", timeout=20):
             await self.reset()
-        before = await page.evaluate("clicks", timeout=5)
-        await page.click((await page.snapshot(timeout=5)).find(role="button", name="Go"), timeout=5)
-        assert await page.evaluate("clicks", timeout=5) == before + 1
-        with trio.fail_after(5):
+        before = await page.evaluate("clicks", timeout=20)
+        await page.click((await page.snapshot(timeout=20)).find(role="button", name="Go"), timeout=20)
+        assert await page.evaluate("clicks", timeout=20) == before + 1
+        with trio.fail_after(20):
             while self.left():
                 await self.browser.session.call("Browser.getVersion")
 
@@ -170,7 +170,7 @@ async def test_close_cancelled_at_each_step(browser: cdpengine.Browser, stage: S
         await pages[-1].close()
 
     async def check() -> None:
-        await pages.pop().close(timeout=5)
+        await pages.pop().close(timeout=20)
         await stage.check()
 
     with trio.fail_after(60):
@@ -183,7 +183,7 @@ async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str
             assert browser.page(stage.page.target_id) is not None or browser.pages == []
 
     async def check() -> None:
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while trio.lowlevel.current_statistics().tasks_living != stage.tasks:
                 await stage.browser.session.call("Browser.getVersion")
 

@@ -44,7 +44,7 @@ class Stage:
         )
 
     async def check(self) -> None:
-        with trio.move_on_after(5):
+        with trio.move_on_after(20):
             while await self.now() != self.expected:
                 pass  # the viewport follows what it is told with the next frames
         assert await self.now() == self.expected

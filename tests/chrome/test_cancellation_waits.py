@@ -33,7 +33,7 @@ class Stage:
             before = await page.evaluate("clicks")
             await page.click(await page.find("button"))
             assert await page.evaluate("clicks") == before + 1
-            await page.wait_for(text="text", expression="clicks", timeout=5)
+            await page.wait_for(text="text", expression="clicks", timeout=20)
             while self.left():
                 await self.browser.session.call("Browser.getVersion")
 
@@ -76,14 +76,14 @@ async def node_later(stage: Stage) -> None:
         await stage.page.evaluate(
             "document.querySelector('u')?.remove(), void setTimeout(() => document.body.append(document.createElement('u')), 20)"
         )
-    await stage.page.find("u", timeout=5)
+    await stage.page.find("u", timeout=20)
 
 
 async def text_later(stage: Stage) -> None:
     with trio.CancelScope(shield=True):
         script = "document.querySelector('p').textContent = 'text', late = 0, void setTimeout(() => { late = 1; document.querySelector('p').textContent = 'text late' }, 20)"
         await stage.page.evaluate(script)
-    await stage.page.wait_for(text="late", css="iframe", expression="late", url="*", timeout=5)
+    await stage.page.wait_for(text="late", css="iframe", expression="late", url="*", timeout=20)
 
 
 async def never(stage: Stage) -> None:
@@ -92,7 +92,7 @@ async def never(stage: Stage) -> None:
 
 
 async def popup(stage: Stage) -> None:
-    async with stage.page.expect_popup(timeout=5) as expected:
+    async with stage.page.expect_popup(timeout=20) as expected:
         await stage.page.evaluate("void open('')")
     assert expected.value.opener is stage.page
     with trio.CancelScope(shield=True):
@@ -100,21 +100,21 @@ async def popup(stage: Stage) -> None:
 
 
 async def dialog(stage: Stage) -> None:
-    async with stage.page.expect_dialog(text="x", timeout=5) as expected:
+    async with stage.page.expect_dialog(text="x", timeout=20) as expected:
         assert await stage.page.evaluate("prompt('')") == "x"
     assert expected.value.accepted
 
 
 async def download(stage: Stage) -> None:
-    async with stage.page.expect_download(stage.directory, timeout=5) as expected:
+    async with stage.page.expect_download(stage.directory, timeout=20) as expected:
         await stage.page.evaluate("document.querySelector('a').click()")
-    await expected.value.wait(timeout=5)
+    await expected.value.wait(timeout=20)
 
 
 async def cancelled_download(stage: Stage) -> None:
-    async with stage.page.expect_download(stage.directory, timeout=5) as expected:
+    async with stage.page.expect_download(stage.directory, timeout=20) as expected:
         await stage.page.evaluate("document.querySelector('a').click()")
-    await expected.value.cancel(timeout=5)
+    await expected.value.cancel(timeout=20)
     async for _progress in expected.value.progresses():
         pass
 

@@ -48,7 +48,7 @@ def site(httpserver: HTTPServer) -> str:
 
 async def becomes(page: cdpengine.Page, expression: str, expected: object) -> None:
     """Wait until a page sees it: what was written through another process comes a moment later."""
-    with trio.move_on_after(10):
+    with trio.move_on_after(20):
         while await page.evaluate(expression) != expected:
             pass
     assert await page.evaluate(expression) == expected
@@ -155,7 +155,7 @@ async def test_partitioned_cookies_are_those_of_real_pages(
             "Runtime.evaluate",
             expression="document.cookie = 'own=1; Secure; SameSite=None; Partitioned; Path=/'",
         )
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while not (found := await context.cookies()):
                 pass
         assert [(cookie.name, cookie.partition is not None) for cookie in found] == [("own", True)]
@@ -259,7 +259,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         await becomes(page, "localStorage.length", 0)
         assert page.url == site
         assert list(browser.pages) == pages
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while len(browser.targets) != targets:
                 await browser.session.call("Browser.getVersion")
         with pytest.raises(cdpengine.InvalidArgument, match="origin"):
@@ -278,7 +278,7 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
         await context.clear_storage(site, "indexeddb")
         assert await context.databases(site) == []
         assert await context.caches(site) == ["shelf"]
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while not await page.evaluate("self.lost === true"):
                 pass
         await context.clear_storage(site)

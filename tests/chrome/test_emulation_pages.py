@@ -67,7 +67,7 @@ async def told(page: cdpengine.Page) -> Any:
 
 async def back(page: cdpengine.Page, before: Any) -> None:
     """Wait until a page is as before: the size of its viewport follows what it is told with the next frames."""
-    with trio.move_on_after(10):
+    with trio.move_on_after(20):
         while await told(page) != before:
             pass
     assert await told(page) == before
@@ -168,7 +168,7 @@ async def test_frames_of_other_sites_are_told_before_their_first_script(
             assert (seen["zone"], seen["locale"], seen["language"]) == ("Asia/Tokyo", "de-DE", "de-DE")
             assert seen["touch"] == [5, True]
             assert seen["media"] == [True] * 5
-        with trio.move_on_after(10):
+        with trio.move_on_after(20):
             while True:  # the colours of the page come to its frames with the next frames that are drawn
                 reply = await session.call("Runtime.evaluate", expression=TELL, returnByValue=True)
                 seen = reply["result"]["value"]
@@ -283,6 +283,10 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
         assert (seen["zone"], seen["size"]) == ("Asia/Tokyo", [500, 400])
         with pytest.raises(cdpengine.EngineError):
             await shown.goto("chrome://crash", timeout=10)
+        # Until it is known: Chrome forgets to clear a size that it is told to clear in the moment of the crash.
+        with pytest.raises(cdpengine.TargetCrashed), trio.fail_after(20):
+            while True:
+                await shown.title()
     await shown.goto(site)
     await back(shown, before)  # its first document is as Chrome remembers it
 
@@ -356,7 +360,7 @@ async def test_a_page_that_hangs_holds_up_no_context(browser: cdpengine.Browser,
         page, stuck = await context.new_page(site), await context.new_page(site)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_hang, stuck)
-            with trio.fail_after(5):
+            with trio.fail_after(20):
                 while await stuck.unresponsive_for() == 0:
                     pass
             with trio.fail_after(20):

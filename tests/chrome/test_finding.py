@@ -126,16 +126,16 @@ async def test_what_was_found_goes_with_its_document(shown: cdpengine.Page) -> N
     main, inner = await shown.find("h1"), await shown.find(".deep")
     await shown.evaluate("document.querySelector('h1').remove()")
     with pytest.raises(cdpengine.StaleRef):
-        await shown.click(main, timeout=5)
+        await shown.click(main, timeout=20)
     await shown.evaluate(
         "new Promise(r => { const f = frames[0].frameElement; f.onload = r; f.srcdoc = '<p class=deep>' })"
     )
     with pytest.raises(cdpengine.StaleRef, match="replaced"):
-        await shown.click(inner, timeout=5)
+        await shown.click(inner, timeout=20)
     main = await shown.find("#name")
     await shown.reload()
     with pytest.raises(cdpengine.StaleRef, match="replaced"):
-        await shown.click(main, timeout=5)
+        await shown.click(main, timeout=20)
 
 
 LATER: dict[str, tuple[str, dict[str, Any]]] = {
@@ -176,7 +176,7 @@ async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: H
         found: list[cdpengine.FoundNode] = []
 
         async def find() -> None:
-            found.append(await shown.find(**wanted, timeout=5))
+            found.append(await shown.find(**wanted, timeout=20))
 
         nursery.start_soon(find)
         await trio.testing.wait_all_tasks_blocked(0.02)
@@ -187,14 +187,26 @@ async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: H
 
 async def test_it_never_comes(shown: cdpengine.Page) -> None:
     assert await shown.find("h1")  # the first look takes longer than others
-    with trio.fail_after(10), pytest.raises(cdpengine.NodeNotFound, match=r"within 0\.8 s"):
-        await shown.find("video", timeout=0.8)
+    with trio.fail_after(20), pytest.raises(cdpengine.NodeNotFound, match=r"within 2\.5 s"):
+        await shown.find("video", timeout=2.5)
     assert await shown.find_all("video", timeout=0.5) == []
+
+
+async def test_it_never_comes_and_the_deadline_cuts_in(
+    shown: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a busy machine, where the time to say so is over before anybody gets to say it."""
+    monkeypatch.setattr("cdpengine.engine.page_find._MARGIN", 0.0)
+    with trio.fail_after(20), pytest.raises(cdpengine.NodeNotFound, match=r"within 2\.5 s"):
+        await shown.find("video", timeout=2.5)
 
 
 async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
     await shown.evaluate("void setTimeout(() => { for (;;); }, 0)")
-    with trio.fail_after(5), pytest.raises(cdpengine.PageUnresponsive):
+    with trio.fail_after(20):
+        while await shown.unresponsive_for() == 0:  # until the script runs
+            pass
+    with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsive):
         await shown.find("h1", timeout=0.3)
     await shown.rescue()
     assert await shown.find("h1")
@@ -226,8 +238,8 @@ async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
     await page.click(found[1])
     await page.wait_for(expression="got.length")
     assert await page.evaluate("got") == [True]
-    await page.settled(timeout=5)
+    await page.settled(timeout=20)
     await page.evaluate("document.querySelector('iframe').remove()")
     with pytest.raises(cdpengine.StaleRef):
-        await page.click(found[1], timeout=2)
-    await page.wait_for(text_gone="apart", css_gone="iframe", timeout=5)
+        await page.click(found[1], timeout=20)
+    await page.wait_for(text_gone="apart", css_gone="iframe", timeout=20)

@@ -137,8 +137,8 @@ async def test_a_click_on_each_lands_on_it(page: cdpengine.Page) -> None:
         name = await id_of(page, node)
         if name not in CLICKABLE:
             continue
-        await page.click(BackendNode(node.backend_node_id or 0), timeout=5)
-        assert await page.evaluate("clicked.splice(0)[0]", timeout=5) == name
+        await page.click(BackendNode(node.backend_node_id or 0), timeout=20)
+        assert await page.evaluate("clicked.splice(0)[0]", timeout=20) == name
 
 
 async def test_listening_at_the_root_marks_neither_the_root_nor_what_is_in_it(page: cdpengine.Page) -> None:

@@ -272,7 +272,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
     await page.goto(site + "/")
     with pytest.raises(KeyError):
         async with page.coverage():
-            assert await page.evaluate("(() => { debugger; return 5; })()", timeout=5) == 5
+            assert await page.evaluate("(() => { debugger; return 5; })()", timeout=20) == 5
             with pytest.raises(cdpengine.MeasurementBusy, match="same browser context"):
                 async with page.coverage():
                     pytest.fail("two at a time")
@@ -290,8 +290,11 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
 async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
     with pytest.raises(cdpengine.PageUnresponsive):
-        async with page.coverage(timeout=1):
+        async with page.coverage(timeout=3):
             await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
+            with trio.fail_after(20):
+                while await page.unresponsive_for() == 0:  # until the script runs
+                    pass
     await page.rescue()
     async with page.coverage() as coverage:
         await page.evaluate(USE, 1)

@@ -30,7 +30,7 @@ async def test_a_page_that_cannot_be_opened_is_closed_again(browser: cdpengine.B
     before = len(browser.pages)
     with pytest.raises(cdpengine.NavigationFailed):
         await browser.new_page("http://127.0.0.1:9/")
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while len(browser.pages) > before:
             await browser.session.call("Browser.getVersion")
 
@@ -61,15 +61,15 @@ async def test_a_popup_is_set_up_before_its_script_runs(
         "<button>In the popup</button><script>for (;;);</script>", content_type="text/html"
     )
     await page.goto(httpserver.url_for("/"))
-    await page.evaluate("void window.open('/popup')", timeout=5)
-    popup = await browser.wait_for_page(opener=page, timeout=5)
+    await page.evaluate("void window.open('/popup')", timeout=20)
+    popup = await browser.wait_for_page(opener=page, timeout=20)
     assert popup.opener is page
     # Its script never ends; that it can be ended shows that the lane was there before it.
     with pytest.raises(cdpengine.EvaluationTimeout):
         while True:  # until the popup has left its first, empty document
             await popup.evaluate("1", timeout=0.3)
-    assert await popup.evaluate("document.title", timeout=5) == ""
-    snapshot = await popup.snapshot(timeout=5)
+    assert await popup.evaluate("document.title", timeout=20) == ""
+    snapshot = await popup.snapshot(timeout=20)
     assert snapshot.find(role="button").name == "In the popup"
     await popup.close()
 
@@ -96,7 +96,7 @@ async def test_contexts_are_apart_and_end_with_their_block(
         assert context.pages == [inside]
         assert await inside.evaluate("document.cookie") == ""
         assert inside.context_id == context.id
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not inside.closed:
             await browser.session.call("Browser.getVersion")
     assert await page.evaluate("document.cookie") == mine
@@ -133,10 +133,10 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
         await page.snapshot(max_depth=-1)
     await page.evaluate("document.querySelector('button').remove()")
     with pytest.raises(cdpengine.StaleRef):
-        await page.click(button, timeout=2)
+        await page.click(button, timeout=20)
     await page.goto("data:text/html,<button>Buy</button>")
     with pytest.raises(cdpengine.StaleRef, match="replaced"):
-        await page.click(button, timeout=2)
+        await page.click(button, timeout=20)
     new = (await page.snapshot()).find(role="button", name="Buy")
     assert new.id != button.id, "numbers are not used again"
 
@@ -147,7 +147,7 @@ async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.snapshot()
     for action in (page.click, page.hover, page.focus, page.scroll_into_view):
         with pytest.raises((cdpengine.NodeNotFound, InvalidArgument)):
-            await action(target, timeout=2)
+            await action(target, timeout=20)
     assert await page.evaluate("typeof n") == "undefined", "nothing was clicked"
 
 
@@ -157,7 +157,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
     await page.goto("data:text/html,<button>Mine</button>")
     await page.snapshot()
     with pytest.raises(cdpengine.NodeError):
-        await page.click(theirs, timeout=2)
+        await page.click(theirs, timeout=20)
     await other.close()
 
 

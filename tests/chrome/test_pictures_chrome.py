@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 from PIL import Image
 
 import cdpengine
@@ -149,6 +150,9 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
     assert (await page.pdf(timeout=20)).startswith(b"%PDF")
     await front.close()
     await page.session.call("Runtime.evaluate", expression="void setTimeout(() => { while (true) {} })")
+    with trio.fail_after(20):
+        while await page.unresponsive_for() == 0:  # until the script runs
+            pass
     with pytest.raises(cdpengine.PageUnresponsive):
         await page.screenshot(full_page=True, timeout=0.5)
     with pytest.raises(cdpengine.PageUnresponsive):

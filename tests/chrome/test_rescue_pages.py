@@ -221,7 +221,7 @@ async def test_who_crashed_with_a_page_is_named(
     assert report.responsive
     assert site.session.describe() in report.steps[-1].detail
     with pytest.raises(cdpengine.TargetCrashed):
-        await site.title(timeout=5)
+        await site.title(timeout=20)
     await site.reload(timeout=10)
     await works(site)
     await works(popup)

@@ -73,7 +73,7 @@ async def test_it_becomes(shown: cdpengine.Page, way: str) -> None:
     done = trio.Event()
 
     async def wait() -> None:
-        await shown.wait_for(**conditions, timeout=5)
+        await shown.wait_for(**conditions, timeout=20)
         done.set()
 
     async with trio.open_nursery() as nursery:
@@ -81,7 +81,7 @@ async def test_it_becomes(shown: cdpengine.Page, way: str) -> None:
         await trio.testing.wait_all_tasks_blocked(0.03)
         assert not done.is_set()
         await shown.evaluate(f"void ({script})")
-    await shown.wait_for(**conditions, timeout=5)
+    await shown.wait_for(**conditions, timeout=20)
 
 
 STATES = [
@@ -103,18 +103,18 @@ async def test_states_of_a_node(shown: cdpengine.Page) -> None:
         if state == "disabled":
             await shown.evaluate("b.disabled = false")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(lambda n=node, s=state: shown.wait_for(ref=n, state=s, timeout=5))  # type: ignore[misc]
+            nursery.start_soon(lambda n=node, s=state: shown.wait_for(ref=n, state=s, timeout=20))  # type: ignore[misc]
             await trio.testing.wait_all_tasks_blocked(0.01)
             await shown.evaluate(f"void ({script})")
     await shown.reload()
     ref = (await shown.snapshot()).find(role="checkbox")
-    await shown.wait_for(ref=ref, state="unchecked", timeout=5)
-    await shown.wait_for(ref=ref.id, timeout=5)
+    await shown.wait_for(ref=ref, state="unchecked", timeout=20)
+    await shown.wait_for(ref=ref.id, timeout=20)
     async with trio.open_nursery() as nursery:
 
         async def stale() -> None:
             with pytest.raises(cdpengine.StaleRef):
-                await shown.wait_for(ref=ref, state="checked", timeout=5)
+                await shown.wait_for(ref=ref, state="checked", timeout=20)
 
         nursery.start_soon(stale)
         await trio.testing.wait_all_tasks_blocked(0.01)
@@ -132,7 +132,7 @@ async def test_together_means_at_the_same_time(shown: cdpengine.Page) -> None:
         }
         late = 1;
     })()""")
-    await shown.wait_for(text="both", expression="flag", timeout=5)
+    await shown.wait_for(text="both", expression="flag", timeout=20)
     assert await shown.evaluate("flag && gone.textContent") == "both"
     await shown.wait_for(expression="late")
 
@@ -158,10 +158,10 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.alone
 async def test_what_an_end_says(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
-        with trio.fail_after(3), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+        with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceeded) as caught:
             await shown.wait_for(**conditions, timeout=0.25)
         assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)
-        assert await shown.evaluate("1 + 1", timeout=2) == 2, "the page goes on"
+        assert await shown.evaluate("1 + 1", timeout=20) == 2, "the page goes on"
     ref = await shown.find("#b")
     with pytest.raises(cdpengine.DeadlineExceeded, match="attached, visible, disabled"):
         await shown.wait_for(ref=ref, state="enabled", timeout=0.2)
@@ -181,11 +181,11 @@ async def test_what_cannot_be_waited_for(shown: cdpengine.Page) -> None:
     ]
     for conditions in wrong:
         with pytest.raises(cdpengine.InvalidArgument):
-            await shown.wait_for(**conditions, timeout=5)
+            await shown.wait_for(**conditions, timeout=20)
     with pytest.raises(cdpengine.EvaluationFailed, match="SyntaxError"):
-        await shown.wait_for(expression="late.(", timeout=5)
+        await shown.wait_for(expression="late.(", timeout=20)
     with pytest.raises(cdpengine.NodeNotFound):
-        await shown.wait_for(ref="e99999", timeout=5)
+        await shown.wait_for(ref="e99999", timeout=20)
 
 
 async def test_the_page_goes_away(browser: cdpengine.Browser, httpserver: HTTPServer) -> None:
@@ -202,7 +202,7 @@ async def test_the_page_goes_away(browser: cdpengine.Browser, httpserver: HTTPSe
         async with trio.open_nursery() as nursery:
 
             async def wait(page: cdpengine.Page = page, conditions: dict[str, Any] = conditions) -> None:
-                with trio.fail_after(5), pytest.raises(cdpengine.SessionGone):
+                with trio.fail_after(20), pytest.raises(cdpengine.SessionGone):
                     await page.wait_for(**conditions)
 
             nursery.start_soon(wait)
@@ -220,7 +220,7 @@ async def test_no_trace_in_the_page(shown: cdpengine.Page) -> None:
     }""")
     with pytest.raises(cdpengine.DeadlineExceeded):
         await shown.wait_for(text="never", css="never", timeout=0.1)
-    await shown.settled(timeout=5)
+    await shown.settled(timeout=20)
     assert await shown.evaluate("late") is None
     assert await shown.evaluate(names) == before
 
@@ -251,12 +251,12 @@ async def test_rest_after_an_action(shown: cdpengine.Page, slow: Any) -> None:
     )
     button = await shown.find("#b")
     with pytest.raises(cdpengine.DeadlineExceeded, match=r"under way: http://.*/slow"):
-        async with shown.settling(timeout=0.4):
+        async with shown.settling(timeout=1.5):
             await shown.click(button)
     async with trio.open_nursery() as nursery:
 
         async def act() -> None:
-            async with shown.settling(timeout=5):
+            async with shown.settling(timeout=20):
                 await shown.click(button)
             assert await shown.evaluate("gone.textContent") == "answer"
 
@@ -276,8 +276,8 @@ BUSY = [
 async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any) -> None:
     for script, words in BUSY:
         await shown.reload()
-        with trio.fail_after(5), pytest.raises(cdpengine.DeadlineExceeded) as caught:
-            async with shown.settling(timeout=0.4):
+        with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+            async with shown.settling(timeout=1.5):
                 await shown.evaluate(f"void ({script})")
         assert re.search(words, str(caught.value)), str(caught.value)
     assert not any(domain == "Network" for domain in shown.session._domains)
@@ -285,9 +285,9 @@ async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any
 
 async def test_rest_of_a_still_page(shown: cdpengine.Page) -> None:
     await shown.evaluate("new WebSocket('ws://127.0.0.1:1/'), new EventSource('/slow'), 0")
-    await shown.settled(timeout=5)
+    await shown.settled(timeout=20)
     started = trio.current_time()
-    await shown.settled(quiet=0.05, timeout=5)
+    await shown.settled(quiet=0.05, timeout=20)
     assert trio.current_time() - started >= 0.05
     with pytest.raises(cdpengine.InvalidArgument):
         await shown.settled(quiet=0)
@@ -297,7 +297,7 @@ async def test_rest_of_a_still_page(shown: cdpengine.Page) -> None:
 
 
 async def test_rest_after_a_navigation(shown: cdpengine.Page) -> None:
-    async with shown.settling(timeout=5):
+    async with shown.settling(timeout=20):
         await shown.evaluate("void (location = '/other')")
     assert await shown.evaluate("document.querySelector('h1').textContent") == "Other"
 
@@ -305,6 +305,6 @@ async def test_rest_after_a_navigation(shown: cdpengine.Page) -> None:
 async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
     await shown.evaluate("void setTimeout(() => fetch('/slow'), 50)")
     with pytest.raises(cdpengine.DeadlineExceeded, match=r"1 under way: http://.*/slow"):
-        await shown.wait_for(network_idle=0.3, timeout=0.7)
+        await shown.wait_for(network_idle=1, timeout=2.5)
     slow.set()
-    await shown.wait_for(network_idle=0.1, timeout=5)
+    await shown.wait_for(network_idle=0.1, timeout=20)

@@ -130,6 +130,28 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
     assert list(tmp_path.iterdir()) == []
 
 
+async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
+) -> None:
+    browser.download_events.refuse()
+    async with page.expect_download(tmp_path) as expected:
+        begin(scripted)
+        (tmp_path / GUID).write_text("0123456789")
+        progress(scripted, "completed", 10)
+    assert await expected.value.wait(timeout=5) == tmp_path.resolve() / "x.txt"
+    assert behaviors(scripted) == ["deny", "allowAndName", "deny"]
+    # Chrome began it before it heard of that, and tells so after.
+    begin(scripted, guid="second")
+    (tmp_path / "second").write_text("whole")
+    progress(scripted, "completed", 10, guid="second")
+    await scripted.wait_for("Browser.cancelDownload")
+    late = browser.downloads[-1]
+    with pytest.raises(cdpengine.DownloadFailed, match="nobody expected it"):
+        await late.wait(timeout=5)
+    assert late.state == "refused"
+    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
+
+
 @pytest.mark.parametrize("answer", [Refusal(-32000, "Not supported"), SILENCE])
 async def test_chrome_does_not_allow_it(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path, answer: Answer

@@ -125,10 +125,10 @@ class Stage:
         tree = await self.session.call("Page.getFrameTree")
         return [child["frame"] for child in tree["frameTree"].get("childFrames", [])]
 
-    async def click(self, target: str | Node, *, timeout: float = 5, **options: Any) -> ActionOutcome:
+    async def click(self, target: str | Node, *, timeout: float = 20, **options: Any) -> ActionOutcome:
         return await self._pointer(click, target, timeout, options)
 
-    async def hover(self, target: str | Node, *, timeout: float = 5, **options: Any) -> ActionOutcome:
+    async def hover(self, target: str | Node, *, timeout: float = 20, **options: Any) -> ActionOutcome:
         return await self._pointer(hover, target, timeout, options)
 
     async def _pointer(
@@ -147,7 +147,7 @@ class Stage:
         return outcome
 
     async def type(
-        self, target: str | Node, text: str, *, timeout: float = 5, **options: Any
+        self, target: str | Node, text: str, *, timeout: float = 20, **options: Any
     ) -> ActionOutcome:
         node = await self.node(target) if isinstance(target, str) else target
         with within("type into " + node.description, timeout) as budget:
@@ -161,7 +161,9 @@ class Stage:
                 **options,
             )
 
-    async def press(self, key: str, target: str | Node | None = None, *, timeout: float = 5) -> ActionOutcome:
+    async def press(
+        self, key: str, target: str | Node | None = None, *, timeout: float = 20
+    ) -> ActionOutcome:
         node = await self.node(target) if isinstance(target, str) else target
         with within("press " + key, timeout) as budget:
             return await press(

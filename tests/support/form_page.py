@@ -41,7 +41,7 @@ class FormPage:
         await self.page.evaluate(RECORDER)
 
     async def js(self, expression: str) -> Any:
-        return await self.page.evaluate(expression, timeout=5)
+        return await self.page.evaluate(expression, timeout=20)
 
     async def record(self, *kinds: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await self.js("record")

@@ -64,7 +64,7 @@ class Scene:
         page = self.page
         assert page.keyboard.modifiers == 0
         assert page.mouse.buttons == 0
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while await page.evaluate("[...held]") != []:
                 pass
         assert await page.evaluate("[composing, document.querySelector('select:open') === null]") == [
@@ -72,15 +72,15 @@ class Scene:
             True,
         ]
         await page.evaluate(RESET)
-        await page.type(self.nodes["probe"], "ab", timeout=5)
+        await page.type(self.nodes["probe"], "ab", timeout=20)
         assert await page.evaluate("probe.value") == "ab"
         # A chooser that nobody expects is Chrome's to cancel again.
         before = len(await self.form.told("cancel"))
-        await page.click(self.nodes["file"], timeout=5)
-        with trio.fail_after(5):
+        await page.click(self.nodes["file"], timeout=20)
+        with trio.fail_after(20):
             while len(await self.form.told("cancel")) == before:
                 pass
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while self.left():
                 await page.browser.session.call("Browser.getVersion")
 

@@ -53,7 +53,7 @@ async def form(page: cdpengine.Page) -> FormPage:
 async def test_brought_into_the_state(form: FormPage, markup: str, wanted: bool, clicked: list[str]) -> None:
     await form.show(markup)
     act = form.page.check if wanted else form.page.uncheck
-    outcome = await act(await form.node("#box"), timeout=5)
+    outcome = await act(await form.node("#box"), timeout=20)
     assert outcome.action == ("check" if wanted else "uncheck")
     assert await form.js("box.checked ?? (box.getAttribute('aria-checked') === 'true')") is wanted
     assert await form.told("click") == [("click", target, True) for target in clicked]
@@ -61,7 +61,7 @@ async def test_brought_into_the_state(form: FormPage, markup: str, wanted: bool,
     assert [kind for kind, _, trusted in await form.told("input", "change") if trusted] == (
         ["input", "change"] if clicked and native else []
     )
-    await act(await form.node("#box"), timeout=5)
+    await act(await form.node("#box"), timeout=20)
     assert len(await form.told("click")) == len(clicked)
 
 
@@ -104,7 +104,7 @@ async def test_not_to_be_checked(
 ) -> None:
     await form.show(markup)
     act = form.page.check if wanted else form.page.uncheck
-    with trio.fail_after(5), pytest.raises(error, match=reason):
+    with trio.fail_after(20), pytest.raises(error, match=reason):
         await act(await form.node("#box"), timeout=0.5)
     assert await form.told("change") == []
 

@@ -228,5 +228,5 @@ async def test_cover_over_a_frame_is_seen(stage: Stage, httpserver: HTTPServer) 
 async def test_frame_removed_is_stale(stage: Stage, httpserver: HTTPServer) -> None:
     node = await frame_node(stage, httpserver, "width:300px;height:200px")
     await stage.js("frame.remove()")
-    with trio.fail_after(2), pytest.raises(StaleRef):
+    with trio.fail_after(20), pytest.raises(StaleRef):
         await stage.click(node, timeout=30)  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ DRAGS = f"""
 
 async def still_usable(page: cdpengine.Page) -> None:
     await page.evaluate("void (record.length = 0)")
-    await page.click(await node(page, "go"), timeout=5)
+    await page.click(await node(page, "go"), timeout=20)
     seen = await record(page, "mousemove", "mousedown", "mouseup", "click")
     assert [(e["type"], e["buttons"]) for e in seen if e["type"] != "mousemove"] == [
         ("mousedown", 1),
@@ -49,7 +49,7 @@ async def still_usable(page: cdpengine.Page) -> None:
 @pytest.mark.parametrize("target", ["dst", "far"])
 async def test_html5_drag_and_drop(page: cdpengine.Page, target: str) -> None:
     await show(page, DRAGS)
-    outcome = await page.drag(await node(page, "src"), await node(page, target), timeout=5)
+    outcome = await page.drag(await node(page, "src"), await node(page, target), timeout=20)
     seen = await record(page, "dragstart", "drop", "dragend", "mouseup")
     assert [(e["type"], e["target"], e["trusted"]) for e in seen] == [
         ("dragstart", "src", True),
@@ -65,7 +65,7 @@ async def test_html5_drag_and_drop(page: cdpengine.Page, target: str) -> None:
 async def test_html5_drop_that_is_not_accepted(page: cdpengine.Page) -> None:
     await show(page, DRAGS)
     with pytest.raises(NotDelivered, match="did not accept"):
-        await page.drag(await node(page, "src"), await node(page, "no"), timeout=5)
+        await page.drag(await node(page, "src"), await node(page, "no"), timeout=20)
     assert await record(page, "drop") == []
     assert [entry["target"] for entry in await record(page, "dragend")] == ["src"]
     await still_usable(page)
@@ -73,20 +73,20 @@ async def test_html5_drop_that_is_not_accepted(page: cdpengine.Page) -> None:
 
 async def test_html5_drag_to_a_point(page: cdpengine.Page) -> None:
     await show(page, DRAGS)
-    await page.drag(await node(page, "src"), (265, 155), timeout=5)
+    await page.drag(await node(page, "src"), (265, 155), timeout=20)
     assert [(e["target"], e["x"], e["y"]) for e in await record(page, "drop")] == [("dst", 265, 155)]
     await still_usable(page)
 
 
 async def test_pointer_drag_and_slider(page: cdpengine.Page) -> None:
     await show(page, DRAGS)
-    outcome = await page.drag(await node(page, "knob"), await node(page, "no"), steps=4, timeout=5)
+    outcome = await page.drag(await node(page, "knob"), await node(page, "no"), steps=4, timeout=20)
     assert outcome.received_by == "backend node " + str((await node(page, "knob")).id) or outcome.received_by
     assert await page.evaluate("knob.offsetLeft") == 455
     moves = [entry["buttons"] for entry in await record(page, "mousemove")]
     assert moves[0] == 0
     assert moves.count(1) >= 5
-    await page.drag(await node(page, "slider"), (120, 310), source_position=(4, 10), timeout=5)
+    await page.drag(await node(page, "slider"), (120, 310), source_position=(4, 10), timeout=20)
     assert await page.evaluate("slider.value") == "50"
     assert "change" in [entry["type"] for entry in await record(page)]
     await still_usable(page)
@@ -95,7 +95,7 @@ async def test_pointer_drag_and_slider(page: cdpengine.Page) -> None:
 async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(0, 0, 150, 150)}'></div>")
     with pytest.raises(Covered):
-        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=0.6)
+        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
     assert await record(page, "mousedown") == []
     await still_usable(page)
 
@@ -103,7 +103,7 @@ async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
 async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(200, 100, 150, 150)}'></div>")
     with pytest.raises(Covered):
-        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=0.8)
+        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
     assert await record(page, "drop") == []
     assert len(await record(page, "dragend")) == 1
     await still_usable(page)

@@ -64,7 +64,7 @@ async def form(page: cdpengine.Page) -> FormPage:
 async def test_text_takes_the_place_of_what_was_there(form: FormPage, markup: str, value: str) -> None:
     await form.show(markup)
     target = "inner" if "inner" in markup else "field"
-    outcome = await form.page.fill(await form.node("#field"), value, timeout=5)
+    outcome = await form.page.fill(await form.node("#field"), value, timeout=20)
     assert outcome.action == "fill"
     assert await form.js(f"{target}.value") == value
     told = await form.told("focus", "beforeinput", "input", "change", "keydown", "click")
@@ -245,7 +245,7 @@ async def test_refused_by_name_with_what_it_holds(
     form: FormPage, markup: str, value: cdpengine.FillValue, holds: str, reason: str
 ) -> None:
     await form.show(markup)
-    with trio.fail_after(5), pytest.raises(ValueRefused, match=reason) as caught:
+    with trio.fail_after(20), pytest.raises(ValueRefused, match=reason) as caught:
         await form.page.fill(await form.node("#field"), value)
     assert caught.value.took == holds == await form.js("field.value")
     if "on" not in markup.partition("id=field")[2]:
@@ -322,7 +322,7 @@ async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
 )
 async def test_not_to_be_filled(form: FormPage, markup: str, error: type[Exception], reason: str) -> None:
     await form.show(markup)
-    with trio.fail_after(5), pytest.raises(error, match=reason):
+    with trio.fail_after(20), pytest.raises(error, match=reason):
         await form.page.fill(await form.node("#field"), "x", timeout=0.5)
     assert await form.record() == []
 
@@ -330,7 +330,7 @@ async def test_not_to_be_filled(form: FormPage, markup: str, error: type[Excepti
 async def test_waits_until_it_is_enabled(form: FormPage) -> None:
     await form.show("<input id=field disabled>")
     await form.js("void setTimeout(() => field.disabled = false, 150)")
-    await form.page.fill(await form.node("#field"), "ada", timeout=5)
+    await form.page.fill(await form.node("#field"), "ada", timeout=20)
     assert await form.js("field.value") == "ada"
 
 
@@ -346,7 +346,7 @@ async def test_a_field_that_leads_elsewhere(form: FormPage, httpserver: HTTPServ
     url = httpserver.url_for("/there")
     await form.show(f"<input id=field oninput='location.href = \"{url}\"'>")
     await form.page.fill(await form.node("#field"), "go")
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while form.page.url != url:
             await form.page.title()
 

@@ -47,7 +47,7 @@ async def test_menu_that_opens_on_hover(stage: Stage) -> None:
 
 async def test_disabled_can_be_hovered(stage: Stage) -> None:
     await stage.show("<button id=go disabled>Go</button>")
-    await stage.hover("#go", timeout=1)
+    await stage.hover("#go", timeout=20)
     assert await stage.js("go.matches(':hover')") is True
 
 

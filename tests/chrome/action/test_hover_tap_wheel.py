@@ -20,13 +20,13 @@ pytestmark = pytest.mark.chrome
 
 async def test_hover(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go disabled style='{at(100, 50)}'>Go</button>")
-    outcome = await page.hover(await node(page, "go"), timeout=5)
+    outcome = await page.hover(await node(page, "go"), timeout=20)
     moves = await record(page)
     assert {(entry["type"], entry["target"], entry["buttons"]) for entry in moves} <= {("mousemove", "go", 0)}
     assert await page.evaluate("go.matches(':hover')") is True
     assert outcome.point == Point(140, 65)
     # Once more at the same place: seen again.
-    assert (await page.hover(await node(page, "go"), timeout=5)).received_by == outcome.received_by
+    assert (await page.hover(await node(page, "go"), timeout=20)).received_by == outcome.received_by
 
 
 async def test_hover_sends_no_key_events(page: cdpengine.Page) -> None:
@@ -36,13 +36,13 @@ async def test_hover_sends_no_key_events(page: cdpengine.Page) -> None:
         "for (const name of 'keydown keypress keyup beforeinput input textInput'.split(' '))"
         " addEventListener(name, (event) => keys.push(name), true); field.focus()</script>",
     )
-    await page.hover(await node(page, "go"), timeout=5)
+    await page.hover(await node(page, "go"), timeout=20)
     assert await page.evaluate("[keys, field.value, document.activeElement.id]") == [[], "", "field"]
 
 
 async def test_tap(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
-    outcome = await page.tap(await node(page, "go"), timeout=5)
+    outcome = await page.tap(await node(page, "go"), timeout=20)
     seen = await record(page, "pointerdown", "touchstart", "touchend", "click")
     assert [(e["type"], e["target"]) for e in seen] == [
         ("pointerdown", "go"),
@@ -53,7 +53,7 @@ async def test_tap(page: cdpengine.Page) -> None:
     assert seen[0]["pointer"] == "touch"
     assert outcome.delivered
     await page.evaluate("go.addEventListener('touchend', (event) => event.preventDefault())")
-    assert (await page.tap(await node(page, "go"), timeout=5)).events == (
+    assert (await page.tap(await node(page, "go"), timeout=20)).events == (
         "pointerdown",
         "touchstart",
         "pointerup",
@@ -69,15 +69,15 @@ async def test_scroll_over_a_scroller_and_the_page(page: cdpengine.Page) -> None
         "<p style='height:4000px'>y</p>",
     )
     box = await node(page, "box")
-    outcome = await page.scroll(0, 130, box, timeout=5)
+    outcome = await page.scroll(0, 130, box, timeout=20)
     assert outcome.delivered
     assert await page.evaluate("[box.scrollTop, scrollY]") == [130, 0]
     await page.mouse.move(300, 300)
-    await page.scroll(0, 240, timeout=5)
+    await page.scroll(0, 240, timeout=20)
     assert await page.evaluate("[box.scrollTop, scrollY]") == [130, 240]
     wheels = await record(page, "wheel")
     assert [(e["deltaY"], e["trusted"]) for e in wheels] == [(130, True), (240, True)]
-    await page.scroll(0, -1000, timeout=5)
+    await page.scroll(0, -1000, timeout=20)
     assert await page.evaluate("scrollY") == 0
 
 
@@ -91,7 +91,7 @@ async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None
     below = await page.bounding_box(go)
     assert below is not None
     assert (below.y, below.width, below.height) == (2000, 120, 40)
-    await page.scroll_into_view(go, timeout=5)
+    await page.scroll_into_view(go, timeout=20)
     box = await page.bounding_box(go)
     assert box is not None
     assert 0 <= box.y <= await page.evaluate("innerHeight - 40")
@@ -113,10 +113,10 @@ async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
     before, markup = await page.screenshot(), await page.content()
     async with page.highlight(go, info=False):
         assert await page.content() == markup
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while await page.screenshot() == before:
                 await trio.lowlevel.checkpoint()
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while await page.screenshot() != before:
             await trio.lowlevel.checkpoint()
     with pytest.raises(InvalidArgument):

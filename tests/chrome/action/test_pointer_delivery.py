@@ -26,7 +26,7 @@ async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengin
         "<script>go.onmousemove = () => { veil.hidden = false }</script>",
     )
     with pytest.raises(NotDelivered) as caught:
-        await page.click(await node(page, "go"), timeout=5)
+        await page.click(await node(page, "go"), timeout=20)
     assert caught.value.held_back
     assert caught.value.received_by == "div#veil"
     # The recorder listens in the window too, and longer: it sees the press before it is held back, the veil does not.
@@ -47,7 +47,7 @@ async def test_a_press_that_the_page_acts_on_is_delivered(
     page: cdpengine.Page, handler: str, events: tuple[str, ...]
 ) -> None:
     await show(page, f"<button id=go>Go</button><div id=under>under</div><script>{handler}</script>")
-    outcome = await page.click(await node(page, "go"), timeout=5)
+    outcome = await page.click(await node(page, "go"), timeout=20)
     assert outcome.delivered is True
     assert outcome.events == events
 
@@ -87,14 +87,14 @@ async def test_inside_a_shadow_root_held_back_and_received(page: cdpengine.Page,
         "(mode) => { root = host.attachShadow({ mode }); root.innerHTML = '<button id=go>Go</button>'; }",
         mode,
     )
-    outcome = await page.click(await node(page, "root.firstChild"), timeout=5)
+    outcome = await page.click(await node(page, "root.firstChild"), timeout=20)
     assert outcome.delivered
     assert outcome.events[-1] == "click"
 
 
 async def test_the_page_closes_at_the_click(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
     await show(page, "<button id=go onclick='window.open(\"about:blank\")'>Go</button>")
-    outcome = await page.click(await node(page, "go"), timeout=5)
+    outcome = await page.click(await node(page, "go"), timeout=20)
     assert outcome.popup is not None
     popup = await browser.wait_for_page(opener=page)
     assert popup.target_id == outcome.popup.target_id
@@ -119,10 +119,10 @@ async def test_navigation_and_download_are_told(page: cdpengine.Page, httpserver
         "abc", headers={"Content-Disposition": "attachment; filename=x.txt"}
     )
     await page.goto(httpserver.url_for("/"))
-    near = await page.click(await node(page, "near"), timeout=5)
+    near = await page.click(await node(page, "near"), timeout=20)
     assert near.navigation is not None
     assert near.navigation.within_document
-    far = await page.click(await node(page, "far"), timeout=5)
+    far = await page.click(await node(page, "far"), timeout=20)
     assert far.delivered
     assert far.navigation is not None
     assert far.navigation.url == httpserver.url_for("/next")
@@ -134,5 +134,5 @@ async def test_replaced_is_stale(page: cdpengine.Page) -> None:
     target = await node(page, "go")
     await page.evaluate("void go.replaceWith(go.cloneNode(true))")
     with pytest.raises(StaleRef):
-        await page.click(target, timeout=5)
+        await page.click(target, timeout=20)
     assert await record(page, "click") == []

@@ -37,7 +37,7 @@ async def inner_node(page: cdpengine.Page, expression: str) -> Node:
 
 
 async def point_at(
-    page: cdpengine.Page, action: Callable[..., Awaitable[ActionOutcome]], node: Node, timeout: float = 5
+    page: cdpengine.Page, action: Callable[..., Awaitable[ActionOutcome]], node: Node, timeout: float = 20
 ) -> ActionOutcome:
     with within("act", timeout) as budget:
         return await action(
@@ -62,7 +62,7 @@ async def framed(
         content_type="text/html",
     )
     await page.goto(httpserver.url_for("/outer"))
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while len(page.frames) < 2 or "/inner" not in page.frames[1].url:
             await page.session.call("Runtime.evaluate", expression="1")
     own = page._target.session_of(page.frames[1]) is not page.session
@@ -128,8 +128,8 @@ async def test_hidden_tabs_are_clicked_like_any_other(browser: cdpengine.Browser
             await page.set_content("<button id=go onclick='this.n = (this.n || 0) + 1'>Go</button>")
         with trio.fail_after(10):  # a tab that is throttled takes 5 s for each move of the mouse
             for page in pages:
-                await page.hover(await backend(page, "go"), timeout=5)
-                await page.click(await backend(page, "go"), timeout=5)
+                await page.hover(await backend(page, "go"), timeout=20)
+                await page.click(await backend(page, "go"), timeout=20)
         assert [await page.evaluate("go.n") for page in pages] == [1] * 7
     finally:
         for page in pages:
@@ -187,11 +187,11 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
 
     async def check() -> None:
         assert page.mouse.buttons == 0
-        await page.evaluate("scrollTo(0, 0)", timeout=5)
-        before = await page.evaluate("clicks", timeout=5)
-        outcome = await page.click(go, timeout=5)
+        await page.evaluate("scrollTo(0, 0)", timeout=20)
+        before = await page.evaluate("clicks", timeout=20)
+        outcome = await page.click(go, timeout=20)
         assert outcome.delivered
-        after, dragging, down = await page.evaluate("[clicks, dragging, [...down]]", timeout=5)
+        after, dragging, down = await page.evaluate("[clicks, dragging, [...down]]", timeout=20)
         assert (after - before, dragging, down) == (1, 0, [])
         # Nothing of a witness is left either.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
@@ -206,7 +206,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
     # Chrome's drags are its own again: a draggable node that is pressed and moved does not block later clicks.
     if name == "drag":
         try:
-            await page.drag(src, dst, timeout=5)
+            await page.drag(src, dst, timeout=20)
         except NotDelivered:
             pytest.fail("a drag that nobody cancelled is dropped")
         await check()

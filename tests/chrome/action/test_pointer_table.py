@@ -66,7 +66,7 @@ async def test_where_a_click_lands(page: cdpengine.Page, name: str) -> None:
     body, receiver = LANDS[name]
     await show(page, body)
     expression = "label" if name == "text of a label" else "go"
-    outcome = await page.click(await node(page, expression), timeout=5)
+    outcome = await page.click(await node(page, expression), timeout=20)
     clicks = await record(page, "mousedown", "mouseup", "click")
     if name == "text of a label":
         assert [entry["type"] for entry in clicks][:3] == ["mousedown", "mouseup", "click"]
@@ -87,7 +87,7 @@ async def test_where_a_click_lands(page: cdpengine.Page, name: str) -> None:
 async def test_device_scale_factor(page: cdpengine.Page) -> None:
     await page.set_viewport(600, 400, device_scale_factor=2.5)
     await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
-    await page.click(await node(page, "go"), timeout=5)
+    await page.click(await node(page, "go"), timeout=20)
     assert [(e["target"], e["x"], e["y"]) for e in await record(page, "click")] == [("go", 140, 65)]
 
 
@@ -97,7 +97,7 @@ async def test_zoomed_by_pinching(page: cdpengine.Page) -> None:
         f"<button id=go style='{at(500, 420)}'>Go</button><div style='height:3000px;width:2000px'></div>",
     )
     await page.session.call("Emulation.setPageScaleFactor", pageScaleFactor=2)
-    outcome = await page.click(await node(page, "go"), timeout=5)
+    outcome = await page.click(await node(page, "go"), timeout=20)
     clicks = await record(page, "click")
     assert [entry["target"] for entry in clicks] == ["go"]
     assert outcome.delivered
@@ -127,7 +127,7 @@ async def test_buttons_and_counts(
     page: cdpengine.Page, options: dict[str, Any], expected: list[tuple[Any, ...]]
 ) -> None:
     await show(page, "<button id=go>Go</button>")
-    outcome = await page.click(await node(page, "go"), timeout=5, modifiers=["Shift"], **options)
+    outcome = await page.click(await node(page, "go"), timeout=20, modifiers=["Shift"], **options)
     seen = await record(page, "mousedown", "mouseup", "click", "auxclick", "dblclick")
     assert [(e["type"], e["button"], e["buttons"], e["detail"]) for e in seen] == expected
     assert all(entry["shift"] and entry["trusted"] and entry["target"] == "go" for entry in seen)
@@ -136,7 +136,7 @@ async def test_buttons_and_counts(
 
 async def test_triple_click_selects_the_paragraph(page: cdpengine.Page) -> None:
     await show(page, "<p id=go>One two three</p><p>Four</p>")
-    await page.triple_click(await node(page, "go"), timeout=5)
+    await page.triple_click(await node(page, "go"), timeout=20)
     assert (await page.evaluate("getSelection().toString()")).strip() == "One two three"
 
 
@@ -173,14 +173,14 @@ async def test_cover_is_named_by_its_ref(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go>Go</button><button id=veil style='{at(0, 0, 900, 900)}'>Wait</button>")
     veil = (await page.snapshot()).find(role="button", name="Wait")
     with pytest.raises(Covered) as caught:
-        await page.click(await node(page, "go"), timeout=0.6)
+        await page.click(await node(page, "go"), timeout=2)
     assert caught.value.covered_ref == veil.id
     assert veil.id in str(caught.value)
 
 
 async def test_force_says_what_received_it(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go>Go</button><div id=veil style='{at(0, 0, 900, 900)}'>Wait</div>")
-    outcome = await page.click(await node(page, "go"), force=True, timeout=5)
+    outcome = await page.click(await node(page, "go"), force=True, timeout=20)
     assert outcome.delivered is False
     assert outcome.received_by == "div#veil 'Wait'"
     assert [entry["target"] for entry in await record(page, "click")] == ["veil"]

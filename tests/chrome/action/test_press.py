@@ -143,7 +143,7 @@ async def test_cancelled_press_lets_go(stage: Stage) -> None:
 
 async def test_dialog_on_enter_does_not_hang(stage: Stage) -> None:
     await stage.show("<button id=go onclick='alert(1)'>Go</button>")
-    with trio.fail_after(3):
+    with trio.fail_after(20):
         outcome = await stage.press("Enter", "#go", timeout=30)
     assert outcome.dialog_opened
     await stage.session.call("Page.handleJavaScriptDialog", accept=True)

@@ -108,7 +108,7 @@ async def test_refused(
     reason: str,
 ) -> None:
     await form.show(markup)
-    with trio.fail_after(5), pytest.raises(error, match=reason):
+    with trio.fail_after(20), pytest.raises(error, match=reason):
         await form.page.upload(await form.node("#field"), *[files[name] for name in given], timeout=0.5)
     assert await form.record() == []
 
@@ -134,7 +134,7 @@ async def test_missing_files_are_named_before_anything_is_sent(
 async def test_a_chooser_that_nobody_expects_is_dismissed(form: FormPage) -> None:
     await form.show("<input type=file id=field multiple>")
     await form.page.click(await form.node("#field"))
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not form.page.file_choosers:
             await form.page.title()
         while not await form.told("cancel"):
@@ -148,7 +148,7 @@ async def test_a_chooser_that_nobody_expects_is_dismissed(form: FormPage) -> Non
 @pytest.mark.parametrize("when", ["inside", "after"])
 async def test_an_expected_chooser(form: FormPage, files: dict[str, Path], when: str) -> None:
     await form.show("<input type=file id=field hidden><button id=open onclick='field.click()'>Open</button>")
-    async with form.page.expect_file_chooser(timeout=5) as chooser:
+    async with form.page.expect_file_chooser(timeout=20) as chooser:
         with pytest.raises(InvalidArgument, match="after the block"):
             _ = chooser.value
         await form.page.click(await form.node("#open"))
@@ -180,7 +180,7 @@ async def test_an_expectation_ends_with_its_block(form: FormPage) -> None:
             await trio.sleep_forever()
     assert scope.cancelled_caught
     await form.page.click(field)
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not await form.told("cancel"):
             pass
     assert [chooser.expected for chooser in form.page.file_choosers] == [False]
@@ -204,7 +204,7 @@ async def test_a_picker_without_an_input(
         f"<button id=open onclick='{script}'>Open</button>", content_type="text/html"
     )
     await form.page.goto(httpserver.url_for("/"))
-    async with form.page.expect_file_chooser(timeout=5) as chooser:
+    async with form.page.expect_file_chooser(timeout=20) as chooser:
         await form.page.click(await form.node("#open"))
         with pytest.raises(NotInteractable, match="without an input"):
             await chooser.set_files(files["a.txt"])
@@ -233,7 +233,7 @@ async def test_choosers_of_frames_of_both_kinds(
         assert frame.url == (other if number else httpserver.url_for("/in"))
         assert chooser.value.answer == "files"
         await form.page.click(ref)
-        with trio.fail_after(5):
+        with trio.fail_after(20):
             while len(form.page.file_choosers) < 2 * (number + 1):
                 await form.page.title()
     assert [each.expected for each in form.page.file_choosers] == [True, False, True, False]
@@ -245,6 +245,6 @@ async def test_after_a_crash_choosers_are_still_kept_away(form: FormPage) -> Non
     await form.page.goto("about:blank")
     await form.show("<input type=file id=field>")
     await form.page.click(await form.node("#field"))
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         while not form.page.file_choosers:
             await form.page.title()

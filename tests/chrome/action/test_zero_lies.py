@@ -133,7 +133,7 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
     assert ends["delivered"] > TRIES / 20, "the page was left no chance to be clicked: nothing was tested"
     assert sum(ends.values()) - ends["delivered"] > TRIES / 20, "nothing stood in the way: nothing was tested"
     assert page.mouse.buttons == 0
-    with trio.fail_after(5):
+    with trio.fail_after(20):
         # No witness is left behind.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
         assert await page.evaluate(names, world="isolated") == []
