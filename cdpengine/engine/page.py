@@ -33,7 +33,7 @@ from cdpengine.engine.page_waiting import PageWaiting
 from cdpengine.engine.page_windows import PageWindows
 from cdpengine.engine.unresponsive import QUICK_PROBE
 from cdpengine.errors import RescueReport, shown_url
-from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue_page
+from cdpengine.evaluate.rescue import Rescue, check_rescue, patience_of, rescue_page
 from cdpengine.wire.tap import span as action_span
 
 
@@ -139,7 +139,7 @@ class Page(
         """
         check_rescue(allow)
         with action_span("page.rescue"), within("rescue the page", timeout):
-            report = await rescue_page(self._target, allow=allow, timeout=timeout)
+            report = await rescue_page(self._target, allow=allow, patience=patience_of(timeout))
             if report.under_way:
                 await self._target.rescued()
                 report = self._target.last_rescue or report

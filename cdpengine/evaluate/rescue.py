@@ -107,9 +107,13 @@ async def rescue(
     return report
 
 
-async def rescue_page(page: PageTarget, *, allow: Rescue, timeout: float) -> RescueReport:
+def patience_of(seconds: float) -> float:
+    """Return how long a rescue waits for slow answers whose caller gives it so many seconds in all."""
+    return min(_PATIENCE, seconds / _SHARE)
+
+
+async def rescue_page(page: PageTarget, *, allow: Rescue, patience: float) -> RescueReport:
     """Rescue the page's main frame, then each frame that runs in a process of its own. As `rescue`, for each."""
-    patience = min(_PATIENCE, timeout / _SHARE)
     report = await rescue(page, None, allow=allow, sent=False, patience=patience)
     for target_id, lane in list(page.lanes.items()):
         if report.under_way or page.closed:
