@@ -130,6 +130,8 @@ class Page(
     async def rescue(self, *, allow: Rescue = "terminate", timeout: float = 30) -> RescueReport:
         """Bring back a page that does not answer, whatever hung it; nothing is done to one that answers.
 
+        A page that is only slow has half a second for that, and once more after the termination; less where
+        `timeout` is below ten seconds.
         "terminate": its dialog is dismissed, its script terminated. "reload": if that was not enough (a
         synchronous XMLHttpRequest), its process is ended and the document loaded again. "close": if it was not
         enough, the page is closed. Both termination and reload hit the page's whole process, so its popups and

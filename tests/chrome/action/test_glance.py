@@ -29,20 +29,23 @@ async def sent(stage: Stage) -> AsyncIterator[list[str]]:
         await trio.testing.wait_all_tasks_blocked()
 
 
+FEW = [
+    "DOM.resolveNode",
+    "Runtime.callFunctionOn",
+    "Runtime.callFunctionOn",
+    *["Input.dispatchMouseEvent"] * 3,
+    "Browser.getVersion",
+]
+
+
 async def test_a_click_on_a_still_page_takes_few_calls(stage: Stage) -> None:
     await stage.show("<button id=go>Go</button><button id=other>Other</button>")
     await stage.click("#go")
     node = await stage.node("#other")
     async with sent(stage) as methods:
         await stage.click(node)
-    assert methods == [
-        "DOM.resolveNode",
-        "Runtime.callFunctionOn",
-        "Runtime.callFunctionOn",
-        *["Input.dispatchMouseEvent"] * 3,
-        "Browser.getVersion",
-        "Runtime.releaseObjectGroup",
-    ]
+    assert methods[-1] == "Runtime.releaseObjectGroup"
+    assert methods[:-1] in (FEW, [*FEW, "Runtime.callFunctionOn"])  # asked once more where it takes its time
     assert await stage.types("mousedown", "click") == ["mousedown", "click"] * 2
     (press,) = [entry for entry in await stage.record("mousedown") if entry["target"] == "other"]
     middle = await stage.js(
