@@ -123,7 +123,7 @@ async def run(bench: Bench) -> None:
                 await page.session.call("Runtime.evaluate", expression=MARKUP)
             await cookies_set(pages[0])
             for kind, expression in kinds.items():
-                lasting, rounds = (1.5, 7) if kind == SUSTAINED else (seconds, 12 if bench.quick else 20)
+                lasting, rounds = (1.0, 5) if kind == SUSTAINED else (seconds, 12)
                 traffic = partial(throughput, pages, expression, lasting)
                 await measured(bench, kind, traffic, rounds, browser, Path(folder))
 
@@ -162,4 +162,4 @@ async def measured(
     bench.record(Measurement(NAME, variant, unit="MB", sides=left_over, compared=False))
 
 
-CASE = Case(NAME, "What recording costs of the commands a second", run, 120, 45)
+CASE = Case(NAME, "What recording costs of the commands a second", run, 90, 45)
