@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 
 import attrs
 import msgspec
@@ -149,7 +150,9 @@ class Lanes:
                 await self._changes.wait_for(lambda: self._over)
                 return
             try:
-                await self._live(opener, row.succeeded, _OPEN_PATIENCE)
+                await self._live(
+                    opener, partial(self._opened_again, row, self.connection.lost), _OPEN_PATIENCE
+                )
             except (ConnectFailed, ConnectionLost) as error:
                 failed += 1
                 if failed >= _TOLD_AFTER:
@@ -158,6 +161,11 @@ class Lanes:
                     self._notify()
             else:
                 failed = 0
+
+    def _opened_again(self, row: _Row, reason: str | None) -> None:
+        row.succeeded()
+        # Not told before: where the browser ends, the lane may be the first to hear of it.
+        logger.warning("the lane connection ended and was opened again: %s", reason)
 
     async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:
         """Open the connection, call `opened`, and return when it has ended."""
@@ -171,8 +179,6 @@ class Lanes:
                 opened()
                 self._notify()
                 await self._changes.wait_for(lambda: connection.lost is not None or self._over)
-                if not self._over:
-                    logger.warning("the lane connection ended and is opened again: %s", connection.lost)
         if opening.cancelled_caught:
             raise ConnectFailed(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
 

@@ -60,7 +60,10 @@ def lane_set_ups(scripted: ScriptedBrowser, target_id: str) -> int:
 
 
 async def test_a_cut_is_mended_at_once(
-    browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+    browser: cdpengine.Browser,
+    scripted: ScriptedBrowser,
+    autojump_clock: MockClock,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     pages = [await browser.new_page() for _ in range(3)]
     scripted.on("Runtime.evaluate", SILENCE, nth=scripted.count("Runtime.evaluate") + 1)
@@ -85,6 +88,7 @@ async def test_a_cut_is_mended_at_once(
     assert trio.current_time() == started
     expressions = [r.params.get("expression") for r in scripted.received if r.method == "Runtime.evaluate"]
     assert expressions.count("while (true) {}") == 1, "it was sent once"
+    assert "the lane connection ended and was opened again" in caplog.text
 
 
 async def test_attempts_are_spaced_and_those_who_wait_are_told(
@@ -139,12 +143,14 @@ async def test_a_first_connection_that_fails_leaves_as_itself(
 
 
 async def test_nothing_is_opened_when_the_main_connection_is_lost(
-    scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
+    scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with engine(scripted, door) as browser:
         page = await browser.new_page()
         door.refuses = True
         scripted.links[1].drop()
+        await quiet()
+        assert "lane" not in caplog.text, "where the browser ends, this is how it begins"
         await trio.sleep(1)
         scripted.links[0].drop()
         await quiet()
