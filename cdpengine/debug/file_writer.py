@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
-PAUSE = 0.05
+_PAUSE = 0.05
 """Seconds that what is given may lie here before it is written."""
 
 _SOON = 1 << 20
@@ -40,10 +40,8 @@ TOO_SLOW = "the disk did not take it in time"
 class FileWriter:
     """Writes to the open `file`, and closes it in the end.
 
-    `failure` says why it could not, None while it can; `bytes_in` is what it was given, `bytes_out` what it took.
-
-    `gather` is called by the thread before it looks what there is, so that somebody who gives only now and
-    then can give what lies there.
+    `failure` says why it could not, None while it can. `gather` is called by the thread before it looks what
+    there is, so that somebody who gives only now and then can give what lies there.
     """
 
     def __init__(self, file: int, name: str, *, compressed: bool, gather: Callable[[], None]) -> None:
@@ -53,8 +51,8 @@ class FileWriter:
         self._compressor = _Compressor() if compressed else None
         self._gather = gather
         self._given: deque[bytes] = deque()
-        self.bytes_in = 0  # changed by one giver at a time
-        self.bytes_out = 0  # changed by the thread only
+        self._bytes_in = 0  # changed by one giver at a time
+        self._bytes_out = 0  # changed by the thread only
         self._ending = False
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"recorder {name}", daemon=True)
@@ -62,7 +60,7 @@ class FileWriter:
     @property
     def waiting(self) -> int:
         """How many bytes wait here."""
-        return self.bytes_in - self.bytes_out
+        return self._bytes_in - self._bytes_out
 
     def start(self) -> None:
         """Start the thread."""
@@ -71,8 +69,8 @@ class FileWriter:
     def give(self, pieces: Sequence[bytes]) -> None:
         """Have something written. Only one thread may do so at a time."""
         self._given.extend(pieces)
-        self.bytes_in += sum(map(len, pieces))
-        if self.bytes_in - self.bytes_out > _SOON:
+        self._bytes_in += sum(map(len, pieces))
+        if self._bytes_in - self._bytes_out > _SOON:
             self._wake.set()
 
     def finish(self, patience: float = _PATIENCE) -> None:
@@ -95,14 +93,14 @@ class FileWriter:
         ending = False
         try:
             while not ending:
-                self._wake.wait(PAUSE)
+                self._wake.wait(_PAUSE)
                 self._wake.clear()
                 ending = self._ending  # asked before it is looked what there is
                 self._gather()
                 self._write_given()
             if self._compressor is not None:
                 self._write(self._compressor.end())
-        except Exception as error:  # noqa: BLE001 - told in the program that is recorded
+        except Exception as error:  # noqa: BLE001 - a full disk, zstandard's, gather's: none is silent
             self.failure = getattr(error, "strerror", None) or type(error).__name__
         finally:
             os.close(self._file)
@@ -125,7 +123,7 @@ class FileWriter:
                 self.written += done
                 if done < size:
                     self._write(b"".join(pieces)[done:])
-            self.bytes_out += size
+            self._bytes_out += size
 
     def _write(self, data: bytes) -> None:
         rest = memoryview(data)

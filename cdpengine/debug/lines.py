@@ -282,7 +282,7 @@ class LineMaker:
         if redactor is None:
             pass
         elif kind == "call" and not free and kept is seen.raw:
-            kept = redactor.redact_call(kept, method, envelope.id)
+            kept = redactor.redact_call(kept, method, envelope.id, suspicious=free is False)
         elif not free or holds_secrets(method):
             kept = redactor.redact(kept, method, suspicious=free is False)
         elif redactor.learned != self._sifted_at:

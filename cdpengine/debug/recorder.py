@@ -116,12 +116,7 @@ class Recorder:
         """Take one message."""
         size = len(traffic.message)
         gathered = self._bytes_in - self._bytes_made + size
-        writer = self._writer
-        if (
-            gathered + writer.bytes_in - writer.bytes_out > self._most_queued
-            or self._failure
-            or writer.failure
-        ):
+        if gathered + self._writer.waiting > self._most_queued or self.failure is not None:
             self._lost += 1
             return
         if self._lost != self._told_lost:
@@ -134,7 +129,8 @@ class Recorder:
 
     def span_ended(self, span: Span, time: float, failed: str) -> None:
         """Take the end of an action."""
-        self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
+        if self.failure is None:  # else nobody takes it any more
+            self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
 
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""

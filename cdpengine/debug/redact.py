@@ -122,19 +122,21 @@ class Redactor:
         self.redacted += 1
         return encode(clean)
 
-    def redact_call(self, message: bytes, method: str, number: int | None) -> bytes:
+    def redact_call(
+        self, message: bytes, method: str, number: int | None, *, suspicious: bool = False
+    ) -> bytes:
         """Return the command of that number without its secrets, as `redact` does.
 
         What was made of one is known again by all but its number: most commands come again.
         """
         named = b'{"id":%d,' % (number or 0)
         if len(message) > _SHORT_CALL or not message.startswith(named):
-            return self.redact(message, method)
+            return self.redact(message, method, suspicious=suspicious)
         rest = message[len(named) :]
         if self._calls_at == self.learned and (known := self._calls.get(rest)) is not None:
             self.redacted += known != b""
             return message if known == b"" else named + known
-        clean = self.redact(message, method)
+        clean = self.redact(message, method, suspicious=suspicious)
         if self._calls_at != self.learned or len(self._calls) >= _SHORT_TEXTS:
             self._calls.clear()
             self._calls_at = self.learned

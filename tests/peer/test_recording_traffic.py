@@ -105,6 +105,8 @@ async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
             tap.pass_on(event(2))
             after = recorder.statistics()
             assert (after.lost, after.queued) == (before.lost + 1, before.queued)
+            recorder.span_ended(Span(1, "page.click e1"), trio.current_time(), "")
+            assert not [item for item in recorder._gathered if not isinstance(item, Traffic)]
 
 
 async def test_a_fault_of_the_recorders_own_is_told_without_the_message(tmp_path: Path) -> None:

@@ -81,6 +81,14 @@ def test_calls_that_overlap_lie_on_several_threads() -> None:
     assert [named[event["tid"]] for event in of(events, "B")] == ["calls", "calls (2)", "calls (3)", "calls"]
 
 
+def test_an_action_that_failed_says_with_what() -> None:
+    recorded = Recorded()
+    recorded.exchange("A.b", span=Span(1, "one"))
+    recorded.end_action(Span(1, "one"), "StaleRef")
+    (end,) = [event for event in of(traced(recorded.lines), "E") if event["pid"] == ACTIONS]
+    assert end["args"] == {"failed": "StaleRef"}
+
+
 def test_actions_that_run_at_once_lie_on_several_threads() -> None:
     recorded = Recorded()
     one, two, three = Span(1, "one"), Span(2, "two"), Span(3, "three")

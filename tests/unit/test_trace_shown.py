@@ -115,6 +115,12 @@ def test_what_is_chosen(choice: Choice, methods: list[str]) -> None:
     assert [line.m for line in small().lines if chooser.wants(line)] == methods
 
 
+def test_the_end_of_an_action_that_failed_is_an_error() -> None:
+    chooser = Chooser(Choice(errors=True))
+    ends = [Line(k="span-end", span=1, name="page.click", failed=failed) for failed in ("", "StaleRef")]
+    assert [line.failed for line in ends if chooser.wants(line)] == ["StaleRef"]
+
+
 def test_without_a_choice_everything_is_shown() -> None:
     chooser = Chooser(Choice())
     assert sum(chooser.wants(line) for line in small().lines) == ALL
