@@ -103,6 +103,12 @@ class LineMaker:
         self._spans: dict[int, str] = {}  # the names of those whose line was written
         self._ended: dict[int, str] = {}  # of these a command may still come that was posted before the end
 
+    def add_secret(self, text: str) -> bytes:
+        """Keep a text out of all lines from now on. Returns no line."""
+        if self._redactor is not None:
+            self._redactor.add_secret(text)
+        return b""
+
     def target(
         self, time: float, connection: str, session_id: str, target_id: str, kind: str, url: str
     ) -> bytes:

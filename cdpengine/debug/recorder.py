@@ -132,6 +132,11 @@ class Recorder:
         if self.failure is None:  # else nobody takes it any more
             self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
 
+    def add_secret(self, text: str) -> None:
+        """Take a text that must not be written from now on."""
+        if self.failure is None:
+            self._gathered.append(partial(self._maker.add_secret, text))
+
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""
         return RecorderStatistics(

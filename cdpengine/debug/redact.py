@@ -181,6 +181,10 @@ class Redactor:
         clean: dict[str, Any] = self._clean(value, (), cookies=False)
         return clean
 
+    def add_secret(self, text: str) -> None:
+        """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
+        self._learn(text)
+
     def hide(self, text: str) -> str:
         """Return what stands in the place of a text that is secret by its place, and remember it."""
         hidden: str = self._hidden(text)

@@ -32,6 +32,10 @@ class WireLog:
         self._lines = LineMaker(began=trio.current_time(), limit=LIMIT, redactor=Redactor())
         self._decode = msgspec.json.Decoder(Line).decode
 
+    def add_secret(self, text: str) -> None:
+        """Take a text that must not be logged from now on."""
+        self._lines.add_secret(text)
+
     def __call__(self, traffic: Traffic) -> None:
         """Take one message."""
         if not logger.isEnabledFor(logging.DEBUG):

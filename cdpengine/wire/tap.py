@@ -114,12 +114,49 @@ class SpanWatcher(Protocol):
         """
 
 
+@runtime_checkable
+class SecretWatcher(Protocol):
+    """A watcher that wants to know what is secret before a message holds it."""
+
+    def add_secret(self, text: str, /) -> None:
+        """Take a text that must not be written or shown from now on. Must not block."""
+
+
+_SECRETS_KEPT = 256
+"""Secrets that a tap keeps for watchers that come later; beyond that the oldest are forgotten."""
+
+_LONGEST_KEPT = 4_096
+"""Characters of a secret that is kept."""
+
+
 class Tap:
-    """Holds the watchers of one or several connections."""
+    """Holds the watchers of one or several connections, and what those connections were given that is secret."""
 
     def __init__(self) -> None:
         self.watchers: tuple[Watcher, ...] = ()
         self._connections: dict[str, int] = {}
+        self._secrets: dict[str, None] = {}
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secrets that were added, the oldest first; at most 256 of at most 4,096 characters."""
+        return tuple(self._secrets)
+
+    def add_secret(self, text: str) -> None:
+        """Have every watcher keep a text to itself. To be called before the first message that holds it is sent.
+
+        What a program enters into a page is added: typed, filled, pasted and set texts. Watchers that come later
+        get to know it when they come.
+        """
+        if not text:
+            return
+        if len(text) <= _LONGEST_KEPT:
+            self._secrets.pop(text, None)
+            self._secrets[text] = None
+            if len(self._secrets) > _SECRETS_KEPT:
+                del self._secrets[next(iter(self._secrets))]
+        for watcher in self.watchers:
+            self._give_secret(watcher, text)
 
     def name_connection(self, endpoint: str) -> str:
         """Return what a connection is called in its Traffic: its endpoint, with a number from the second one on.
@@ -136,6 +173,8 @@ class Tap:
         A watcher that is given twice sees each message twice, until one of the two blocks is left.
         """
         self.watchers = (*self.watchers, watcher)
+        for secret in self._secrets:
+            self._give_secret(watcher, secret)
         try:
             yield
         finally:
@@ -164,6 +203,14 @@ class Tap:
                 except Exception:
                     logger.exception(_FAILED)
                     self._remove(watcher)
+
+    def _give_secret(self, watcher: Watcher, text: str) -> None:
+        if isinstance(watcher, SecretWatcher):
+            try:
+                watcher.add_secret(text)
+            except Exception:
+                logger.exception(_FAILED)
+                self._remove(watcher)
 
     def _remove(self, watcher: Watcher) -> None:
         watchers = list(self.watchers)

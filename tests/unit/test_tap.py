@@ -137,3 +137,53 @@ async def test_a_watcher_that_raises_at_the_end_of_an_action_is_taken_out(
         assert tap.watchers == (seen,)
     assert len(seen.ended) == 1
     assert [record.levelname for record in caplog.records] == ["ERROR"]
+
+
+class Keeper:
+    """A watcher that keeps secrets, and fails at the one it is told to fail at."""
+
+    def __init__(self, fails_at: str = "") -> None:
+        self.secrets: list[str] = []
+        self.fails_at = fails_at
+
+    def __call__(self, _traffic: Traffic) -> None:
+        pass
+
+    def add_secret(self, text: str) -> None:
+        if text == self.fails_at:
+            raise ValueError("watcher")
+        self.secrets.append(text)
+
+
+def test_secrets_reach_those_who_watch_and_those_who_come_later() -> None:
+    tap = Tap()
+    early, late = Keeper(), Keeper()
+    with tap.watch(early), tap.watch(lambda _: None):
+        tap.add_secret("hunter2")
+        tap.add_secret("")
+        tap.add_secret("correct horse")
+        with tap.watch(late):
+            tap.add_secret("hunter2")
+    assert early.secrets == ["hunter2", "correct horse", "hunter2"]
+    assert late.secrets == ["hunter2", "correct horse", "hunter2"]
+    assert tap.secrets == ("correct horse", "hunter2")
+
+
+def test_a_tap_keeps_only_so_many_secrets_and_none_that_is_huge() -> None:
+    tap = Tap()
+    tap.add_secret("x" * 5_000)
+    for number in range(300):
+        tap.add_secret(f"secret {number}")
+    assert tap.secrets == tuple(f"secret {number}" for number in range(44, 300))
+
+
+def test_a_watcher_that_cannot_take_a_secret_is_taken_out(caplog: pytest.LogCaptureFixture) -> None:
+    tap = Tap()
+    tap.add_secret("hunter2")
+    with caplog.at_level(logging.ERROR, logger="cdpengine.wire"), tap.watch(Keeper(fails_at="hunter2")):
+        assert not tap.watchers
+    with tap.watch(Keeper(fails_at="swordfish")):
+        tap.add_secret("swordfish")
+        assert not tap.watchers
+    assert "swordfish" not in caplog.text
+    assert "hunter2" not in caplog.text
