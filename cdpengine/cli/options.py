@@ -91,7 +91,14 @@ def _set_in_environment(name: str) -> Callable[[click.Context, click.Parameter, 
 
 
 def record_options(command: F) -> F:
-    """Add --record and --unredacted."""
+    """Add --record, --unredacted and --keep-arguments."""
+    command = click.option(
+        "--keep-arguments",
+        is_flag=True,
+        expose_value=False,
+        callback=_set_in_environment("CDPENGINE_RECORD_KEEP_ARGUMENTS"),
+        help="With --record: keep the texts that scripts are given and return.",
+    )(command)
     command = click.option(
         "--unredacted",
         is_flag=True,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     help="Record the traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
 )
 @click.option("--unredacted", is_flag=True, help="With --record: write secrets too.")
+@click.option("--keep-arguments", is_flag=True, help="Keep the texts that scripts are given and return.")
 @click.option(
     "--filter",
     "filters",
@@ -50,6 +51,7 @@ def proxy(
     host: str,
     record: Path | None,
     unredacted: bool,
+    keep_arguments: bool,
     filters: tuple[str, ...],
     quiet: bool,
     faults: tuple[str, ...],
@@ -77,7 +79,13 @@ def proxy(
 
     async def run() -> None:
         async with debug.proxy(
-            upstream, faults=planned, record=record, unredacted=unredacted, host=host, port=port
+            upstream,
+            faults=planned,
+            record=record,
+            unredacted=unredacted,
+            keep_arguments=keep_arguments,
+            host=host,
+            port=port,
         ) as running:
             if not is_loopback(running.listens_on[0]):
                 click.secho(
@@ -93,12 +101,12 @@ def proxy(
             running.notes.append(click.echo)
             if quiet:
                 await trio.sleep_forever()
-            await _print_messages(running, filters)
+            await _print_messages(running, filters, keep_arguments=keep_arguments)
 
     trio.run(run)
 
 
-async def _print_messages(running: Proxy, filters: tuple[str, ...]) -> None:
+async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_arguments: bool) -> None:
     import msgspec
 
     from cdpengine.debug.lines import LineMaker
@@ -107,7 +115,8 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...]) -> None:
     from cdpengine.debug.shown import plain, show_line
     from cdpengine.wire.tap import Traffic
 
-    maker = LineMaker(began=trio.current_time(), limit=_LOOKED_AT, redactor=Redactor())
+    redactor = Redactor(keep_arguments=keep_arguments)
+    maker = LineMaker(began=trio.current_time(), limit=_LOOKED_AT, redactor=redactor, foreign=True)
     decode = msgspec.json.Decoder(Line).decode
 
     def watch(traffic: Traffic) -> None:

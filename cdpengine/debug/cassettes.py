@@ -36,13 +36,15 @@ async def cassette(
     record: bool | None = None,
     executable: str | Path | None = None,
     unredacted: bool = False,
+    keep_arguments: bool = False,
     complete: bool = False,
     patience: float = PATIENCE,
 ) -> AsyncIterator[Cassette]:
     """Give an endpoint that behaves as `path` says; without such a file, record it with a browser that is started.
 
     `record` True records it anew, False never does; None records when the file is absent. `executable` chooses the
-    browser as in `launch`; secrets are redacted unless `unredacted` (what was redacted fits everything when it is
+    browser as in `launch`; secrets are redacted unless `unredacted`, and texts that the program's own scripts are
+    given and return are withheld unless `keep_arguments` (what was redacted fits everything when it is
     replayed). `complete` and `patience` as in `replay`.
 
     Raises ReplayDiverged when the program asks something else than when it was recorded, InvalidArgument when
@@ -62,7 +64,13 @@ async def cassette(
     try:
         async with (
             start_browser(LaunchOptions(executable=find_browser(executable).path)) as process,
-            proxy(process.endpoint or "", record=taking, unredacted=unredacted, limit=0) as running_proxy,
+            proxy(
+                process.endpoint or "",
+                record=taking,
+                unredacted=unredacted,
+                keep_arguments=keep_arguments,
+                limit=0,
+            ) as running_proxy,
         ):
             yield Cassette(path, "record", running_proxy.endpoint)
         taking.replace(path)

@@ -18,9 +18,10 @@ from collections.abc import Mapping
 
 import attrs
 
+from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.protocol import Field, Protocol
 from cdpengine.debug.protocol_text import signature
-from cdpengine.debug.redact import REDACTED, Redactor
+from cdpengine.debug.redact import Redactor
 from cdpengine.errors import InvalidArgument
 
 

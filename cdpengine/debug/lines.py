@@ -13,9 +13,11 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.recording import CUT, Kind, Line
-from cdpengine.debug.redact import REDACTED, Redactor
-from cdpengine.debug.secret_words import holds_secrets
+from cdpengine.debug.redact import Redactor
+from cdpengine.debug.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
+from cdpengine.js import is_own
 from cdpengine.wire.messages import Envelope, envelope_or_none
 from cdpengine.wire.tap import Traffic
 
@@ -37,6 +39,8 @@ _SIDES_KNOWN = 4_000
 
 _SPANS_KNOWN = 1_000
 """Actions under way, and as many that are over; beyond that the oldest are forgotten."""
+
+_SCRIPTS = frozenset({"Runtime.evaluate", "Runtime.callFunctionOn"})
 
 _encode = msgspec.json.Encoder().encode
 
@@ -64,11 +68,19 @@ class _AttachCall(msgspec.Struct, rename="camel"):
     target_id: str = ""
 
 
+class _ScriptCall(msgspec.Struct, rename="camel"):
+    function_declaration: str = ""
+    expression: str = ""
+
+
 class _Sent(msgspec.Struct):
+    """A command that waits for its reply. `own`: its script is the engine's own."""
+
     method: str
     time: float
     span: int
     target_id: str = ""
+    own: bool = False
 
 
 class _Seen(msgspec.Struct, gc=False):
@@ -87,13 +99,16 @@ class _Seen(msgspec.Struct, gc=False):
 class LineMaker:
     """Makes the lines of one recording.
 
-    `began` is the engine's clock when it began; `limit` is in bytes of a message, 0 for none.
+    `began` is the engine's clock when it began; `limit` is in bytes of a message, 0 for none. `foreign` says that
+    the commands are a stranger's, who did not say beforehand what he enters: what he gives to scripts is withheld
+    even where these are the engine's own.
     """
 
-    def __init__(self, *, began: float, limit: int, redactor: Redactor | None) -> None:
+    def __init__(self, *, began: float, limit: int, redactor: Redactor | None, foreign: bool = False) -> None:
         self._began = began
         self._limit = limit
         self._redactor = redactor
+        self._foreign = foreign
         self._number = 0
         self._sent: dict[tuple[str, int], _Sent] = {}
         self._target_of: dict[str, str] = {}
@@ -210,16 +225,20 @@ class LineMaker:
 
     def _call(self, lines: list[bytes], seen: _Seen, envelope: Envelope, span: int) -> None:
         method = envelope.method or ""
-        target_id = ""
+        target_id, own = "", False
         if method == "Target.attachToTarget":
             target_id = _decoded(envelope.params, _AttachCall).target_id
+        elif method in _SCRIPTS and self._redactor is not None:
+            called = _decoded(envelope.params, _ScriptCall)
+            own = is_own(called.function_declaration or called.expression)
         if envelope.id is not None:
             self._sent[seen.traffic.connection, envelope.id] = _Sent(
-                method, seen.traffic.time, span, target_id
+                method, seen.traffic.time, span, target_id, own
             )
             if len(self._sent) > _MOST_PENDING:
                 del self._sent[next(iter(self._sent))]
-        self._message(lines, seen, envelope, "call", method, _spanned(span))
+        own = own and not self._foreign
+        self._message(lines, seen, envelope, "call", method, _spanned(span), own=own)
 
     def _reply(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
         traffic = seen.traffic
@@ -231,7 +250,8 @@ class LineMaker:
             self._message(lines, seen, envelope, kind, "", "", hidden=self._redactor is not None)
             return
         milliseconds = f'"ms":{(traffic.time - sent.time) * 1000:.3f},'
-        self._message(lines, seen, envelope, kind, sent.method, milliseconds + _spanned(sent.span))
+        more = milliseconds + _spanned(sent.span)
+        self._message(lines, seen, envelope, kind, sent.method, more, own=sent.own)
         if sent.target_id and kind == "reply":
             session_id = _decoded(envelope.result, _AttachedByHand).session_id
             if session_id and session_id not in self._target_of:
@@ -281,18 +301,19 @@ class LineMaker:
         more: str,
         *,
         hidden: bool = False,
+        own: bool = False,
     ) -> None:
         kept, free, redactor = seen.raw, seen.free, self._redactor
         if hidden or (self._limit and len(kept) > self._limit):
-            kept, free = self._cut(envelope, method, hidden=hidden), None
+            kept, free = self._cut(seen.raw, envelope, method, hidden=hidden, own=own), None
         if redactor is None:
             pass
         elif kind == "call" and not free and kept is seen.raw:
-            kept = redactor.redact_call(kept, method, envelope.id, suspicious=free is False)
+            kept = redactor.redact_call(kept, method, envelope.id, suspicious=free is False, own=own)
         elif not free or holds_secrets(method):
-            kept = redactor.redact(kept, method, suspicious=free is False)
+            kept = redactor.redact(kept, method, suspicious=free is False, own=own)
         elif redactor.learned != self._sifted_at:
-            kept = redactor.redact(kept, method)
+            kept = redactor.redact(kept, method, own=own)
         self._number += 1
         side = self._side(kind, seen.traffic.connection, envelope.session_id or "")
         call_id = "" if envelope.id is None else f'"id":{envelope.id},'
@@ -318,7 +339,9 @@ class LineMaker:
             side = self._sides[kind, connection, session_id] = _fields(line)
         return side
 
-    def _cut(self, envelope: Envelope, method: str, *, hidden: bool) -> bytes:
+    def _cut(self, raw: bytes, envelope: Envelope, method: str, *, hidden: bool, own: bool) -> bytes:
+        if self._redactor is not None and method in SECRET_PARAMETERS:
+            self._redactor.redact(raw, method)  # what it holds is secret in other messages too
         message: dict[str, object] = {}
         if envelope.id is not None:
             message["id"] = envelope.id
@@ -327,15 +350,17 @@ class LineMaker:
         for name in ("params", "result", "error"):
             payload = bytes(getattr(envelope, name))
             if payload:
-                head = REDACTED if hidden else self._head(payload, envelope.method or method)
+                head = REDACTED if hidden else self._head(payload, envelope.method or method, own=own)
                 message[name] = {CUT: len(payload), "head": head}
         if envelope.session_id is not None:
             message["sessionId"] = envelope.session_id
         return _encode(message)
 
-    def _head(self, payload: bytes, method: str) -> str:
+    def _head(self, payload: bytes, method: str, *, own: bool) -> str:
         if self._redactor is None:
             return payload[:_HEAD].decode("utf-8", "ignore")
+        if method in CALLS and not own and not self._redactor.keep_arguments:
+            return REDACTED
         # More is looked at than is kept: a secret that the cut would go through is seen whole.
         seen = payload[: _HEAD + _SEEN]
         if self._redactor.suspicious(seen, method):

@@ -19,8 +19,9 @@ from typing import Any
 
 import msgspec
 
+from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.recording import CUT
-from cdpengine.debug.redact import REDACTED, Redactor
+from cdpengine.debug.redact import Redactor
 from cdpengine.debug.secret_words import SECRET_PARAMETERS
 from cdpengine.debug.skeleton import LEFT_OF_DEADLINES
 

@@ -341,6 +341,7 @@ async def proxy(
     faults: Iterable[Fault | str] = (),
     record: str | Path | None = None,
     unredacted: bool = False,
+    keep_arguments: bool = False,
     limit: int | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
@@ -351,7 +352,8 @@ async def proxy(
 
     `upstream` is what `connect` takes: "http://host:port" or "ws://...". `faults` are what the proxy does to
     messages (`cdpengine.debug.faults` has the grammar); `record` writes the clients' traffic to a file,
-    redacted unless `unredacted`, payloads above `limit` bytes (0: none; None: the recorder's own limit) cut.
+    redacted unless `unredacted`, payloads above `limit` bytes (0: none; None: the recorder's own limit) cut;
+    what scripts are given and return is withheld from it unless `keep_arguments`.
     `port` 0 takes a free one. It listens on this machine only unless `host` says otherwise: whoever can reach
     a browser's debugging port can do all that its user can. `headers` go to the browser with every request.
     `timeout` (seconds) is for finding the browser.
@@ -382,7 +384,9 @@ async def proxy(
 
             most = LIMIT if limit is None else limit
             await stack.enter_async_context(
-                record_tap(running.tap, record, unredacted=unredacted, limit=most)
+                record_tap(
+                    running.tap, record, unredacted=unredacted, keep_arguments=keep_arguments, limit=most
+                )
             )
         client = httpx.AsyncClient(trust_env=trusts_environment, timeout=None)  # noqa: S113 - OPEN_PATIENCE
         http = await stack.enter_async_context(client)

@@ -80,6 +80,7 @@ class Recorder:
         redactor: Redactor | None,
         product: str,
         known: Iterable[_Known] = (),
+        foreign: bool = False,
     ) -> None:
         self.path = path
         began = trio.current_time()
@@ -96,7 +97,7 @@ class Recorder:
         self._lost = 0
         self._told_lost = 0
         self._failure: str | None = None
-        self._maker = LineMaker(began=began, limit=limit, redactor=redactor)
+        self._maker = LineMaker(began=began, limit=limit, redactor=redactor, foreign=foreign)
         self._gathered: deque[_Item] = deque()  # what is to become lines
         self._making = threading.Lock()  # held by whoever takes out of it
         self._bytes_in = 0  # changed by the engine's thread only
@@ -215,20 +216,25 @@ async def record(
     unredacted: bool = False,
     patterns: Iterable[str | re.Pattern[str]] = (),
     secrets: Iterable[str] = (),
+    keep_arguments: bool = False,
     limit: int = LIMIT,
     queued: int = QUEUED,
 ) -> AsyncIterator[Recorder]:
     """Record all traffic of `browser` to `path` while the block runs. A name that ends in ".zst" is compressed.
 
-    Cookies, authorization, tokens, typed text and stored values are redacted as they are written, as far as
-    they can be known (`Redactor`); `patterns` are further regular expressions, `secrets` exact texts.
-    `unredacted=True` writes everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most
-    `queued` bytes wait for the disk.
+    Cookies, authorization, tokens, entered texts and stored values are redacted as they are written, as far as
+    they can be known (`Redactor`); `patterns` are further regular expressions, `secrets` exact texts. Texts that
+    the program's own scripts are given and return (`page.evaluate`, raw `Runtime.evaluate`) are withheld, as
+    nobody can tell which of them are secret; `keep_arguments=True` keeps them. `unredacted=True` writes
+    everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the
+    disk.
 
     Raises InvalidArgument for a file that cannot be written, and RecordingFailed at the end of the block when
     writing failed on the way (a full disk): the browser's work is not disturbed by that.
     """
-    redactor = None if unredacted else Redactor(patterns=patterns, secrets=secrets)
+    redactor = (
+        None if unredacted else Redactor(patterns=patterns, secrets=secrets, keep_arguments=keep_arguments)
+    )
     known = _known(browser.connections)
     product = browser.version.product
     async with _recording(browser.tap, path, redactor, limit, queued, product, known) as recorder:
@@ -240,9 +246,12 @@ async def record_as_asked(tap: Tap) -> AsyncIterator[Recorder]:
     """Record what goes through a tap to where the environment variable CDPENGINE_RECORD says.
 
     A file that is there already is kept: the name gets a number, as one program may open several browsers.
-    CDPENGINE_RECORD_UNREDACTED=1 writes secrets too. Raises as `record` does.
+    CDPENGINE_RECORD_UNREDACTED=1 writes secrets too, CDPENGINE_RECORD_KEEP_ARGUMENTS=1 what scripts are given and
+    return. Raises as `record` does.
     """
-    redactor = None if os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1" else Redactor()
+    kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
+    unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
+    redactor = None if unredacted else Redactor(keep_arguments=kept)
     path = _unused(Path(os.environ["CDPENGINE_RECORD"]))
     async with _recording(tap, path, redactor, LIMIT, QUEUED) as recorder:
         yield recorder
@@ -250,11 +259,19 @@ async def record_as_asked(tap: Tap) -> AsyncIterator[Recorder]:
 
 @asynccontextmanager
 async def record_tap(
-    tap: Tap, path: str | Path, *, unredacted: bool = False, limit: int = LIMIT
+    tap: Tap,
+    path: str | Path,
+    *,
+    unredacted: bool = False,
+    keep_arguments: bool = False,
+    limit: int = LIMIT,
 ) -> AsyncIterator[Recorder]:
-    """Record what goes through a tap, whatever is behind it. Arguments and errors as of `record`."""
-    redactor = None if unredacted else Redactor()
-    async with _recording(tap, path, redactor, limit, QUEUED) as recorder:
+    """Record what goes through a tap, whatever client is behind it. Arguments and errors as of `record`.
+
+    A client does not say beforehand what it enters, so what any script is given is withheld, the engine's own too.
+    """
+    redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
+    async with _recording(tap, path, redactor, limit, QUEUED, foreign=True) as recorder:
         yield recorder
 
 
@@ -276,12 +293,20 @@ async def _recording(
     queued: int,
     product: str = "",
     known: Iterable[_Known] = (),
+    *,
+    foreign: bool = False,
 ) -> AsyncIterator[Recorder]:
     for what, given in (("limit", limit), ("queued", queued)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
             raise InvalidArgument(what=what, given=repr(given), expected="a number of bytes, 0 or more")
     recorder = Recorder(
-        Path(path), limit=limit, queued=queued, redactor=redactor, product=product, known=known
+        Path(path),
+        limit=limit,
+        queued=queued,
+        redactor=redactor,
+        product=product,
+        known=known,
+        foreign=foreign,
     )
     recorder.start()
     try:

@@ -1,9 +1,9 @@
 """Redactor: takes secrets out of messages, and of what is made of them, before they reach a disk. Pure.
 
 Rule: a scan of the bytes decides whether a message may hold a secret; only then is it decoded and gone through.
-What is secret by its place (a cookie's value, typed text, an Authorization header) goes whatever it looks like,
-and is remembered for a while, so that it goes from other messages too, where it is only text. Rather too much
-than too little: what is replaced reads "[redacted]", so that nobody takes it for the page's own.
+A secret is known by its place (`secret_words.py`, `secret_payloads.py`), by its field (`secret_fields.py`), by its
+look (`secret_text.py`), or because it was entered or seen before (`known_secrets.py`). What scripts are given and
+return is withheld (`script_values.py`). What is replaced reads "[redacted]": nobody takes it for the page's own.
 """
 
 from __future__ import annotations
@@ -12,89 +12,105 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from itertools import accumulate, chain
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 
+from cdpengine.debug.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.script_values import gives_no_text, withhold_given, withhold_quickly, withhold_returned
 from cdpengine.debug.search import Search
+from cdpengine.debug.secret_bodies import BodyRedactor
+from cdpengine.debug.secret_fields import hide_in_attributes, hide_in_markup
+from cdpengine.debug.secret_payloads import PayloadRedactor, Remember, hide_all
+from cdpengine.debug.secret_text import redact_data_urls, redact_text
 from cdpengine.debug.secret_words import (
+    AX_METHODS,
+    CALLS,
     COOKIE_METHODS,
+    ENTERED,
+    FORGOTTEN,
+    HEADER_TEXTS,
     IN_COOKIES,
     IN_JSON,
-    IN_TEXT,
-    NAMED,
-    SCHEMES,
+    NAMED_KEYS,
     SECRET_PARAMETERS,
     holds_secrets,
     is_secret_field,
+    is_secret_name,
 )
+from cdpengine.debug.typed_text import TypedText, types_text
 from cdpengine.errors import InvalidArgument
-
-REDACTED = "[redacted]"
-
-_LONG_ENOUGH = 6
-"""Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
 
 _SHORT = 200
 _SHORT_CALL = 1_000
 _SHORT_TEXTS = 4_000
-_REMEMBERED = 64
-_LONGEST_REMEMBERED = 4096
-
-_USER = re.compile(r"(://)[^/?#\s\"'<>@]+@")  # https://user:password@host
-_SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)\s+[\w\-.~+/=,\"]{4,}", re.IGNORECASE)
-_WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
-"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" """
-
-_VALUE = re.compile(r"""\s*\\*["']?([^"'&;\s,<>\\)}]+)""")
-"""What is secret after ?access_token=, &key=, password=, token%3D, "secret": ", secret: """
-
 _METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
 _COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
 _REDACTED_VALUE = REDACTED.encode()
 _QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
+_HEADER_LINE = re.compile(r"^([\w\-]+)(:[ \t]*)([^\r\n]+)", re.MULTILINE)
 _SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
 _BETWEEN = b"\0"  # between what is looked through together: it is in no JSON, and no pattern goes beyond it
+_EDITABLE = b'"editable"'
 
 
 class Redactor:
     """Redacts the messages of one recording; holds what it learned to be secret.
 
     `patterns` are further regular expressions: what they match (their group 1, if they have one) is replaced
-    wherever it stands in a text. `secrets` are exact texts that never may be written. Raises InvalidArgument
-    for a pattern that is none, or that matches the empty text.
+    wherever it stands in a text. `secrets` are exact texts that never may be written. With `keep_arguments`, what
+    scripts are given and return is kept, as far as it is not secret otherwise. Raises InvalidArgument for a
+    pattern that cannot be compiled, or that matches the empty text.
     """
 
     def __init__(
-        self, *, patterns: Iterable[str | re.Pattern[str]] = (), secrets: Iterable[str] = ()
+        self,
+        *,
+        patterns: Iterable[str | re.Pattern[str]] = (),
+        secrets: Iterable[str] = (),
+        keep_arguments: bool = False,
     ) -> None:
         self.patterns = tuple(_compiled(pattern) for pattern in patterns)
-        self.secrets = tuple(secret for secret in secrets if secret)
-        self._learned: dict[str, None] = {}
+        self.keep_arguments = keep_arguments
+        self.known = KnownSecrets(secrets)
+        self._bodies = BodyRedactor(self.text, self.known)
+        self._payloads = PayloadRedactor(self.text, self.known, self._bodies, keep_arguments)
+        self._typed = TypedText()
         self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
         self._calls: dict[
             bytes, bytes
-        ] = {}  # what was made of them, both without their numbers; b"": the same
-        self._calls_at = 0  # what `learned` was then
-        self._known = Search({})
-        self._replace: re.Pattern[str] | None = None
-        self._stale = bool(self.secrets)
-        self._unsiftable = False
-        self.learned = 0  # how often something new was learned to be secret
+        ] = {}  # what became of calls, both without their numbers; b"": the same
+        self._texts_at = self._calls_at = 0  # which version of what is known these are of
         self.redacted = 0
 
-    def redact(self, message: bytes, method: str = "", *, suspicious: bool = False) -> bytes:
+    @property
+    def learned(self) -> int:
+        """How often something new came to be known as secret."""
+        return self.known.version
+
+    def redact(
+        self,
+        message: bytes,
+        method: str = "",
+        *,
+        suspicious: bool = False,
+        own: bool = False,
+    ) -> bytes:
         """Return the message without its secrets; the same object where there is none to be seen.
 
-        `method` is that of the call, which a reply does not name. What is no JSON is redacted as one text.
-        `suspicious` says that it is known already that there may be some.
+        `method` is that of the call, which a reply does not name. What is not JSON is redacted as one text.
+        `suspicious` says that it is known already that there may be some; `own`, that the script which is called,
+        or answers, is the engine's own, so that what it is given and returns is kept.
         """
         if not method and (named := _METHOD.search(message)):
             method = named[1].decode()
-        if not suspicious and not self.suspicious(message, method):
+        withheld = not own and not self.keep_arguments and method in CALLS
+        if withheld and (quick := withhold_quickly(message)) is not None:
+            self.redacted += quick is not message
+            return quick
+        withheld = withheld and not gives_no_text(message)
+        if not suspicious and not withheld and not self.suspicious(message, method):
             return message
         of_cookies = bool(COOKIE_METHODS.match(method))
         if of_cookies and (without := self._without_values_of_cookies(message)) is not None:
@@ -110,9 +126,8 @@ class Redactor:
                 return text.encode("utf-8", "replace")
         found = loaded.get("method") if isinstance(loaded, dict) else None
         method = found if isinstance(found, str) else method
-        fields = SECRET_PARAMETERS.get(method, ())
         try:
-            clean = self._clean(loaded, fields, of_cookies or bool(COOKIE_METHODS.match(method)))
+            clean = self._clean_message(loaded, method, withheld=withheld)
         except RecursionError:
             return msgspec.json.encode(
                 {"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"}
@@ -123,20 +138,26 @@ class Redactor:
         return encode(clean)
 
     def redact_call(
-        self, message: bytes, method: str, number: int | None, *, suspicious: bool = False
+        self,
+        message: bytes,
+        method: str,
+        number: int | None,
+        *,
+        suspicious: bool = False,
+        own: bool = False,
     ) -> bytes:
         """Return the command of that number without its secrets, as `redact` does.
 
         What was made of one is known again by all but its number: most commands come again.
         """
         named = b'{"id":%d,' % (number or 0)
-        if len(message) > _SHORT_CALL or not message.startswith(named):
-            return self.redact(message, method, suspicious=suspicious)
+        if len(message) > _SHORT_CALL or not message.startswith(named) or types_text(method):
+            return self.redact(message, method, suspicious=suspicious, own=own)
         rest = message[len(named) :]
         if self._calls_at == self.learned and (known := self._calls.get(rest)) is not None:
             self.redacted += known != b""
             return message if known == b"" else named + known
-        clean = self.redact(message, method, suspicious=suspicious)
+        clean = self.redact(message, method, suspicious=suspicious, own=own)
         if self._calls_at != self.learned or len(self._calls) >= _SHORT_TEXTS:
             self._calls.clear()
             self._calls_at = self.learned
@@ -148,30 +169,26 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without what looks like a secret, and without those that are known."""
-        self._compile()
         if len(text) > _SHORT:
             return self._text(text)
+        if self._texts_at != self.learned or len(self._texts) >= _SHORT_TEXTS:
+            self._texts.clear()
+            self._texts_at = self.learned
         clean = self._texts.get(text)
         if clean is None:
-            if len(self._texts) >= _SHORT_TEXTS:
-                self._texts.clear()
-            clean = self._texts[text] = self._text(text)
+            version = self.learned
+            clean = self._text(text)
+            if version == self.learned:
+                self._texts[text] = clean
         return clean
 
     def _text(self, text: str) -> str:
-        if "@" in text:
-            text = _USER.sub(rf"\1{REDACTED}@", text)
-        low = text.lower()
-        if any(map(low.__contains__, SCHEMES)):
-            text = _SCHEME.sub(rf"\1 {REDACTED}", text)
-        if "eyJ" in text:
-            text = _WEB_TOKEN.sub(REDACTED, text)
-        text = _without_values(text)
+        text = hide_in_markup(text, self.hide)
+        text = redact_data_urls(text, self._bodies.redact_base64)
+        text = redact_text(text)
         for pattern in self.patterns:
             text = pattern.sub(_group_replaced, text)
-        if self._replace is not None and self._known.found(text):
-            text = self._replace.sub(REDACTED, text)
-        return text
+        return self.known.replace(text)
 
     def clean(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a JSON object that is no message of the protocol without its secrets, as `redact` finds them.
@@ -181,14 +198,16 @@ class Redactor:
         clean: dict[str, Any] = self._clean(value, (), cookies=False)
         return clean
 
-    def add_secret(self, text: str) -> None:
-        """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
-        self._learn(text)
-
     def hide(self, text: str) -> str:
         """Return what stands in the place of a text that is secret by its place, and remember it."""
-        hidden: str = self._hidden(text)
-        return hidden
+        if not text:
+            return text
+        self.known.add_seen(text)
+        return REDACTED
+
+    def add_secret(self, text: str) -> None:
+        """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
+        self.known.add_entered(text)
 
     # --- deciding ------------------------------------------------------------------------------------------
 
@@ -198,34 +217,30 @@ class Redactor:
         They are looked through at once, for a fraction of what a look at each costs. Errs towards no. The answer
         holds as long as `learned` stays the same.
         """
-        self._compile()
-        if self.patterns or self._unsiftable:
+        if self.patterns:
             return [False] * len(messages)
         free = [len(message) <= _SIFTED or not self._speaks(message) for message in messages]
         small = [(index, message) for index, message in enumerate(messages) if len(message) <= _SIFTED]
         together = _BETWEEN.join([message for _, message in small])
         ends = list(accumulate(len(message) + 1 for _, message in small))
         low = together.lower()
-        parts: list[Iterable[int]] = [IN_JSON.parts(low, ends)]
+        parts: list[Iterable[int]] = [IN_JSON.parts(low, ends), self.known.parts(together, ends)]
         if b"@" in low:
             parts.append(bisect_right(ends, match.start()) for match in _QUICK_USER.finditer(low))
-        if self._replace is not None:
-            parts.append(self._known.parts(together, ends))
         for part in chain.from_iterable(parts):
             free[small[part][0]] = False
         return free
 
     def suspicious(self, message: bytes, method: str) -> bool:
         """Say whether a message, or a part of one, may hold a secret. Errs towards yes."""
-        if self.patterns or holds_secrets(method):
+        if self.patterns:
             return True
-        self._compile()
-        return self._speaks(message)
+        if AX_METHODS.match(method):
+            return _EDITABLE in message or self._speaks(message)
+        return (method not in CALLS and holds_secrets(method)) or self._speaks(message)
 
     def _speaks(self, message: bytes) -> bool:
-        if self._looks_secret(message.lower()):
-            return True
-        return self._replace is not None and self._known.found(message)
+        return self._looks_secret(message.lower()) or self.known.found(message)
 
     def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
         return (b"@" in low and _QUICK_USER.search(low) is not None) or words.found(low)
@@ -243,13 +258,12 @@ class Redactor:
             return None
         try:
             for value in pieces[2::3]:
-                self._learn(value.decode())
+                self.known.add_seen(value.decode())
         except UnicodeDecodeError:
             return None
         pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
         clean = b"".join(pieces)
-        self._compile()
-        if self._replace is not None and self._known.found(clean):
+        if self.known.found(clean):
             return None
         if len(pieces) == 1:
             return message
@@ -258,107 +272,89 @@ class Redactor:
 
     # --- going through -------------------------------------------------------------------------------------
 
-    def _clean(self, value: Any, fields: tuple[str, ...], cookies: bool) -> Any:
+    def _clean_message(self, message: Any, method: str, *, withheld: bool) -> Any:
+        fields = SECRET_PARAMETERS.get(method, ())
+        cookies = bool(COOKIE_METHODS.match(method))
+        if not isinstance(message, dict):
+            return self._clean(message, fields, cookies=cookies)
+        message = dict(message)
+        params = message.get("params")
+        if isinstance(params, dict) and types_text(method):
+            self.known.add_entered(self._typed.take(str(message.get("sessionId", "")), method, params))
+            if method == "Input.dispatchKeyEvent" and NAMED_KEYS.fullmatch(str(params.get("key", ""))):
+                fields = ()
+        for name in ("params", "result"):
+            payload = message.get(name)
+            if isinstance(payload, dict):
+                if withheld:
+                    change = withhold_given if name == "params" else withhold_returned
+                    payload = change(payload)
+                message[name] = self._payloads.redact(payload, method)
+        remember: Remember = self.known.add_entered if method in ENTERED else self.known.add_seen
+        if method in FORGOTTEN:
+            remember = _forget
+        version = self.learned
+        clean = self._clean(message, fields, cookies=cookies, remember=remember)
+        # What the message itself told to be secret may stand further up in it, too.
+        return (
+            clean
+            if version == self.learned
+            else self._clean(clean, fields, cookies=cookies, remember=remember)
+        )
+
+    def _clean(
+        self, value: Any, fields: tuple[str, ...], *, cookies: bool, remember: Remember | None = None
+    ) -> Any:
         kind = type(value)  # as decoded from JSON: exactly one of these
         if kind is str:
             return self.text(value)
         if kind is list:
-            return [self._clean(item, fields, cookies) for item in value]
+            return [self._clean(item, fields, cookies=cookies, remember=remember) for item in value]
         if kind is not dict:
             return value
         secret = fields
         if "value" in value and (cookies or ("name" in value and "domain" in value)):
             secret = (*secret, "value")
         header = value.get("name")
-        if type(header) is str and NAMED.search(header) is not None:
+        if type(header) is str and is_secret_name(header):
             secret = (*secret, "value", "binaryValue")
+        if type(value.get("attributes")) is list and ("nodeName" in value or "localName" in value):
+            value, inside = self._clean_node(value)
+            secret, fields = (*secret, *inside), (*fields, *inside)
+        if value.get("encoding") == "base64" or value.get("opcode") == 2:  # of an archive (HAR)
+            value = self._bodies.redact_fields(value, ("text", "data"), stream=False)
         clean: dict[str, Any] = {}
-        texts = self._texts
         for key, item in value.items():
             kind = type(item)
+            name = self.known.replace(key) if self.learned else key
             if kind is str:
                 if key in secret or is_secret_field(key):
-                    clean[key] = self._hidden(item)
-                else:  # one that was gone through, as most were; none is known once something new is a secret
-                    known = texts.get(item)
-                    clean[key] = self.text(item) if known is None else known
+                    clean[name] = hide_all(item, remember or self.known.add_seen)
+                elif key in HEADER_TEXTS:
+                    clean[name] = self.text(_HEADER_LINE.sub(self._clean_header_line, item))
+                else:
+                    clean[name] = self.text(item)
             elif key in secret:
-                clean[key] = self._hidden(item)
+                clean[name] = hide_all(item, remember or self.known.add_seen)
             elif kind is dict or kind is list:
-                clean[key] = self._clean(item, fields, cookies)
+                clean[name] = self._clean(item, fields, cookies=cookies, remember=remember)
             else:
-                clean[key] = item
+                clean[name] = item
         return clean
 
-    def _hidden(self, value: Any) -> Any:
-        """Replace everything in it, and remember its texts."""
-        if isinstance(value, str):
-            if not value:
-                return value
-            self._learn(value)
-            return REDACTED
-        if isinstance(value, bool) or value is None:
-            return value
-        if isinstance(value, int | float):
-            return 0
-        if isinstance(value, list):
-            return [self._hidden(item) for item in value]
-        return {key: self._hidden(item) for key, item in value.items()}
+    def _clean_node(self, node: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return a DOM.Node without secrets in its attributes, and which fields of its descendants are secret."""
+        tag = str(node.get("localName") or node.get("nodeName") or "").lower()
+        listed, field = hide_in_attributes(tag, node["attributes"], self.hide)
+        # What stands in a field is a text in a shadow tree of the browser's own.
+        return {**node, "attributes": listed}, ("nodeValue",) if field else ()
 
-    # --- what is known to be secret ------------------------------------------------------------------------
-
-    def _learn(self, secret: str) -> None:
-        for part in _parts(secret) if len(secret) <= _LONGEST_REMEMBERED else ():
-            if part in self.secrets:
-                continue
-            if self._learned.pop(part, "new") == "new":
-                self._stale = True
-                self.learned += 1
-                self._texts.clear()
-            self._learned[part] = None
-            if len(self._learned) > _REMEMBERED:
-                del self._learned[next(iter(self._learned))]
-
-    def _compile(self) -> None:
-        if not self._stale:
-            return
-        self._stale = False
-        forms = {form for secret in (*self.secrets, *self._learned) for form in _forms(secret)}
-        ordered = sorted(forms, key=len, reverse=True)
-        if ordered:
-            self._replace = re.compile("|".join(map(re.escape, ordered)))
-            self._known = Search(dict.fromkeys(ordered, ""))
-            self._unsiftable = any("\0" in form for form in ordered)
+    def _clean_header_line(self, line: re.Match[str]) -> str:
+        return line[0] if not is_secret_field(line[1]) else f"{line[1]}{line[2]}{self.hide(line[3])}"
 
 
-@lru_cache(500)
-def _parts(secret: str) -> frozenset[str]:
-    """Return what is to be remembered of a secret: itself, and each value when it is a list of values."""
-    parts = {secret, *re.split(r"[;\s]+", secret)}
-    values = {part.partition("=")[2] if "=" in part.rstrip("=") else part for part in parts}
-    return frozenset(value for value in values if len(value) >= _LONG_ENOUGH and value != REDACTED)
-
-
-def _without_values(text: str) -> str:
-    low = text.lower()
-    if len(low) != len(text):  # a letter of Turkish gets longer; places must stay the same
-        low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
-    if not IN_TEXT.found(low):
-        return text
-    values = [value for end in IN_TEXT.ends(low) if (value := _VALUE.match(text, end))]
-    pieces, done = [], 0
-    for start, end in sorted(value.span(1) for value in values):
-        if start >= done:
-            pieces += [text[done:start], REDACTED]
-            done = end
-    return "".join((*pieces, text[done:]))
-
-
-def _forms(secret: str) -> set[str]:
-    """Return how a text is written: as it is, inside of JSON once and twice, in URLs."""
-    once = json.dumps(secret)[1:-1]
-    plain = json.dumps(secret, ensure_ascii=False)[1:-1]
-    return {secret, once, plain, json.dumps(once)[1:-1], quote(secret, safe=""), quote(secret)}
+def _forget(_text: str) -> None:
+    """Remember nothing."""
 
 
 def _group_replaced(match: re.Match[str]) -> str:

@@ -17,20 +17,13 @@ SENSITIVE_WORDS = (
 """A header, parameter or field whose name holds one of these (any case) holds a secret."""
 
 QUERY_KEYS = (
-    "key",
-    "code",
-    "sig",
-    "auth",
-    "pwd",
-    "pass",
-    "sid",
-    "session",
-    "state",
-    "jwt",
-    "assertion",
-    "ticket",
-)
+    "key", "code", "sig", "auth", "pwd", "pass", "sid", "session", "state", "jwt", "assertion", "ticket",
+    "cvv", "cvc", "pin", "cardnumber",
+)  # fmt: skip
 """Parameters of URLs and forms that are secret although their whole name is a common word."""
+
+COMMON_KEYS = frozenset({"key", "code", "session", "state", "ticket"})
+"""Of these, the ones that name other things in programs and data, as in {"key": "Enter"}."""
 
 HARMLESS_NAMES = frozenset({
     "cookiePartitionKey", "hasCookies", "associatedCookies", "blockedCookies", "exemptedCookies", "cookies",
@@ -47,6 +40,10 @@ SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
     "Input.dispatchKeyEvent": ("text", "unmodifiedText", "key", "code", "keyIdentifier", "windowsVirtualKeyCode",
                                "nativeVirtualKeyCode"),
     "Input.imeSetComposition": ("text",),
+    "Input.dispatchDragEvent": ("data",),
+    "Input.dragIntercepted": ("data",),
+    "Page.handleJavaScriptDialog": ("promptText",),
+    "Page.javascriptDialogClosed": ("userInput",),
     "Network.setCookie": ("value",),
     "Network.requestWillBeSent": ("postData", "postDataEntries"),
     "Fetch.requestPaused": ("postData", "postDataEntries"),
@@ -56,17 +53,100 @@ SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
     "DOMStorage.setDOMStorageItem": ("value",),
     "DOMStorage.domStorageItemAdded": ("newValue",),
     "DOMStorage.domStorageItemUpdated": ("oldValue", "newValue"),
-    "DOMStorage.getDOMStorageItems": ("entries",),
     "Storage.setSharedStorageEntry": ("value",),
     "Storage.getSharedStorageEntries": ("value",),
     "WebAuthn.addCredential": ("privateKey", "userHandle"),
+    "WebAuthn.credentialAdded": ("privateKey", "userHandle"),
+    "WebAuthn.credentialAsserted": ("privateKey", "userHandle"),
+    "WebAuthn.getCredential": ("privateKey", "userHandle"),
+    "WebAuthn.getCredentials": ("privateKey", "userHandle"),
     "IndexedDB.requestData": ("objectStoreDataEntries",),
+    "Autofill.trigger": ("card", "address"),
+    "Autofill.setAddresses": ("addresses",),
+    "Autofill.addressFormFilled": ("value",),
 }  # fmt: skip
 """Of these methods (of their replies too), the fields that are secret wherever they stand in the message."""
 
+ENTERED = frozenset({
+    "Input.insertText", "Input.imeSetComposition", "Page.handleJavaScriptDialog", "Network.setCookie",
+    "Network.setCookies", "Storage.setCookies", "Fetch.continueWithAuth", "DOMStorage.setDOMStorageItem",
+    "Storage.setSharedStorageEntry", "Autofill.trigger",
+})  # fmt: skip
+"""Of these, the ones with which a program enters what is secret."""
+
+FORGOTTEN = frozenset({"Input.dispatchKeyEvent", "Autofill.addressFormFilled"})
+"""Of these, the ones whose fields are too short, or too common, to be looked for elsewhere."""
+
+NAMED_KEYS = re.compile(
+    r"Enter|Tab|Escape|Backspace|Delete|Insert|Home|End|Page(?:Up|Down)|Arrow(?:Up|Down|Left|Right)|F\d{1,2}|Shift|Control|"
+    r"Alt|AltGraph|Meta|CapsLock|NumLock|ScrollLock|ContextMenu|PrintScreen|Pause|Dead|Process|Unidentified"
+)
+"""Keys that enter no letter (UI Events KeyboardEvent key Values): commands with these stay whole."""
+
+WITHHELD: dict[str, tuple[str, ...]] = {
+    "HeapProfiler.addHeapSnapshotChunk": ("chunk",),  # pieces of a page's memory
+    "Fetch.fulfillRequest": ("binaryResponseHeaders",),
+    "Fetch.continueResponse": ("binaryResponseHeaders",),
+}
+"""Fields that go whole, and are too large, or too much of all kinds, to be looked for elsewhere."""
+
+BASE64_FIELDS: dict[str, tuple[str, ...]] = {
+    "Fetch.fulfillRequest": ("body",),
+    "Fetch.getResponseBody": ("body",),
+    "Network.getResponseBody": ("body",),
+    "Network.getResponseBodyForInterception": ("body",),
+    "Network.dataReceived": ("data",),
+    "Network.streamResourceContent": ("bufferedData",),
+    "Network.webSocketFrameSent": ("response",),
+    "Network.webSocketFrameReceived": ("response",),
+    "CacheStorage.requestCachedResponse": ("response",),
+    "IO.read": ("data",),
+    "Page.getResourceContent": ("content",),
+    "Page.captureScreenshot": ("data",),
+    "Page.printToPDF": ("data",),
+    "Page.screencastFrame": ("data",),
+}
+"""Fields that may be base64: it is decoded and looked through. A message that says whether it is, is believed."""
+
+STREAMS = frozenset({
+    "IO.read", "Network.dataReceived", "Network.streamResourceContent", "Network.webSocketFrameSent",
+    "Network.webSocketFrameReceived",
+})  # fmt: skip
+"""Methods that bring a content in pieces, so that a secret may be cut in two."""
+
+AX_METHODS = re.compile(r"Accessibility\.")
+
+HEADER_METHODS = frozenset({
+    "Network.setExtraHTTPHeaders", "Fetch.continueRequest", "Fetch.fulfillRequest", "Fetch.continueResponse",
+})  # fmt: skip
+"""Commands with headers that a program made up itself."""
+
+_STRUCTURED = frozenset({
+    "DOMStorage.getDOMStorageItems", "DOM.attributeModified", "Runtime.bindingCalled", "Page.captureSnapshot",
+})  # fmt: skip
+
+CALLS = frozenset({
+    "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.awaitPromise", "Runtime.runScript",
+    "Runtime.getProperties", "Debugger.evaluateOnCallFrame", "Debugger.setVariableValue",
+    "Debugger.setReturnValue",
+})  # fmt: skip
+"""Commands that give values to scripts, or return values of theirs."""
+
+_PLAIN_HEADERS = re.compile(
+    r"accept(-.*)?|user-agent|content-(?!disposition).*|cache-control|pragma|referer|origin|host|connection|date|expires|etag|vary|"
+    r"last-modified|age|via|allow|range|if-.*|upgrade.*|sec-.*|dnt|te|trailer|server|access-control-.*|x-frame-options|"
+    r"strict-transport-security|location|link|x-requested-with",
+    re.IGNORECASE,
+)
+
+HEADER_TEXTS = frozenset({"headersText", "requestHeadersText"})
+"""Fields with headers as they were sent, one a line."""
+
 COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
-NAMED = re.compile("|".join(map(re.escape, SENSITIVE_WORDS)), re.IGNORECASE)
+_ANYWHERE = "|".join(re.escape(word) for word in SENSITIVE_WORDS if word != "otp")
+NAMED = re.compile(rf"{_ANYWHERE}|(?<![a-z])otp(?![a-z])|cc-(?:number|csc|exp)|one-time-code", re.IGNORECASE)
+"""What is in the name of a secret. A one-time password is a word of its own there ("footprint" names none)."""
 
 SCHEMES = ("bearer", "basic", "digest", "negotiate")
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
@@ -80,11 +160,13 @@ IN_TEXT = Search(
 _SPACE = r"(?:\s|\\)"
 _NAME_ENDS = r"""(?:[^"\\\0]|\\[^\0]){0,200}"\s*[:,}\]]"""
 _REST = r"(?:[\w.\-\x80-\xff]|\\u[0-9a-f]{4})*"
-_IN_NAMES_OR_TEXTS = rf"(?:{_REST}{_ASSIGNED}|{_NAME_ENDS})"
+_IN_MARKUP = r"""(?:\\*["'\s>&/]|\\u00)"""  # name="csrf_token", type=password>
+_IN_NAMES_OR_TEXTS = rf"(?:{_REST}(?:{_ASSIGNED}|{_IN_MARKUP})|{_NAME_ENDS})"
 _WORDS = (
     dict.fromkeys(SENSITIVE_WORDS, _IN_NAMES_OR_TEXTS)
     | {"basic": _SPACE, "digest": _SPACE, "negotiate": _SPACE, "eyj": ""}
     | {"bearer": rf"(?:{_SPACE}|{_IN_NAMES_OR_TEXTS})"}
+    | dict.fromkeys(("cc-number", "cc-csc", "cc-exp", "one-time-code", "text-security"), "")
 )
 _KEYS = dict.fromkeys(QUERY_KEYS, r"""(?:\\+["']|')?\s*(?:=|:|%3d)""")
 _COMMON = {"session": "\\'=:% \t\n\r\v\f"}  # most messages have a "sessionId"
@@ -97,11 +179,25 @@ IN_COOKIES = Search(
 
 @lru_cache(2_000)
 def holds_secrets(method: str) -> bool:
-    """Say whether messages of this method hold secrets by their place, whatever these look like."""
-    return method in SECRET_PARAMETERS or COOKIE_METHODS.match(method) is not None
+    """Say whether messages of this method may hold secrets by their place, whatever these look like."""
+    by_table = method in SECRET_PARAMETERS or method in WITHHELD or method in BASE64_FIELDS
+    by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS
+    return by_table or by_structure or any(each.match(method) for each in (COOKIE_METHODS, AX_METHODS))
+
+
+@lru_cache(2_000)
+def is_secret_header(name: str) -> bool:
+    """Say whether the value of a header that a program made up may be secret: it is none of the common ones."""
+    return is_secret_name(name) or not _PLAIN_HEADERS.fullmatch(name)
+
+
+@lru_cache(2_000)
+def is_secret_name(name: str) -> bool:
+    """Say whether a parameter, a header or a field of that name holds a secret, wherever it stands."""
+    return NAMED.search(name) is not None or (name.lower() in QUERY_KEYS and name.lower() not in COMMON_KEYS)
 
 
 @lru_cache(2_000)
 def is_secret_field(name: str) -> bool:
-    """Say whether a text in a field of that name is secret."""
-    return name in SECRET_TEXTS or (name not in HARMLESS_NAMES and NAMED.search(name) is not None)
+    """Say whether a text in a field of that name of a protocol's message is secret."""
+    return name in SECRET_TEXTS or (name not in HARMLESS_NAMES and is_secret_name(name))

@@ -37,7 +37,15 @@ class PageActivities(PageBase):
     def activity(self) -> PageActivity:
         """What the page does: console messages, errors, requests; kept from `activity.start()` on, or streamed."""
         collector = self.browser.activities.of(self._target)
-        return PageActivity(collector, _redactor, self.browser.version.product)
+        return PageActivity(collector, self._redactor, self.browser.version.product)
+
+    def _redactor(self) -> Redacting:
+        from cdpengine.debug.redact import Redactor  # one table for archives and for recordings
+
+        redactor = Redactor()
+        for secret in self.browser.tap.secrets:
+            redactor.add_secret(secret)
+        return redactor
 
     async def wait_for_response(
         self,
@@ -135,12 +143,6 @@ def _test(url: UrlPattern | None, where: Callable[[Response], bool] | None) -> C
         return where is None or bool(where(response))
 
     return test
-
-
-def _redactor() -> Redacting:
-    from cdpengine.debug.redact import Redactor  # one table for archives and for recordings
-
-    return Redactor()
 
 
 def _words(url: UrlPattern | None) -> str:

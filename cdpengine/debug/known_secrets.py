@@ -1,0 +1,273 @@
+"""KnownSecrets: texts that are known to be secret, found in every form in which they may be written. Pure.
+
+Rule: a secret is looked for as it is, and as JSON, URLs, HTML, base64 (which differs by the place of the first
+byte), hexadecimal digits and UTF-16 write it. What was entered is kept apart from what was only seen, so that a
+page with many cookies cannot push a password out.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from urllib.parse import quote, quote_plus
+
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
+
+REDACTED = "[redacted]"
+_REDACTED = REDACTED.encode()
+
+LONG_ENOUGH = 6
+"""Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
+
+_LONGEST = 4_096
+"""Characters of a secret that is looked for as a whole. Of a longer one, pieces of `_PIECE` are looked for."""
+
+_PIECE = 512
+_MOST_ENTERED = 256
+_MOST_SEEN = 64
+_MOST_FRESH = 8
+"""Secrets that are looked for by themselves before everything is compiled anew."""
+
+_LEAST_EDGE = 4
+"""Bytes of a secret at the end of one piece of a stream, or at the beginning of the next, that are taken out."""
+
+
+class KnownSecrets:
+    """Holds secrets, and finds and replaces them. `version` counts how often something new came to be known.
+
+    `given` are secret for ever; `entered` and `seen` ones are forgotten when there are too many, the oldest first.
+    """
+
+    def __init__(self, given: Iterable[str] = ()) -> None:
+        self.given = tuple(secret for secret in given if secret)
+        self.version = 0
+        self._entered: dict[str, None] = {}
+        self._seen: dict[str, None] = {}
+        self._fresh: list[str] = []
+        self._stale = bool(self.given)
+        self._settled: BytesAhoCorasick | None = None
+        self._newest: BytesAhoCorasick | None = None
+        self._needles: list[bytes] = []
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """All that is known now."""
+        return (*self.given, *self._entered, *self._seen)
+
+    def add_entered(self, text: str) -> None:
+        """Keep a text that was entered as a whole: typed, filled, set."""
+        for part in _entered_parts(text):
+            if part not in self.given:
+                self._keep(part, self._entered, _MOST_ENTERED)
+
+    def add_seen(self, text: str) -> None:
+        """Keep a text that stood where secrets stand; of a list of values ("a=1; b=2"), each value too."""
+        for part in _seen_parts(text) if len(text) <= _LONGEST else ():
+            if part not in self.given and part not in self._entered:
+                self._keep(part, self._seen, _MOST_SEEN)
+
+    def _keep(self, part: str, pool: dict[str, None], most: int) -> None:
+        if pool.pop(part, "new") == "new":
+            self.version += 1
+            if len(self._fresh) < _MOST_FRESH and self._settled is not None:
+                self._fresh.append(part)
+                self._newest = None
+            else:
+                self._stale = True
+        pool[part] = None
+        if len(pool) > most:
+            del pool[next(iter(pool))]
+
+    # --- looking ---------------------------------------------------------------------------------------------
+
+    def found(self, text: str | bytes) -> bool:
+        """Say whether one of them is in a text, or in the bytes of one."""
+        automata = self._automata()
+        if not automata:
+            return False
+        data = text if isinstance(text, bytes) else _utf8(text)
+        return any(automaton.find_matches_as_indexes(data) for automaton in automata)
+
+    def parts(self, data: bytes, ends: Sequence[int]) -> Iterator[int]:
+        """Give the numbers of the parts of some bytes in which one is; `ends` says where each part ends."""
+        for automaton in self._automata():
+            for _, start, _ in automaton.find_matches_as_indexes(data):
+                yield bisect_right(ends, start)
+
+    def replace(self, text: str) -> str:
+        """Return a text without them."""
+        if not self._automata():
+            return text
+        data = _utf8(text)
+        clean = self.replace_bytes(data)
+        return text if clean is data else clean.decode("utf-8", "surrogatepass")
+
+    def replace_bytes(self, data: bytes) -> bytes:
+        """Return bytes without them; the same object where there is none."""
+        for automaton in self._automata():
+            matches = automaton.find_matches_as_indexes(data)
+            if matches:
+                pieces, done = [], 0
+                for _, start, end in matches:
+                    pieces += [data[done:start], _REDACTED]
+                    done = end
+                data = b"".join((*pieces, data[done:]))
+        return data
+
+    def replace_edges(self, data: bytes) -> bytes:
+        """Return a piece of a stream without what may be the beginning of a secret at its end, or the reverse."""
+        self._automata()
+        end = start = 0
+        for needle in self._all_needles():
+            head = needle[:_LEAST_EDGE]
+            at = data.find(head, max(0, len(data) - len(needle) + 1))
+            while at >= 0:
+                if needle.startswith(data[at:]):
+                    end = max(end, len(data) - at)
+                    break
+                at = data.find(head, at + 1)
+            tail = needle[-_LEAST_EDGE:]
+            at = data.rfind(tail, 0, len(needle) - 1)
+            while at >= 0:
+                if needle.endswith(data[: at + _LEAST_EDGE]):
+                    start = max(start, at + _LEAST_EDGE)
+                    break
+                at = data.rfind(tail, 0, at + _LEAST_EDGE - 1)
+        if not start and not end:
+            return data
+        if start + end >= len(data):
+            return _REDACTED
+        inner = data[start : len(data) - end]
+        return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
+
+    def _automata(self) -> list[BytesAhoCorasick]:
+        if self._stale:
+            self._stale = False
+            self._fresh.clear()
+            self._newest = None
+            self._needles = sorted({form for secret in self.secrets for form in forms_of(secret)})
+            self._settled = _compile(self._needles) if self._needles else None
+        if self._fresh and self._newest is None:
+            self._newest = _compile({form for secret in self._fresh for form in forms_of(secret)})
+        return [each for each in (self._settled, self._newest) if each is not None]
+
+    def _all_needles(self) -> Iterable[bytes]:
+        return {*self._needles, *(form for secret in self._fresh for form in forms_of(secret))}
+
+
+def _compile(needles: Iterable[bytes]) -> BytesAhoCorasick:
+    return BytesAhoCorasick(list(needles), matchkind=MatchKind.LeftmostLongest)
+
+
+# --- what is kept of a secret ----------------------------------------------------------------------------------
+
+
+def _entered_parts(text: str) -> set[str]:
+    parts = {text, text.strip()}
+    if "\n" in text or "\r" in text:  # lines are shown apart, and their ends differ from place to place
+        lines = text.splitlines()
+        parts |= {"\r\n".join(lines), "\n".join(lines), *map(str.strip, lines)}
+    for part in [part for part in parts if len(part) > _LONGEST]:
+        parts.remove(part)
+        parts |= {part[start : start + _PIECE] for start in range(0, len(part), _PIECE)}
+    return {part for part in parts if len(part) >= LONG_ENOUGH and part != REDACTED}
+
+
+@lru_cache(500)
+def _seen_parts(secret: str) -> frozenset[str]:
+    parts = {secret, *re.split(r"[;\s]+", secret)}
+    values = {part.partition("=")[2] if "=" in part.rstrip("=") else part for part in parts}
+    return frozenset(value for value in values if len(value) >= LONG_ENOUGH and value != REDACTED)
+
+
+# --- forms -------------------------------------------------------------------------------------------------------
+
+_URI = "-_.!~*'()"  # left alone by encodeURIComponent (ECMA-262)
+_WHOLE_URI = ";,/?:@&=+$#" + _URI  # by encodeURI
+_FORM = "*-._"  # by application/x-www-form-urlencoded (URL standard)
+_URLS: tuple[Callable[[str], str], ...] = (
+    lambda text: quote(text, safe=""),
+    quote,
+    lambda text: quote(text, safe=_URI),
+    lambda text: quote(text, safe=_WHOLE_URI),
+    lambda text: quote_plus(text, safe=_FORM),
+)
+
+
+@lru_cache(1_000)
+def forms_of(secret: str) -> frozenset[bytes]:
+    """Return how a text may be written, in UTF-8."""
+    data = _utf8(secret)
+    texts = {secret, *_escaped_in_html(secret)}
+    urls = {_in_url(write, secret) for write in _URLS}
+    texts |= urls | {_lower_hexadecimal(url) for url in urls} | {quote(url, safe="") for url in urls}
+    wide: tuple[bytes, ...] = ()
+    if len(secret) >= LONG_ENOUGH:  # encoded, a shorter one would be found by chance
+        wide = (secret.encode("utf-16-le", "surrogatepass"), secret.encode("utf-16-be", "surrogatepass"))
+        for each in (data, *wide):
+            texts |= {each.decode("latin-1"), *_in_base64(each)}
+        texts |= {data.hex(), data.hex().upper()}
+    once = {form for text in texts for form in _in_json(text)}
+    twice = {form for text in _in_json(secret) for form in _in_json(text)}
+    return frozenset({*map(_utf8, texts | once | twice), *wide})
+
+
+def _in_url(write: Callable[[str], str], text: str) -> str:
+    try:
+        return write(text)
+    except UnicodeEncodeError:  # half a surrogate pair, which browsers write as U+FFFD
+        return write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def _lower_hexadecimal(text: str) -> str:
+    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text)
+
+
+def _escaped_in_html(text: str) -> set[str]:
+    """Return the ways of the HTML standard's serialization, and of libraries."""
+    in_text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    spaces = text.replace("&", "&amp;").replace("\u00a0", "&nbsp;")
+    in_value = spaces.replace('"', "&quot;")
+    escaped = html.escape(text)
+    forms = {in_text, in_text.replace("\u00a0", "&nbsp;"), in_value}
+    forms |= {in_value.replace("<", "&lt;").replace(">", "&gt;"), spaces, escaped}
+    forms |= {escaped.replace("&#x27;", "&#39;"), escaped.replace("&#x27;", "'")}
+    forms |= {escaped.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")}
+    return forms
+
+
+def _in_base64(data: bytes) -> set[str]:
+    """Return what of some bytes stands in base64 whatever stands around them, for each place of the first one."""
+    forms = set()
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + data).decode()
+        first = (0, 2, 3)[before]  # characters that what stands before has a part in
+        whole = (before + len(data)) * 8 // 6  # those that nothing behind it has a part in
+        form = encoded[first:whole]
+        forms |= {form, form.replace("+", "-").replace("/", "_")}
+    return forms
+
+
+def _in_json(text: str) -> set[str]:
+    """Return how JSON writes a text: non-ASCII letters and signs of markup escaped or not, in either case."""
+    plain = json.dumps(text, ensure_ascii=False)[1:-1]
+    escaped = json.dumps(text)[1:-1]
+    forms = {plain, escaped, escaped.replace("/", "\\/"), plain.replace("/", "\\/")}
+    if "<" in text or ">" in text or "&" in text:
+        for form in list(forms):
+            signs = form.replace("<", "\\u003c").replace(">", "\\u003e")
+            forms |= {form.replace("<", "\\u003c"), signs, signs.replace("&", "\\u0026")}
+    return forms | {re.sub(r"\\u[0-9a-f]{4}", _upper_escape, form) for form in forms}
+
+
+def _upper_escape(found: re.Match[str]) -> str:
+    return "\\u" + found[0][2:].upper()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

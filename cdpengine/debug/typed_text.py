@@ -1,0 +1,69 @@
+"""TypedText: what is typed into pages, put together from the commands that type it. Pure.
+
+Rule: keys that come one after the other on one session make one text, and so do pieces of inserted text. It ends
+with what moves the caret, the focus or the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_LONGEST = 4_096
+_MOST_SESSIONS = 200
+
+_CONTROL, _META = 2, 4
+"""Bits of Input.dispatchKeyEvent's `modifiers` with which a key is a command and no text."""
+
+_ENDS = ("Input.dispatchMouseEvent", "Page.navigate", "Page.reload", "DOM.focus", "Input.dispatchTouchEvent")
+_TYPES = frozenset({"Input.dispatchKeyEvent", "Input.insertText", "Input.imeSetComposition"})
+
+
+def types_text(method: str) -> bool:
+    """Say whether commands of this method type text, or end it."""
+    return method in _TYPES or method in _ENDS
+
+
+class TypedText:
+    """The text that is being typed on each session."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+
+    def take(self, session_id: str, method: str, params: Mapping[str, Any]) -> str:
+        """Return the text as it stands after a command; "" where none was added to."""
+        if method in _ENDS:
+            # A pointer that only moves leaves the caret where it is.
+            if params.get("type") != "mouseMoved":
+                self._texts.pop(session_id, None)
+            return ""
+        text = params.get("text")
+        if method != "Input.dispatchKeyEvent":
+            return (
+                self._add(session_id, text) if isinstance(text, str) and method == "Input.insertText" else ""
+            )
+        if params.get("type") == "keyUp":
+            return ""
+        key = params.get("key")
+        if key == "Backspace":
+            self._texts[session_id] = self._texts.get(session_id, "")[:-1]
+            return ""
+        modifiers = params.get("modifiers")
+        command = isinstance(modifiers, int) and bool(modifiers & (_CONTROL | _META))
+        if isinstance(text, str) and text and text.isprintable() and not command:
+            return self._add(session_id, text)
+        # A named key ("ArrowLeft", "Tab"); a key whose text comes with an event of its own has one letter.
+        if (
+            isinstance(key, str)
+            and len(key) > 1
+            and key not in ("Shift", "Alt", "AltGraph", "CapsLock", "Dead")
+        ):
+            self._texts.pop(session_id, None)
+        return ""
+
+    def _add(self, session_id: str, text: str) -> str:
+        whole = (self._texts.pop(session_id, "") + text)[-_LONGEST:]
+        self._texts[session_id] = whole
+        if len(self._texts) > _MOST_SESSIONS:
+            del self._texts[next(iter(self._texts))]
+        return whole
