@@ -175,14 +175,14 @@ def _entered_parts(text: str) -> set[str]:
     for part in [part for part in parts if len(part) > _LONGEST]:
         parts.remove(part)
         parts |= {part[start : start + _PIECE] for start in range(0, len(part), _PIECE)}
-    return {part for part in parts if len(part) >= LONG_ENOUGH and part != REDACTED}
+    return {part for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED}
 
 
 @lru_cache(500)
 def _seen_parts(secret: str) -> frozenset[str]:
     parts = {secret, *re.split(r"[;\s]+", secret)}
     values = {part.partition("=")[2] if "=" in part.rstrip("=") else part for part in parts}
-    return frozenset(value for value in values if len(value) >= LONG_ENOUGH and value != REDACTED)
+    return frozenset(value for value in values if len(value.strip()) >= LONG_ENOUGH and value != REDACTED)
 
 
 # --- forms -------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ _CALLED = re.compile(r"\n\)(?:\.call)?\(")
 
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:[^`\\]|\\.)*`', re.DOTALL)
 
-_NO_KEY = re.compile(r'"(?:[^"\\]|\\.)*"(?!\s*:)', re.DOTALL)
+_KEY_OR_TEXT = re.compile(r'("(?:[^"\\]|\\.)*"\s*:)|"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 _ONLY_LITERALS = re.compile(
     r"(?:[\s\[\]{}(),:.+\-]|this|arguments|null|undefined|true|false|NaN|Infinity|(?:0x)?[\da-f]++n?|\d[\d.eE+-]*+)*+"
@@ -96,7 +96,7 @@ def withhold_returned(result: dict[str, Any]) -> dict[str, Any]:
 
 def withhold_payload(payload: str) -> str:
     """Return what a page gave to a function of the program (Runtime.bindingCalled) without its texts."""
-    return _NO_KEY.sub(f'"{REDACTED}"', payload)
+    return _KEY_OR_TEXT.sub(lambda found: found[1] or f'"{REDACTED}"', payload)
 
 
 def withhold_object(remote: dict[str, Any]) -> dict[str, Any]:

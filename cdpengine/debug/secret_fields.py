@@ -156,16 +156,24 @@ def hide_in_ax_nodes(nodes: Sequence[Any], hide: Hide) -> list[Any]:
 
     These are the nodes that can be edited: their values, and the texts below them.
     """
-    below: set[str] = set()
-    clean: list[Any] = []
+    children: dict[Any, list[Any]] = {}
+    waiting: list[Any] = []
     for node in nodes:
-        if isinstance(node, dict) and (_is_editable(node) or node.get("parentId") in below):
-            below.update(map(str, node.get("childIds", [])))
-            below.add(str(node.get("nodeId", "")))
-    for node in nodes:
-        inside = isinstance(node, dict) and node.get("nodeId") in below
-        clean.append(_without_value(node, hide) if inside else node)
-    return clean
+        if isinstance(node, dict):
+            children.setdefault(node.get("nodeId"), []).extend(node.get("childIds", ()))
+            children.setdefault(node.get("parentId"), []).append(node.get("nodeId"))
+            if _is_editable(node):
+                waiting.append(node.get("nodeId"))
+    inside: set[Any] = set()
+    while waiting:
+        number = waiting.pop()
+        if number not in inside:
+            inside.add(number)
+            waiting.extend(children.get(number, ()))
+    return [
+        _without_value(node, hide) if isinstance(node, dict) and node.get("nodeId") in inside else node
+        for node in nodes
+    ]
 
 
 def _is_editable(node: Mapping[str, Any]) -> bool:
@@ -189,6 +197,7 @@ def _without_value(node: dict[str, Any], hide: Hide) -> dict[str, Any]:
 # --- markup ----------------------------------------------------------------------------------------------
 
 _OPENED = re.compile(r"(?:<|&lt;|\\u003[cC])(input|meta|textarea|select)(?![\w\-])", re.IGNORECASE)
+_AREA_CLOSED = re.compile(r"(?:<|&lt;|\\u003[cC])\\?/textarea", re.IGNORECASE)
 _CLOSED = re.compile(r">|&gt;|\\u003[eE]|<")
 _NAME = re.compile(r"""[^\s"'<>=/\\&]+""")
 _EQUALS = re.compile(r"\s*=(?:3[dD])?\s*")  # "=3D" is how quoted-printable text (MHTML) writes it
@@ -226,6 +235,8 @@ def hide_in_markup(text: str, hide: Hide) -> str:
             done = end
 
     for opened in _OPENED.finditer(text):
+        if opened.start() < done:
+            continue
         tag = opened[1].lower()
         found, end = _read_attributes(text, opened.end())
         attributes = {each.name: html.unescape(text[each.start : each.end]) for each in found}
@@ -235,7 +246,8 @@ def hide_in_markup(text: str, hide: Hide) -> str:
             if each.name == held:
                 take_out(each.start, each.end)
         if secret and tag == "textarea":
-            take_out(end, max(end, low.find("</textarea", end)))
+            closed = _AREA_CLOSED.search(text, end)
+            take_out(end, len(text) if closed is None else closed.start())
     return "".join((*pieces, text[done:])) if pieces else text
 
 

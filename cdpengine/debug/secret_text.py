@@ -11,10 +11,15 @@ import binascii
 import re
 from collections.abc import Callable
 
+import attrs
+
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.secret_words import COMMON_KEYS, IN_TEXT, SCHEMES, is_secret_name
 
-_USER = re.compile(r"(://)[^/?#\s\"'<>@]+@")  # https://user:password@host
+_USER = re.compile(r"(?<=://)[^/?#\s\"'<>@\[({\\|*]+(?=@)")  # https://user:password@host
+_SHORT_USER = re.compile(r"[A-Za-z]{1,12}|.*\$")
+"""A user's name alone ("git@"), or the beginning of a program's template: no secret."""
+
 _WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
 """A JSON Web Token: two or three parts of base64url, the first of which begins with {" """
 
@@ -31,12 +36,20 @@ _BARE = re.compile(r"""\s*([^"'`&;\s,<>\\)}\]]+)""")
 _LONGEST_QUOTED = 4_096
 
 _BEFORE_PARAMETER = "?&#\"'`"
-_MEMBER = re.compile(r"[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$][\w$]*)+;?")
+_PROGRAM = re.compile(r"[!~]|[\[?|#]|this\.|===?|=>|\$\{|[+\-]?[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+;?$")
+"""Of what is not quoted, the signs of a program: operators, and members of objects."""
+
+_WORDS = re.compile(r"[A-Za-z]+(?:[ ./:_\-]+[A-Za-z]+)*")
+_CLOSING = re.compile(r"[\s,;:)\]}+.&|?]|$")
+"""Follows a quote that ends a text; what begins with one of these is no secret."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _NUMERIC = ("otp", "pin", "cvv", "cvc", "code", "passw")
 _LONG_ALONE = 20
-_LONG_MIXED = 8
+_LONG = 8
+_SHORT = 6
 _LEAST_DIGITS = 4
+_BLANK = re.compile(r"\s")
 _DATA_URL = re.compile(
     r"(data:[\w.+\-/]*(?:;[\w.+\-]+=[^;,\s]*)*;base64,)([A-Za-z0-9+/\-_]+(?:=|%3[dD]){0,2})"
 )
@@ -47,7 +60,7 @@ Rewrite = Callable[[str], str]
 def redact_text(text: str) -> str:
     """Return a text without what looks like a secret. Names, signs and everything else stay as they are."""
     if "@" in text:
-        text = _USER.sub(rf"\1{REDACTED}@", text)
+        text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[0]) else REDACTED, text)
     low = lower(text)
     if any(map(low.__contains__, SCHEMES)):
         text = _without_credentials(text)
@@ -125,62 +138,104 @@ def _without_values(text: str, low: str) -> str:
     return "".join((*pieces, text[done:])) if pieces else text
 
 
+@attrs.frozen
+class _Assigned:
+    """A name, what its value is given with, and what stands before the name ("" at the beginning of a text).
+
+    `quoted`: the name stands in quotes. `spaced`: there is a blank at either side of the sign.
+    """
+
+    name: str
+    sign: str
+    before: str
+    quoted: bool
+    spaced: bool
+
+    @property
+    def in_url(self) -> bool:
+        """Whether it stands in a URL that stands in another URL."""
+        return self.sign in ("%3d", "%3D")
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it stands as parameters of URLs and forms do."""
+        return (
+            self.sign == "=" and not self.spaced and (self.before == "" or self.before in _BEFORE_PARAMETER)
+        )
+
+    @property
+    def is_common(self) -> bool:
+        """Whether programs and data give that name ("key", "state") to what is no secret."""
+        return self.name.lower() in COMMON_KEYS or not is_secret_name(self.name)
+
+
 def _value_at(text: str, at: int) -> tuple[int, int] | None:
     """Return where the secret value behind a name and its sign begins and ends; None where there is none."""
     begin = max(0, at - _NAME_LENGTH)
     named = _NAME.search(text[begin:at])
     if named is None:
         return None
-    name, quote, space, sign = named.groups()
     before = text[begin + named.start() - 1] if begin + named.start() > 0 else ""
+    spaced = bool(named[3]) or text[at : at + 1].isspace()
+    assigned = _Assigned(named[1], named[4], before, bool(named[2]), spaced)
     opening = _OPENING.match(text, at)
-    is_parameter = sign != ":" and not space and (before == "" or before in _BEFORE_PARAMETER)
-    encoded = sign in ("%3d", "%3D")
-    if name.lower() in COMMON_KEYS or not is_secret_name(name):
-        # A word that is common in programs ("key", "state") names a secret in URLs and forms alone.
-        if not (encoded or (is_parameter and opening is None)):
-            return None
-    elif opening is not None:
-        if is_parameter and before:
-            return None  # '?token=' + token: the quote ends the text in which the name stands
-        value = _quoted(text, opening)
-        # Data and markup quote names, or write them with dashes; in programs `token: "comment"` is common.
-        return (
-            value
-            if value and (quote or "-" in name or _looks_secret(name, text[slice(*value)], False))
-            else None
-        )
-    bare = _BARE.match(text, at)
-    if bare is None or text[bare.end() : bare.end() + 1] == "(" or "(" in bare[1]:
+    if opening is None:
+        return _bare(text, at, assigned)
+    if assigned.is_common or (assigned.is_parameter and before):
+        return None  # '?token=' + token: the quote ends the text in which the name stands
+    value = _quoted(text, opening)
+    if value is None:
         return None
-    spaced = bare.start(1) > at
-    if encoded or (is_parameter and not spaced) or _looks_secret(name, bare[1], bool(space) or spaced):
+    # Data and markup quote names, or write them with dashes; in programs `token: "comment"` is common.
+    in_data = assigned.quoted or "-" in assigned.name
+    return value if in_data or _looks_secret(assigned.name, text[slice(*value)], _SHORT) else None
+
+
+def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
+    """Return where a value without quotes begins and ends."""
+    bare = _BARE.match(text, at)
+    if bare is None or text.startswith(REDACTED, bare.start(1)):
+        return None
+    value, after = bare[1], text[bare.end() : bare.end() + 1]
+    if after == "(" or "(" in value:
+        return None
+    in_program = after == "[" or _PROGRAM.search(value) is not None
+    if assigned.in_url:
         return bare.span(1)
-    return None
+    # What begins a text may be prose or a program; a form has no blanks.
+    in_form = assigned.before != "" or not _BLANK.search(text)
+    if assigned.is_parameter and in_form and not (in_program and "." in assigned.name):
+        return bare.span(1)
+    if assigned.is_common or in_program:
+        return None
+    could_be_a_name = _IDENTIFIER.fullmatch(value) is not None and (assigned.spaced or assigned.sign == ":")
+    least = _LONG if assigned.spaced or could_be_a_name else _SHORT
+    return bare.span(1) if _looks_secret(assigned.name, value, least) else None
 
 
 def _quoted(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
     """Return where a text in quotes begins and ends, whatever the level at which the quotes are escaped."""
     quote = opening[2] + opening[3]
     start = opening.end()
+    if _CLOSING.match(text, start):
+        return None
     limit = min(len(text), start + _LONGEST_QUOTED)
     at = text.find(quote, start, limit)
-    while at > 0 and text[at - 1] == "\\" and at > start:  # a quote within the text, escaped once more
+    while at > start and text[at - 1] == "\\":  # a quote within the text, escaped once more
         at = text.find(quote, at + len(quote), limit)
     end = at if at >= 0 else limit
-    return (start, end) if end > start and text[start:end] != REDACTED else None
+    value = text[start:end]
+    return (start, end) if value not in ("", REDACTED) and "${" not in value else None
 
 
-def _looks_secret(name: str, value: str, spaced: bool) -> bool:
-    """Say whether a value that may be a part of a program or of prose is a secret itself."""
-    if _MEMBER.fullmatch(value) or value == REDACTED:
+def _looks_secret(name: str, value: str, least: int) -> bool:
+    """Say whether a value of at least so many characters is a secret itself, and no word or number."""
+    if value == REDACTED or _WORDS.fullmatch(value):
         return False
     if value.isdigit():
         return len(value) >= _LEAST_DIGITS and any(word in name.lower() for word in _NUMERIC)
-    if _is_mixed(value):
-        return len(value) >= (_LONG_MIXED if spaced or _IDENTIFIER.fullmatch(value) else 6)
-    return len(value) >= _LONG_ALONE and not _IDENTIFIER.fullmatch(value)
+    return len(value) >= (least if _is_mixed(value) else _LONG_ALONE)
 
 
 def _is_mixed(value: str) -> bool:
-    return len(value) >= 6 and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return len(value) >= _SHORT and any(map(str.isdigit, value)) and any(map(str.isalpha, value))

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 
 from cdpengine.debug.search import Search
+from cdpengine.debug.typed_text import types_text
 
 SENSITIVE_WORDS = (
     "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
@@ -181,7 +182,7 @@ IN_COOKIES = Search(
 def holds_secrets(method: str) -> bool:
     """Say whether messages of this method may hold secrets by their place, whatever these look like."""
     by_table = method in SECRET_PARAMETERS or method in WITHHELD or method in BASE64_FIELDS
-    by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS
+    by_structure = method in HEADER_METHODS or method in _STRUCTURED or method in CALLS or types_text(method)
     return by_table or by_structure or any(each.match(method) for each in (COOKIE_METHODS, AX_METHODS))
 
 

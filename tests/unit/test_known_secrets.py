@@ -1,0 +1,162 @@
+"""Known secrets are found in every form in which they may be written, and nothing else is."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import quote, quote_plus
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from cdpengine.debug.known_secrets import REDACTED, KnownSecrets
+
+SECRET = 'päss"wörd <4>&2+😀\u00a0/%x'
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "plain": str,
+    "JSON": json.dumps,
+    "JSON with letters as they are": lambda text: json.dumps(text, ensure_ascii=False),
+    "JSON in JSON": lambda text: json.dumps(json.dumps(text)),
+    "JSON with upper-case escapes": lambda text: re.sub(
+        r"\\u....", lambda escape: "\\u" + escape[0][2:].upper(), json.dumps(text)
+    ),
+    "JSON that is safe in HTML": lambda text: json.dumps(text).replace("<", "\\u003c").replace(">", "\\u003e"),
+    "a URL": lambda text: quote(text, safe=""),
+    "a URL, small digits": lambda text: quote(text, safe="").lower(),
+    "a path": quote,
+    "a form": quote_plus,
+    "encodeURIComponent": lambda text: quote(text, safe="-_.!~*'()"),
+    "encodeURI": lambda text: quote(text, safe=";,/?:@&=+$-_.!~*'()#"),
+    "a URL in a URL": lambda text: quote(quote(text, safe=""), safe=""),
+    "HTML": html.escape,
+    "an attribute of Chrome's": lambda text: text.replace("&", "&amp;").replace("\u00a0", "&nbsp;").replace('"', "&quot;"),
+    "a text of Chrome's": lambda text: html.escape(text, quote=False).replace("\u00a0", "&nbsp;"),
+    "HTML in JSON": lambda text: json.dumps(html.escape(text)),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "base64, one byte before it": lambda text: base64.b64encode(b"x" + text.encode() + b"yz").decode(),
+    "base64, two bytes before it": lambda text: base64.b64encode(b"xx" + text.encode() + b"y").decode(),
+    "base64 for URLs": lambda text: base64.urlsafe_b64encode(b"xx" + text.encode()).decode(),
+    "base64 of UTF-16": lambda text: base64.b64encode(b"x" + text.encode("utf-16-le")).decode(),
+    "hexadecimal digits": lambda text: text.encode().hex(),
+    "UTF-16 as bytes": lambda text: text.encode("utf-16-le").decode("latin-1"),
+    "UTF-16 as JSON": lambda text: json.dumps(text.encode("utf-16-be").decode("latin-1")),
+    "UTF-8 read as Latin-1": lambda text: text.encode().decode("latin-1"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "secret", ["hunter2", SECRET, "correct horse", "0123456789abcdef" * 20, "line\nline two"]
+)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_a_secret_is_found_in_each_form(form: Callable[[str], str], secret: str) -> None:
+    known = KnownSecrets()
+    known.add_entered(secret)
+    written = form(secret)
+    text = f"before {written} behind"
+    assert known.found(text)
+    assert known.found(text.encode())
+    clean = known.replace(text)
+    assert clean.startswith("before ")
+    assert clean.endswith(" behind")
+    assert REDACTED in clean
+    # Of base64, the letters at either end may have a part in what stands around it.
+    assert written[6:-6] not in clean if len(written) > 16 else written not in clean
+
+
+@given(
+    before=st.binary(max_size=5),
+    behind=st.binary(max_size=5),
+    secret=st.text(st.characters(codec="utf-8"), min_size=6, max_size=30),
+)
+def test_base64_hides_no_secret_wherever_it_stands(before: bytes, behind: bytes, secret: str) -> None:
+    known = KnownSecrets()
+    known.add_entered(secret)
+    if known.secrets:  # blanks alone are none
+        encoded = base64.b64encode(before + secret.encode() + behind).decode()
+        assert REDACTED in known.replace(encoded)
+
+
+def test_short_texts_are_not_looked_for() -> None:
+    known = KnownSecrets()
+    for short in ("a", "12345", "", "      ", REDACTED):
+        known.add_entered(short)
+        known.add_seen(short)
+    assert known.secrets == ()
+    assert not known.found("a 12345")
+
+
+def test_a_given_secret_may_be_short_and_has_no_forms_that_are_everywhere() -> None:
+    known = KnownSecrets(["x:"])
+    assert known.replace("x: y") == f"{REDACTED} y"
+    assert not known.found("eDo 783a Og")
+
+
+def test_a_long_text_is_found_in_pieces() -> None:
+    known = KnownSecrets()
+    text = "".join(f"{number:04} " for number in range(2_000))
+    known.add_entered(text)
+    clean = known.replace(f"<textarea>{text}</textarea>")
+    assert "0007" not in clean
+    assert "1999" not in clean
+
+
+def test_lines_are_found_each_by_itself_whatever_ends_them() -> None:
+    known = KnownSecrets()
+    known.add_entered("first line\nsecond line")
+    assert known.replace("first line, then second line") == f"{REDACTED}, then {REDACTED}"
+    assert known.replace("first line\r\nsecond line") == REDACTED
+
+
+def test_what_was_seen_does_not_push_out_what_was_entered() -> None:
+    known = KnownSecrets()
+    known.add_entered("hunter2")
+    for number in range(1_000):
+        known.add_seen(f"cookie-{number}")
+        known.found("x")
+    assert known.found("hunter2")
+    assert known.found("cookie-999")
+    assert not known.found("cookie-1 ")
+
+
+def test_what_comes_one_by_one_is_found_as_what_came_at_once() -> None:
+    known = KnownSecrets()
+    for number in range(40):
+        known.add_entered(f"secret-{number:02}")
+        assert all(known.found(f"x secret-{each:02}") for each in range(number + 1))
+        assert not known.found(f"x secret-{number + 1:02}")
+
+
+def test_each_value_of_a_list_is_a_secret() -> None:
+    known = KnownSecrets()
+    known.add_seen("sid=abcdef12; theme=dark-blue")
+    assert known.replace("abcdef12 and dark-blue") == f"{REDACTED} and {REDACTED}"
+
+
+def test_replacing_gives_the_same_object_where_there_is_none() -> None:
+    known = KnownSecrets()
+    known.add_entered("hunter2")
+    text, data = "nothing here", b"nothing here"
+    assert known.replace(text) is text
+    assert known.replace_bytes(data) is data
+    assert known.replace_edges(data) is data
+
+
+@pytest.mark.parametrize("cut", range(4, len("correct horse") - 3))
+def test_a_secret_that_is_cut_in_two_is_in_neither_piece(cut: int) -> None:
+    known = KnownSecrets()
+    known.add_entered("correct horse")
+    first = known.replace_edges(b"<p>" + b"correct horse"[:cut])
+    second = known.replace_edges(b"correct horse"[cut:] + b"</p>")
+    assert first == b"<p>[redacted]"
+    assert second == b"[redacted]</p>"
+
+
+def test_half_a_surrogate_pair_is_no_obstacle() -> None:
+    known = KnownSecrets()
+    known.add_entered("half \ud83d of it")
+    assert known.replace("x half \ud83d of it y \ude00") == f"x {REDACTED} y \ude00"

@@ -1,0 +1,112 @@
+"""Bodies that travel as base64 or in pieces are looked through; what is too large is withheld."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from cdpengine.debug import Redactor, secret_bodies
+
+WORD = "correct horse"
+
+BODIES: dict[str, bytes] = {
+    "a text": f"<p>{WORD}</p>".encode(),
+    "a field of JSON": json.dumps({"access_token": "abc", "x": WORD}).encode(),
+    "bytes": b"\x89PNG\x00\xff" + WORD.encode() + b"\xfe",
+    "UTF-16 with a mark": WORD.encode("utf-16"),
+    "UTF-16 in bytes": b"\xff\x00\x01" + WORD.encode("utf-16-le"),
+    "compressed": gzip.compress(WORD.encode() * 3),
+}
+CARRIERS: dict[str, tuple[str, str, Any]] = {
+    "a fulfilled request": (
+        "Fetch.fulfillRequest",
+        "params",
+        lambda body: {"responseCode": 200, "body": body},
+    ),
+    "a response": ("Network.getResponseBody", "result", lambda body: {"body": body, "base64Encoded": True}),
+    "a stopped response": (
+        "Fetch.getResponseBody",
+        "result",
+        lambda body: {"body": body, "base64Encoded": True},
+    ),
+    "a stream": ("IO.read", "result", lambda body: {"data": body, "base64Encoded": True, "eof": True}),
+    "a piece": ("Network.dataReceived", "params", lambda body: {"dataLength": 9, "data": body}),
+    "a frame": (
+        "Network.webSocketFrameSent",
+        "params",
+        lambda body: {"response": {"opcode": 2, "payloadData": body}},
+    ),
+    "a data URL": ("Page.navigate", "params", lambda body: {"url": f"data:text/plain;base64,{body}"}),
+}
+
+
+FORMS = {WORD.encode(), WORD.encode("utf-16-le"), WORD.encode("utf-16-be")}
+
+
+def decoded_texts(value: Any) -> Iterator[bytes]:
+    """Give what each text of a message decodes to, where it is base64; compressed data unpacked."""
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from decoded_texts(each)
+    elif isinstance(value, str):
+        data = base64.b64decode(value.rpartition(",")[2] + "==")
+        yield gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+@pytest.mark.parametrize(("method", "place", "carrier"), CARRIERS.values(), ids=CARRIERS.keys())
+def test_a_known_secret_goes_from_every_body(method: str, place: str, carrier: Any, body: bytes) -> None:
+    if method == "Page.navigate" and body == BODIES["compressed"]:
+        return  # compressed data in a URL is not unpacked
+    redactor = Redactor()
+    redactor.add_secret(WORD)
+    message = {"id": 1, "method": method, place: carrier(base64.b64encode(body).decode())}
+    clean = json.loads(redactor.redact(json.dumps(message).encode(), method))
+    assert clean != message
+    decoded = b"".join(decoded_texts(clean[place]))
+    assert not any(form in decoded for form in FORMS)
+
+
+@pytest.mark.parametrize(("method", "place", "carrier"), CARRIERS.values(), ids=CARRIERS.keys())
+def test_a_body_without_secrets_stays(method: str, place: str, carrier: Any) -> None:
+    for body in (b"<p>nothing</p>", b"\x89PNG\x00\xff", gzip.compress(b"nothing"), b"\x1f\x8b broken", b""):
+        raw = json.dumps(
+            {"id": 1, "method": method, place: carrier(base64.b64encode(body).decode())}
+        ).encode()
+        assert Redactor().redact(raw, method) is raw
+
+
+def test_what_is_too_large_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secret_bodies, "LARGEST", 1_000)
+    body = base64.b64encode(b"x" * 2_000).decode()
+    clean = Redactor().redact(
+        json.dumps({"id": 1, "result": {"body": body, "base64Encoded": True}}).encode(),
+        "Network.getResponseBody",
+    )
+    assert json.loads(clean)["result"]["body"] == "[redacted]"
+    bomb = base64.b64encode(gzip.compress(b"x" * 100_000)).decode()
+    assert len(bomb) < 1_000
+    clean = Redactor().redact(
+        json.dumps({"id": 1, "result": {"body": bomb, "base64Encoded": True}}).encode(),
+        "Network.getResponseBody",
+    )
+    assert bomb.encode() not in clean
+
+
+def test_a_secret_that_two_pieces_of_a_stream_share_is_in_neither() -> None:
+    redactor = Redactor()
+    redactor.add_secret(WORD)
+    for encoded in (True, False):
+        for piece in (b"<p>correct h", b"orse</p>"):
+            data = base64.b64encode(piece).decode() if encoded else piece.decode()
+            message = {"id": 1, "result": {"data": data, "base64Encoded": encoded, "eof": False}}
+            clean = json.loads(redactor.redact(json.dumps(message).encode(), "IO.read"))["result"]["data"]
+            text = base64.b64decode(clean).decode() if encoded else clean
+            assert "correct" not in text
+            assert "orse" not in text
+            assert "[redacted]" in text
