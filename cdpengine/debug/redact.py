@@ -25,13 +25,13 @@ from cdpengine.debug.secret_words import (
     IN_COOKIES,
     IN_JSON,
     IN_TEXT,
-    NAMED,
     SCHEMES,
     SECRET_PARAMETERS,
     holds_secrets,
     is_secret_field,
 )
 from cdpengine.errors import InvalidArgument
+from cdpengine.errors.secrets import NAMED
 
 REDACTED = "[redacted]"
 

@@ -9,28 +9,7 @@ import re
 from functools import lru_cache
 
 from cdpengine.debug.search import Search
-
-SENSITIVE_WORDS = (
-    "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
-    "bearer", "signature", "x-amz-security", "private-key", "private_key", "otp", "csrf", "xsrf",
-)  # fmt: skip
-"""A header, parameter or field whose name holds one of these (any case) holds a secret."""
-
-QUERY_KEYS = (
-    "key",
-    "code",
-    "sig",
-    "auth",
-    "pwd",
-    "pass",
-    "sid",
-    "session",
-    "state",
-    "jwt",
-    "assertion",
-    "ticket",
-)
-"""Parameters of URLs and forms that are secret although their whole name is a common word."""
+from cdpengine.errors.secrets import NAMED, QUERY_KEYS, SENSITIVE_WORDS
 
 HARMLESS_NAMES = frozenset({
     "cookiePartitionKey", "hasCookies", "associatedCookies", "blockedCookies", "exemptedCookies", "cookies",
@@ -65,8 +44,6 @@ SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
 """Of these methods (of their replies too), the fields that are secret wherever they stand in the message."""
 
 COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
-
-NAMED = re.compile("|".join(map(re.escape, SENSITIVE_WORDS)), re.IGNORECASE)
 
 SCHEMES = ("bearer", "basic", "digest", "negotiate")
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
