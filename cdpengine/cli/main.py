@@ -31,6 +31,7 @@ from cdpengine.cli.snapshot import snapshot
 from cdpengine.cli.trace import trace
 from cdpengine.cli.trace_page import trace_page
 from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument
+from cdpengine.errors.foreign import escape_line
 from cdpengine.errors.secrets import hide_secrets
 
 DONE = 0
@@ -85,9 +86,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         return USED_WRONGLY
     except click.ClickException as error:
         # It quotes what was given: file names, and URLs with passwords.
-        message = io.StringIO()
-        error.show(message)
-        say_lines(hide_secrets(message.getvalue().rstrip("\n")), err=True)
+        shown, message = io.StringIO(), error.format_message()
+        error.show(shown)
+        text = shown.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
+        say_lines(text, err=True)
         return error.exit_code
     except Failed as failed:
         return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeout) else FAILED

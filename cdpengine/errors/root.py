@@ -68,7 +68,8 @@ def describe_fields(error: EngineError) -> dict[str, object]:
 
 def _fit_to_show(error: _Error) -> _Error:
     kind = type(error)
-    fit = kind.__new__(kind, *map(_fit, error.args))
+    # The arguments of a class with fields are its fields.
+    fit = kind.__new__(kind, *(() if attrs.has(kind) else map(_fit, error.args)))
     fit.__dict__.update({name: _fit(value) for name, value in error.__dict__.items()})
     return fit
 

@@ -37,11 +37,6 @@ NAMED = re.compile("|".join(map(re.escape, SENSITIVE_WORDS)), re.IGNORECASE)
 MARK = "***"
 """What stands in the place of a secret."""
 
-_MAY_HOLD = re.compile(
-    r"[=@]|%(?:25)*3d|[\"']\s*:|(?:cookie|authorization|key|token|secret|auth)\s?:|data:|script:|eyj|bearer|basic|negotiate",
-    re.IGNORECASE,
-)
-
 # Addresses that hold a whole document or program. Nothing says where they end, so the rest of the text goes too.
 _INLINE = re.compile(
     r"\b(data:(?:[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:;[\w.+\-=%\"']{0,80}){0,8},|javascript:)(?!\.\.\.)\S.*",
@@ -49,7 +44,9 @@ _INLINE = re.compile(
 )
 
 # Up to the last @ of a URL's authority: a password may hold one itself.
-_USER = re.compile(r"(://|%3a%2f%2f)[^/?#\s\"'<>]*@", re.IGNORECASE)
+_USER = re.compile(r"(//|%2f%2f)[^/?#\s\"'<>]*@", re.IGNORECASE)
+# user:password@host:port without a scheme, as proxies are written.
+_PLAIN_USER = re.compile(r"(?<![\w/.\-])[\w.+\-]{1,80}:[^\s@/\"'<>]{1,200}@(?=[\w.\-\[\]]{1,200}:\d)")
 
 # ?name= &name= #name= ;name=, also where that is a part of another URL's value, percent-encoded: then `level`
 # holds how often its percent signs are encoded themselves.
@@ -69,7 +66,7 @@ _ASSIGNED = re.compile(
 # "name": value, as JSON and Python write it, also where that is a text in other JSON.
 _IN_OBJECT = re.compile(
     r"""(\\{0,8}["'])([\w.\-]{1,120})(\\{0,8}["']\s?:\s?)"""
-    r"""("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\\{1,8}"[^"]*"?|[^\s,}"'\\]+)"""
+    r"""("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\\{1,8}"[^"]*"?|[^\s,}\]"'\\]+(?=\s?[,}\]]))"""
 )
 _HEADER = re.compile(
     r"(?<![\w\-])((?:proxy-)?authorization\s?:|(?:set-)?cookie\s?:(?=[^\r\n=]{1,200}=)"
@@ -86,16 +83,23 @@ def hide_secrets(text: str) -> str:
 
     What data: and javascript: URLs hold is cut. Hiding what is hidden changes nothing.
     """
-    if _MAY_HOLD.search(text) is None:
-        return text
-    text = _INLINE.sub(r"\1...", text)
-    text = _USER.sub(rf"\1{MARK}@", text)
-    text = _without_parameters(text)
-    text = _HEADER.sub(rf"\1 {MARK}", text)
-    text = _SCHEME.sub(rf"\1 {MARK}", text)
-    text = _WEB_TOKEN.sub(MARK, text)
-    text = _IN_OBJECT.sub(_without_item, text)
-    return _ASSIGNED.sub(_without_assigned, text)
+    low = text.lower()
+    if "data:" in low or "javascript:" in low:
+        text = _INLINE.sub(r"\1...", text)
+    if "@" in text:
+        text = _PLAIN_USER.sub(f"{MARK}@", _USER.sub(rf"\1{MARK}@", text))
+    assigned = "=" in text or "3d" in low
+    if assigned:
+        text = _without_parameters(text)
+    if "cookie" in low or "authorization" in low or "x-" in low:
+        text = _HEADER.sub(rf"\1 {MARK}", text)
+    if "bearer" in low or "basic" in low or "negotiate" in low:
+        text = _SCHEME.sub(rf"\1 {MARK}", text)
+    if "eyJ" in text:
+        text = _WEB_TOKEN.sub(MARK, text)
+    if ":" in text and ('"' in text or "'" in text):
+        text = _IN_OBJECT.sub(_without_item, text)
+    return _ASSIGNED.sub(_without_assigned, text) if assigned else text
 
 
 def is_secret_parameter(name: str) -> bool:

@@ -17,7 +17,7 @@ _LONGEST_SHOWN = 10_000
 _LONGEST_READ = 2 * _LONGEST_SHOWN
 """Characters of a text that are looked at: the rest is cut before, whatever it is."""
 
-_INLINE_URL = re.compile(r"\s*(data:[^,]{0,80}|javascript:)", re.IGNORECASE)
+_INLINE_URL = re.compile(r"\s*(?:(data:)([\w+.\-]{1,80}/[\w+.\-]{1,80}(?=[,;]))?|javascript:)", re.IGNORECASE)
 
 
 def shown(text: str) -> str:
@@ -37,8 +37,7 @@ def shown_url(url: str) -> str:
     Of data: and javascript: URLs, which hold whole documents and programs, only the kind is left.
     """
     if inline := _INLINE_URL.match(url):
-        comma = "," if inline[1].lower().startswith("data:") else ""
-        return shown(f"{inline[1]}{comma}...")
+        return f"data:{inline[2] or ''},..." if inline[1] else "javascript:..."
     scheme, mark, rest = url[:_LONGEST_READ].partition("://")
     end = min((position for position in map(rest.find, "/?#") if position >= 0), default=len(rest))
     user, at, _host = rest[:end].rpartition("@")
