@@ -61,7 +61,10 @@ async def set_checked(
     if seen.checked is not checked:
         state = "indeterminate" if seen.checked is None else "checked" if seen.checked else "unchecked"
         raise ValueRefused(
-            action=action, target=node.description, reason="it was clicked, and did not change", took=state
+            action=action,
+            target=node.description,
+            reason=f"it was clicked, and did not change: it is {state}",
+            took=state,
         )
     return outcome
 

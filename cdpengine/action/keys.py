@@ -56,7 +56,7 @@ def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
         found = layout.names.get(ALTGRAPH, _NO_ALTGRAPH)
     if found is None:
         raise InvalidArgument(
-            what="key", given=repr(name), expected=_near(name, (*layout.names, CONTROL_OR_META))
+            what="key", given=_shown(name, layout), expected=_near(name, (*layout.names, CONTROL_OR_META))
         )
     return found
 
@@ -73,17 +73,19 @@ def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
         names = [*chord[:-2].split("+"), "+"] if len(chord) > 1 else ["+"]
         if len(chord) > 1 and chord[-2] != "+":
             raise InvalidArgument(
-                what="key", given=repr(chord), expected=f'a key after the "+", such as {chord + "A"!r}'
+                what="key", given=_shown(chord, layout), expected='a key after the "+", such as "Control+A"'
             )
     else:
         names = chord.split("+")
     held = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
     if len({key.key for key in held}) < len(held):
-        raise InvalidArgument(what="key", given=repr(chord), expected="each modifier once")
+        raise InvalidArgument(what="key", given=_shown(chord, layout), expected="each modifier once")
     key = key_named(names[-1], mac=mac, layout=layout)
     mask = sum(other.modifier for other in held)
     if key.is_modifier and any(key.key == other.key for other in held):
-        raise InvalidArgument(what="key", given=repr(chord), expected="a key that is not held already")
+        raise InvalidArgument(
+            what="key", given=_shown(chord, layout), expected="a key that is not held already"
+        )
     altgr = any(other.key == ALTGRAPH for other in held)
     if mask & SHIFT or altgr:
         key = layout.with_held(key, shift=bool(mask & SHIFT), altgr=altgr)
@@ -98,7 +100,7 @@ def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
         names = (names,)
     mask = 0
     for name in names:
-        mask |= _modifier_named(name, repr(name), mac=mac, layout=US).modifier
+        mask |= _modifier_named(name, name, mac=mac, layout=US).modifier
     return mask
 
 
@@ -114,24 +116,36 @@ def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
     except InvalidArgument as unknown:
         names = (*MODIFIERS, CONTROL_OR_META, ALTGRAPH)
         raise InvalidArgument(
-            what="modifier", given=f"{name!r} of {chord}", expected=_near(name, names)
+            what="modifier", given=_shown(chord, layout), expected=_near(name, names)
         ) from unknown
     if not key.is_modifier:
         raise InvalidArgument(
             what="modifier",
-            given=f"{name!r} of {chord}",
+            given=f"{name!r} of {_shown(chord, layout)}",
             expected="Alt, AltGraph, Control, ControlOrMeta, Meta or Shift",
         )
     return key
 
 
 def _near(name: str, names: Iterable[str]) -> str:
-    known = {other.lower(): other for other in names if len(other) > 1}
-    lowered = name.lower()
-    near = [named_keys.ALSO_CALLED[lowered]] if lowered in named_keys.ALSO_CALLED else []
-    import difflib
-
-    near += [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
+    near = _nearest(name, names)
     if not near:
         return "a key's name as in UI Events, such as Enter, ArrowLeft, F5, a, ?; text goes through type()"
     return " or ".join(repr(match) for match in dict.fromkeys(near))
+
+
+def _nearest(name: str, names: Iterable[str]) -> list[str]:
+    import difflib
+
+    known = {other.lower(): other for other in names if len(other) > 1}
+    lowered = name.lower()
+    near = [named_keys.ALSO_CALLED[lowered]] if lowered in named_keys.ALSO_CALLED else []
+    return near + [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
+
+
+def _shown(chord: str, layout: Layout) -> str:
+    """Return keys as an error names them; what is not even like a key is text, and may be a password."""
+    names = (*layout.names, CONTROL_OR_META, ALTGRAPH)
+    if all(len(name) <= 1 or name in layout.names or _nearest(name, names) for name in chord.split("+")):
+        return repr(chord)
+    return f"a text of {len(chord)} characters"

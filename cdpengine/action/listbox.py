@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from cdpengine.action.context import ActionContext
-from cdpengine.action.option import Option, named, request_for
+from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
 from cdpengine.browser.node import Node
@@ -150,8 +150,9 @@ def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteracta
         return OptionNotFound(
             action="select from",
             target=node.description,
-            reason=f"{named(value)} is not there",
+            reason=f"{kind_of(value)} is not there",
             options=seen.labels,
+            wanted=(value if isinstance(value, str) else str(value),),
         )
     if seen.disabled:
         return Disabled(

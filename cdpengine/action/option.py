@@ -22,17 +22,25 @@ class Option:
             isinstance(self.index, bool) or not isinstance(self.index, int) or self.index < 0
         )
         if wrong_text or wrong_index or (self.index is None and texts == (None, None)):
+            given = [
+                f"index {part!r}"
+                if name == "index" and isinstance(part, int)
+                else f"a {name} of type {type(part).__name__}"
+                for name, part in self.parts()
+            ]
             raise InvalidArgument(
-                what="Option", given=repr(self), expected="a label, a value or an index (0 or more)"
+                what="Option",
+                given=" and ".join(given) or "nothing",
+                expected="a label, a value or an index (0 or more)",
             )
 
+    def parts(self) -> list[tuple[str, str | int]]:
+        """Return what is given, by name."""
+        parts = (("label", self.label), ("value", self.value), ("index", self.index))
+        return [(name, part) for name, part in parts if part is not None]
+
     def __str__(self) -> str:
-        parts = [
-            f"{name} {part!r}"
-            for name, part in (("label", self.label), ("value", self.value), ("index", self.index))
-            if part is not None
-        ]
-        return "the option with " + " and ".join(parts)
+        return "the option with " + " and ".join(f"{name} {part!r}" for name, part in self.parts())
 
 
 def request_for(wanted: str | Option) -> dict[str, object]:
@@ -52,6 +60,12 @@ def request_for(wanted: str | Option) -> dict[str, object]:
     return {name: part for name, part in named if part is not None}
 
 
-def named(wanted: str | Option) -> str:
-    """Return what is wanted in words."""
-    return f"the option {wanted[:60]!r}" if isinstance(wanted, str) else str(wanted)
+def kind_of(wanted: str | Option) -> str:
+    """Return in words how an option was asked for, without the text that it was asked for by."""
+    if isinstance(wanted, str):
+        return f"an option with this value or label ({len(wanted)} characters)"
+    words = [
+        f"this {name} ({len(part)} characters)" if isinstance(part, str) else f"{name} {part}"
+        for name, part in wanted.parts()
+    ]
+    return f"an option with {' and '.join(words)}"

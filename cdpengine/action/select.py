@@ -20,7 +20,7 @@ import trio
 from cdpengine.action.actionability import Inspection
 from cdpengine.action.context import ActionContext
 from cdpengine.action.listbox import choose_custom_option, choose_from_listbox
-from cdpengine.action.option import Option, named, request_for
+from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
 from cdpengine.browser.node import Node
@@ -162,8 +162,9 @@ async def _wait_for_options(
         raise OptionNotFound(
             action="select from",
             target=node.description,
-            reason=f"{named(missing)} is not there",
+            reason=f"{kind_of(missing)} is not there",
             options=seen.labels,
+            wanted=(missing if isinstance(missing, str) else str(missing),),
         )
     raise Disabled(
         action="select from", target=node.description, reason=f"the option {seen.disabled!r} is disabled"

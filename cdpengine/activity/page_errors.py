@@ -13,6 +13,7 @@ import msgspec
 from cdpengine.activity.arguments import RemoteArgument, ValueReader, at_hand, shown
 from cdpengine.activity.reading import read_values
 from cdpengine.activity.stack import StackFrame, StackTrace, frames_of
+from cdpengine.errors.words import shown as fit_to_show
 from cdpengine.session.session import Session
 
 
@@ -102,7 +103,7 @@ class PageError:
             self.message = shown(thrown)
 
     def __repr__(self) -> str:
-        return f"<PageError {self.kind} {self}>"
+        return f"<PageError {self.kind} {fit_to_show(str(self))}>"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.name and self.message else self.name or self.message

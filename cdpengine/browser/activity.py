@@ -6,7 +6,6 @@ not what became of it.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,10 +15,11 @@ import msgspec
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import UndecodableReply
+from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 
 class _Navigating(msgspec.Struct, rename="camel"):

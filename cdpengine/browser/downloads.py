@@ -8,7 +8,6 @@ nowhere else. What is given up on leaves no partial file.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
@@ -24,10 +23,11 @@ from cdpengine.browser.download import Download, DownloadProgress, DownloadProgr
 from cdpengine.browser.file_names import place_file, safe_file_name
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 KEPT = 100
 """Downloads whose record is kept."""

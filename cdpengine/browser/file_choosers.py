@@ -7,7 +7,6 @@ expected, Chrome leaves it to us.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
@@ -19,11 +18,12 @@ import trio
 
 from cdpengine.browser.changes import Changes
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
+from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 INTERCEPT = "Page.setInterceptFileChooserDialog"
 

@@ -88,7 +88,7 @@ def check_arguments(arguments: Sequence[str]) -> None:
         raise InvalidArgument(what="args", given="one string", expected='a sequence such as ["--lang=de"]')
     for argument in arguments:
         if not isinstance(argument, str) or "\0" in argument:
-            raise InvalidArgument(what="args", given=repr(argument), expected="strings without NUL")
+            raise InvalidArgument(what="args", given=_kind(argument), expected="strings without NUL")
         switch = argument.partition("=")[0]
         if switch in _OPTION_OF:
             raise InvalidArgument(
@@ -145,3 +145,10 @@ def _features(arguments: Sequence[str], switch: str) -> Iterator[str]:
         name, _, value = argument.partition("=")
         if name == switch:
             yield from (feature for feature in value.split(",") if feature)
+
+
+def _kind(argument: object) -> str:
+    """Return what an argument is, without its value, which may hold a user and a password."""
+    if not isinstance(argument, str):
+        return f"a {type(argument).__name__}"
+    return f"{argument.partition('=')[0]!r} with a NUL in it"

@@ -30,12 +30,13 @@ from cdpengine.errors import (
     SessionGone,
     TargetCrashed,
 )
+from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Targets
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 ConnectionOpener = Callable[[], AbstractAsyncContextManager[Connection]]
 """Opens one more connection to the same browser; leaving it closes that connection."""

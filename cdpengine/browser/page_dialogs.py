@@ -9,7 +9,6 @@ frames too, those of other processes included.
 from __future__ import annotations
 
 import inspect
-import logging
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -38,10 +37,11 @@ from cdpengine.errors import (
     SessionGone,
     UndecodableReply,
 )
+from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 KEPT = 100
 """Dialogs a page whose record is kept."""

@@ -7,7 +7,6 @@ state and waits for state; what is done to a page stands on it, in modules of it
 from __future__ import annotations
 
 import copy
-import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -20,14 +19,15 @@ from cdpengine.browser.file_choosers import FileChoosers
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
 from cdpengine.browser.liveness import PendingNavigation, Pulse
 from cdpengine.browser.page_dialogs import PageDialogs
-from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply
+from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply, shown_url
+from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
 from cdpengine.session.targets import TargetInfo
 
 T = TypeVar("T")
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 REVIVED = "Inspector.targetReloadedAfterCrash"
 """The event after which a crashed session can be used again."""
@@ -77,7 +77,7 @@ class PageTarget:
         session.on_end(self.changes.notify)
 
     def __repr__(self) -> str:
-        return f"<PageTarget {self.target_id[:8]} {self.frames.main.url[:60]!r}>"
+        return f"<PageTarget {self.target_id[:8]} {shown_url(self.frames.main.url)[:60]!r}>"
 
     # --- the model -----------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ of another browser which has the profile open.
 from __future__ import annotations
 
 import contextlib
-import logging
 import shutil
 import stat
 import tempfile
@@ -17,7 +16,9 @@ from pathlib import Path
 import attrs
 import trio
 
-_log = logging.getLogger("cdpengine.browser")
+from cdpengine.logs import get_logger
+
+_log = get_logger("cdpengine.browser")
 
 PORT_FILE = "DevToolsActivePort"
 _SINGLETON_SOCKET = "SingletonSocket"

@@ -7,7 +7,6 @@ keeps no other one waiting; the end is bounded, whoever ends it.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -18,10 +17,11 @@ import trio
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.browser.tabs import Posted, Tabs
 from cdpengine.errors import ConnectionLost, EngineError, RemoteError, SessionGone, TargetCrashed
+from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 Tell = Callable[[Session], Sequence[Posted]]
 """Posts commands to one session, and returns them without waiting."""

@@ -7,7 +7,6 @@ before. The set-up goes out in one go; a target that does not answer holds up no
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
@@ -22,12 +21,13 @@ from cdpengine.browser.frames import FrameTreeReply
 from cdpengine.browser.lanes import ConnectionOpener, Lanes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone, TargetCrashed
+from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Attachment, Targets
 
-logger = logging.getLogger("cdpengine.browser")
+logger = get_logger("cdpengine.browser")
 
 LANE_GRACE = 2.0
 """Seconds a new page is held back for its lane; after that it runs, and evaluating in it waits for the lane."""

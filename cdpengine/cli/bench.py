@@ -14,6 +14,8 @@ import trio
 
 from cdpengine.cli.options import Failed, Source, absolute_url, json_option, record_options
 from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.terminal import safe_console
+from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,25 +107,23 @@ def _progress() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield lambda _done, _all, _next: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     columns = (BarColumn(), TextColumn("{task.completed:.0f} of {task.total:.0f}  {task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=safe_console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1)
         yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)
 
 
 def _print(report: BenchReport, advice: list[str]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
 
     from cdpengine.bench.figures import shown
 
-    console = Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
+    console = safe_console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
     load = "" if report.load is None else f", a load of {report.load:.1f} for each core here"
-    console.print(f"{report.product} at {report.endpoint}{load}")
+    console.print(escape_line(f"{report.product} at {report.endpoint}{load}"))
     table = Table(box=box.SIMPLE_HEAD if console.is_terminal else box.ASCII2, pad_edge=False)
     table.add_column("case")
     for name in ("median", "p95"):
@@ -132,9 +132,11 @@ def _print(report: BenchReport, advice: list[str]) -> None:
     table.add_column("what", overflow="fold")
     for each in report.figures:
         if each.cannot:
-            table.add_row(each.name, "cannot", "", each.unit, each.cannot.partition("\n")[0], style="red")
+            table.add_row(
+                each.name, "cannot", "", each.unit, escape_line(each.cannot.partition("\n")[0]), style="red"
+            )
         else:
-            table.add_row(each.name, shown(each.median), shown(each.p95), each.unit, each.detail)
+            table.add_row(each.name, shown(each.median), shown(each.p95), each.unit, escape_line(each.detail))
     console.print(table)
     for words in advice or ["Nothing here is slow for a reason that these figures show."]:
-        console.print(f"- {words}", style="yellow" if advice else "green")
+        console.print(f"- {escape_line(words)}", style="yellow" if advice else "green")

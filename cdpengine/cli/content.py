@@ -6,7 +6,7 @@ import click
 import trio
 
 from cdpengine.cli.options import F, Source, browser_options, json_option, timeout_option, url_argument
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say_lines
 
 
 def _options(command: F) -> F:
@@ -42,7 +42,7 @@ def _print(
             if as_json:
                 print_json({"url": page.url, "title": await page.title(), kind: said})
             else:
-                click.echo(said)
+                say_lines(said)
 
     with errors_as_json(wanted=as_json):
         trio.run(read)

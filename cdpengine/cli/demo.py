@@ -14,7 +14,10 @@ import click
 import trio
 
 from cdpengine.cli.options import Failed, record_options
+from cdpengine.cli.output import say
+from cdpengine.cli.terminal import safe_console
 from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.errors.foreign import escape_line, escape_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,13 +55,13 @@ def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
     Example:
       cdpengine demo --headful --keep-open
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from rich.console import Console
-
     import cdpengine
     from cdpengine.cli.shop import serve_shop
     from cdpengine.cli.tour import StepFailed, Tour
 
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+    console = safe_console(
+        highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PLAIN_WIDTH
+    )
     tour = Tour(
         on_step=lambda step: _print_step(console, step),
         on_snapshot=lambda text: _print_snapshot(console, text),
@@ -104,7 +107,9 @@ def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
     table.add_column("")
     for step in steps:
         mark = Text("ok", "green") if step.held else Text("FAILED", "red")
-        table.add_row(Text(step.title), Text(step.seen), f"{step.seconds * 1000:.1f}", mark)
+        table.add_row(
+            Text(escape_line(step.title)), Text(escape_lines(step.seen)), f"{step.seconds * 1000:.1f}", mark
+        )
     console.print()
     console.print(table, soft_wrap=False)
     done = sum(step.held for step in steps)
@@ -126,7 +131,7 @@ async def _keep_open(page: Page) -> None:
         nursery.cancel_scope.cancel()
 
     with trio.open_signal_receiver(signal.SIGINT) as interrupts:
-        click.echo(f"Kept open at {page.url}. Ctrl-C ends it.")
+        say(f"Kept open at {page.url}. Ctrl-C ends it.")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(until_closed)
             async for _ in interrupts:

@@ -9,6 +9,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Failed, Source, browser_options
+from cdpengine.cli.output import print_json, say
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -27,7 +28,6 @@ def doctor(as_json: bool, executable: str | None, endpoint: str | None) -> None:
       cdpengine doctor --browser /opt/chrome/chrome --json
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine.cli.checkup import Finding, check_all
-    from cdpengine.cli.output import print_json
 
     source = Source(executable, endpoint)
     findings: list[Finding] = []
@@ -42,12 +42,17 @@ def doctor(as_json: bool, executable: str | None, endpoint: str | None) -> None:
     if as_json:
         print_json({"ok": not failed, "findings": findings})
     elif failed:
-        click.echo(f"{failed} of {len(findings)} checks failed.", err=True)
+        say(f"{failed} of {len(findings)} checks failed.", err=True)
     if failed:
         raise Failed
 
 
 def _print(status: str, subject: str, detail: str, advice: str) -> None:
-    click.echo(f"{click.style(f'{status:<5}', COLOURS[status])} {subject:<20} {detail}")
+    mark = f"{status:<5}"
+    colour = COLOURS[status]
+    say(
+        f"{mark} {subject:<20} {detail}",
+        paint=lambda line: click.style(line[: len(mark)], colour) + line[len(mark) :],
+    )
     if advice:
-        click.echo(f"{'':<26} -> {advice}")
+        say(f"{'':<26} -> {advice}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import sys
 
 import click
 import trio
 
 from cdpengine.cli.options import Source, absolute_url, browser_options, json_option, timeout_option
-from cdpengine.cli.output import errors_as_json, print_json, to_plain
+from cdpengine.cli.output import errors_as_json, print_json, say_lines
 
 RESCUES = ("terminate", "reload", "close")
 
@@ -26,6 +26,9 @@ RESCUES = ("terminate", "reload", "close")
     show_default=True,
     help="How far to go with a page that does not answer any more.",
 )
+@click.option(
+    "--raw", is_flag=True, help="Write a value that is text as it is, without a line end. Not to a terminal."
+)
 @json_option
 @browser_options
 @click.pass_context
@@ -35,11 +38,16 @@ def evaluate(
     timeout_ms: int,
     ref: str | None,
     rescue: str,
+    raw: bool,
     as_json: bool,
     executable: str | None,
     endpoint: str | None,
 ) -> None:
-    """Load URL, evaluate EXPRESSION in it and print the value: text as it is, anything else as JSON.
+    """Load URL, evaluate EXPRESSION in it and print the value: text as text, anything else as JSON.
+
+    Text comes from a page, and could command a terminal: control characters, and those that hide or turn text
+    around, are printed as escapes such as \\x1b, wherever the output goes; line ends and tabs stay. --raw writes
+    the text as it is, into a pipe or a file.
 
     With --endpoint and no URL, it is evaluated in the running browser's first page. A promise is awaited. A script
     that is not done in time is stopped, and the exit status is 3; one that threw gives 1. An EXPRESSION that
@@ -58,6 +66,12 @@ def evaluate(
         )
     if len(words) == 1 and endpoint is None:
         raise click.UsageError("without a URL, --endpoint says in which browser's page to evaluate")
+    if raw and as_json:
+        raise click.UsageError("--raw writes text as it is, --json as JSON; give only one")
+    if raw and sys.stdout.isatty():
+        raise click.UsageError(
+            "--raw writes what a page wrote, which a terminal would obey; send it to a pipe or a file"
+        )
     url = absolute_url(ctx, ctx.command.params[0], words[0]) if len(words) == 2 else None
 
     async def run() -> None:
@@ -72,10 +86,13 @@ def evaluate(
             )
             if as_json:
                 print_json({"value": value})
+            elif raw and isinstance(value, str):
+                sys.stdout.buffer.write(value.encode("utf-8", "replace"))
+                sys.stdout.buffer.flush()
             elif isinstance(value, str):
-                click.echo(value)
+                say_lines(value)
             else:
-                click.echo(json.dumps(to_plain(value), ensure_ascii=False, indent=2))
+                print_json(value)
 
     with errors_as_json(wanted=as_json):
         trio.run(run)

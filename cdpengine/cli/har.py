@@ -10,8 +10,9 @@ import click
 import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say
 from cdpengine.errors import DeadlineExceeded
+from cdpengine.errors.foreign import escape_json
 
 MOST_REQUESTS = 10_000
 """Requests that are kept, if nobody says otherwise."""
@@ -96,7 +97,7 @@ def har(
             dropped = page.activity.requests.dropped
         content = encode(archive)
         if to_standard_output:
-            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.write(escape_json(content.decode()).encode())
             sys.stdout.buffer.flush()
             return
         try:
@@ -118,7 +119,7 @@ def har(
                 }
             )
         else:
-            click.echo(f"{output}: {len(entries)} requests, {len(content)} bytes", err=True)
+            say(f"{output}: {len(entries)} requests, {len(content)} bytes", err=True)
 
     with errors_as_json(wanted=as_json):
         trio.run(take)

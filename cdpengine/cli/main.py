@@ -5,6 +5,7 @@ Rule: only here are errors turned into messages and exit statuses; the commands 
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from cdpengine.cli.doctor import doctor
 from cdpengine.cli.evaluate import evaluate
 from cdpengine.cli.har import har
 from cdpengine.cli.options import Failed
+from cdpengine.cli.output import say_lines
 from cdpengine.cli.pdf import pdf
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
@@ -29,6 +31,8 @@ from cdpengine.cli.snapshot import snapshot
 from cdpengine.cli.trace import trace
 from cdpengine.cli.trace_page import trace_page
 from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument
+from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.secrets import hide_secrets
 
 DONE = 0
 FAILED = 1
@@ -78,18 +82,22 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         status = commands.main(arguments, prog_name="cdpengine", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
+        say_lines(error.format_message())
         return USED_WRONGLY
     except click.ClickException as error:
-        error.show()
+        # It quotes what was given: file names, and URLs with passwords.
+        shown, message = io.StringIO(), error.format_message()
+        error.show(shown)
+        text = shown.getvalue().rstrip("\n").replace(message, escape_line(hide_secrets(message)))
+        say_lines(text, err=True)
         return error.exit_code
     except Failed as failed:
         return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeout) else FAILED
     except InvalidArgument as error:
-        click.echo(f"Error: {error}", err=True)
+        say_lines(f"Error: {error}", err=True)
         return USED_WRONGLY
     except EngineError as error:
-        click.echo(f"Error: {error}", err=True)
+        say_lines(f"Error: {error}", err=True)
         return TIMED_OUT if isinstance(error, EvaluationTimeout) else FAILED
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED

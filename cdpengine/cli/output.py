@@ -1,21 +1,49 @@
-"""Printing JSON: results and errors, in one shape for all commands.
+"""Printing: text, and JSON in one shape for all commands.
 
-Rule: with --json, standard output is one JSON document whatever happens; an error is {"error": {"type", "message",
-...}} with the error's own fields beside them, and the exit status is the same as without --json.
+Rule: only here is anything printed, so that no command can forget that a page's text may be meant for the
+terminal. Text goes through `say` or `say_lines`, tables through `terminal.safe_console`; both escape it. With
+--json, standard output is one JSON document whatever happens; an error is {"error": {"type", "message", ...}} with
+the error's own fields beside them, without secrets, and the exit status is the same as without --json.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import attrs
 import click
 
 from cdpengine.cli.options import Failed
+from cdpengine.cli.terminal import fit, printable
 from cdpengine.errors import EngineError, InvalidArgument
+from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
+from cdpengine.errors.root import describe_fields
+
+
+def say(
+    text: str, *, err: bool = False, paint: Callable[[str], str] | None = None, columns: int | None = None
+) -> None:
+    """Print one line, whatever is in it, to standard output or (`err`) standard error.
+
+    `columns` cuts it; `paint` colours it, where there are colours.
+    """
+    _print(escape_line(text), err=err, paint=paint, columns=columns)
+
+
+def say_lines(text: str, *, err: bool = False, paint: Callable[[str], str] | None = None) -> None:
+    """Print a text that may have several lines; what is foreign in it cannot command a terminal."""
+    _print(escape_lines(text), err=err, paint=paint, columns=None)
+
+
+def _print(safe: str, *, err: bool, paint: Callable[[str], str] | None, columns: int | None) -> None:
+    text = printable(safe, sys.stderr if err else sys.stdout)
+    if columns is not None:
+        text, _ = fit(text, columns)
+    click.echo(text if paint is None else paint(text), err=err)
 
 
 def to_plain(value: object) -> object:
@@ -36,9 +64,17 @@ def to_plain(value: object) -> object:
     return str(value)
 
 
-def print_json(document: Mapping[str, object]) -> None:
-    """Print one JSON document."""
-    click.echo(json.dumps(to_plain(document), ensure_ascii=False, indent=2))
+def show_progress(text: str) -> None:
+    """Put a text in the place of the present line of the terminal that is standard error; "" clears it."""
+    click.echo(f"\r\x1b[K{printable(escape_line(text), sys.stderr)}", nl=False, err=True)
+
+
+def print_json(document: object) -> None:
+    """Print what `to_plain` makes of it as one JSON document, with escapes for what a terminal could obey."""
+    plain = to_plain(document)
+    text = escape_json(json.dumps(plain, ensure_ascii=False, indent=2))
+    # Python's escapes, for what the output's encoding lacks, would be no JSON.
+    click.echo(text if printable(text) == text else json.dumps(plain, indent=2))
 
 
 @contextmanager
@@ -52,18 +88,16 @@ def errors_as_json(*, wanted: bool) -> Iterator[None]:
         print_json({"error": describe_error(error)})
         if isinstance(error, InvalidArgument):
             raise
-        click.echo(f"Error: {error}", err=True)
+        say_lines(f"Error: {error}", err=True)
         raise Failed from error
 
 
 def describe_error(error: EngineError) -> dict[str, object]:
-    """Return the error's type, its message and its own fields."""
+    """Return the error's type, its message and its own fields, without secrets."""
+    # RemoteError has a `message` of its own: Chrome's words, which are part of ours.
     description: dict[str, object] = {"type": type(error).__name__, "message": str(error)}
-    kind: type[object] = type(error)
-    if attrs.has(kind):
-        for field in attrs.fields(kind):
-            # RemoteError has a `message` of its own: Chrome's words, which are part of ours.
-            description.setdefault(field.name, to_plain(getattr(error, field.name)))
+    for name, value in describe_fields(error).items():
+        description.setdefault(name, value)
     return description
 
 

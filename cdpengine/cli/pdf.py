@@ -9,7 +9,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say
 
 if TYPE_CHECKING:
     from cdpengine.picture.paper import PdfOptions
@@ -96,6 +96,6 @@ def pdf(
                 if as_json:
                     print_json({"url": page.url, "path": output, "bytes": size})
                 else:
-                    click.echo(f"{output}: {size:,} bytes")
+                    say(f"{output}: {size:,} bytes")
 
         trio.run(save)

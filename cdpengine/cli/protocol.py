@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 import trio
 
 from cdpengine.cli.options import F, Failed, Source, json_option
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 
 if TYPE_CHECKING:
     from cdpengine.debug.drift import Drift
@@ -120,7 +121,7 @@ def list_(
         if as_json:
             print_json({"version": loaded.version, "entries": [row_json(entry) for entry in entries]})
         else:
-            click.echo(domains_text(loaded) if domain is None else list_text(entries))
+            say_lines(domains_text(loaded) if domain is None else list_text(entries))
 
 
 @protocol.command(short_help="Show a command, an event, a type or a domain.")
@@ -151,7 +152,7 @@ def show(
         if as_json:
             print_json({"entries": [entry_json(loaded, entry) for entry in entries]})
         else:
-            click.echo("\n\n".join(entry_text(loaded, entry, depth=depth) for entry in entries))
+            say_lines("\n\n".join(entry_text(loaded, entry, depth=depth) for entry in entries))
 
 
 @protocol.command(short_help="Find a word in names, fields and descriptions.")
@@ -170,9 +171,9 @@ def search(
         if as_json:
             print_json({"entries": [row_json(entry) for entry in found]})
         elif found:
-            click.echo(list_text(found))
+            say_lines(list_text(found))
         else:
-            click.echo(f"nothing has {word!r} in its name or its description", err=True)
+            say(f"nothing has {word!r} in its name or its description", err=True)
         if not found:
             raise Failed
 
@@ -189,7 +190,7 @@ def save(file: Path, executable: str | None, endpoint: str | None) -> None:
     except OSError as error:
         raise click.FileError(str(file), error.strerror) from None
     counts = f"{len(loaded.commands)} commands, {len(loaded.events)} events, {len(loaded.types)} types"
-    click.echo(f"{file}: protocol {loaded.version}, {counts}")
+    say(f"{file}: protocol {loaded.version}, {counts}")
 
 
 @protocol.command(short_help="What changed from one protocol to another.")
@@ -210,8 +211,8 @@ def diff(before: str, after: str, as_json: bool) -> None:
             print_json({"changes": changes})
             return
         for change in changes:
-            click.secho(str(change), fg=_COLOURS[str(change)[0]])
-        click.echo(_counted([change.kind for change in changes]))
+            say(str(change), paint=partial(click.style, fg=_COLOURS[str(change)[0]]))
+        say(_counted([change.kind for change in changes]))
 
 
 def _counted(kinds: Sequence[str]) -> str:
@@ -245,16 +246,14 @@ def check(
             print_json({"affected": affected, "engine": engine, "pycdp": pycdp})
         else:
             methods = len({use.method for use in uses})
-            click.echo(f"engine: {methods} methods used, {len(DECODED)} replies and events decoded")
+            say(f"engine: {methods} methods used, {len(DECODED)} replies and events decoded")
             _print_drift(engine, lambda _drift: True)
-            click.echo(f"  {'affected' if affected else 'the browser has all of it'}")
-            click.echo("PyCDP:")
+            say(f"  {'affected' if affected else 'the browser has all of it'}")
+            say("PyCDP:")
             _print_drift(pycdp, lambda drift: drift.breaks or everything)
             broken = sum(drift.breaks for drift in pycdp)
             hidden = "" if everything else " (--all lists it)"
-            click.echo(
-                f"  {broken} that PyCDP gets wrong, {len(pycdp) - broken} that it does not know{hidden}"
-            )
+            say(f"  {broken} that PyCDP gets wrong, {len(pycdp) - broken} that it does not know{hidden}")
         if affected:
             raise Failed
 
@@ -262,4 +261,7 @@ def check(
 def _print_drift(found: Sequence[Drift], wanted: Callable[[Drift], bool]) -> None:
     for drift in found:
         if wanted(drift):
-            click.secho(f"  {drift}", fg="red" if drift.breaks and drift.side == "engine" else None)
+            say(
+                f"  {drift}",
+                paint=partial(click.style, fg="red" if drift.breaks and drift.side == "engine" else None),
+            )

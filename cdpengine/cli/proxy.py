@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import trio
+
+from cdpengine.cli.output import say
 
 if TYPE_CHECKING:
     from cdpengine.debug.proxy_server import Proxy
@@ -88,17 +91,16 @@ def proxy(
             port=port,
         ) as running:
             if not is_loopback(running.listens_on[0]):
-                click.secho(
+                say(
                     f"WARNING: listening on {running.listens_on[0]}: whoever can reach this port can do "
                     "all that the browser's user can",
-                    fg="red",
-                    bold=True,
                     err=True,
+                    paint=partial(click.style, fg="red", bold=True),
                 )
-            click.echo(f"{running.endpoint} -> {upstream} ({running.ws_endpoint})")
+            say(f"{running.endpoint} -> {upstream} ({running.ws_endpoint})")
             for fault in planned:
-                click.echo(f"fault {fault}")
-            running.notes.append(click.echo)
+                say(f"fault {fault}")
+            running.notes.append(say)
             if quiet:
                 await trio.sleep_forever()
             await _print_messages(running, filters, keep_arguments=keep_arguments)
@@ -125,7 +127,7 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_argu
             if not line.d or (filters and not any(fnmatchcase(line.m, pattern) for pattern in filters)):
                 continue
             client = " ".join(line.c.split(" ")[:2])
-            click.echo(f"{client:<9} {plain(show_line(line, payload_limit=_SHOWN))}")
+            say(f"{client:<9} {plain(show_line(line, payload_limit=_SHOWN))}")
 
     with running.tap.watch(watch):
         await trio.sleep_forever()

@@ -12,13 +12,16 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 import trio
 
 from cdpengine.cli.options import Source, record_options
+from cdpengine.cli.output import say, say_lines
 from cdpengine.errors import EngineError, InvalidArgument
+from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from cdpengine import Browser
@@ -62,7 +65,7 @@ async def _run(source: Source, headed: bool) -> None:
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
     async with _opened(source, headed) as browser, open_body_nursery() as nursery:
         protocol = await _protocol(source, browser)
-        console = Interpreter(browser, protocol, nursery, click.echo)
+        console = Interpreter(browser, protocol, nursery, say_lines)
         try:
             await (_converse(console) if interactive else _read_script(console))
         finally:
@@ -88,7 +91,7 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
     try:
         return await fetch_protocol(source.endpoint or browser.connections[0].name, timeout=10)
     except EngineError as error:
-        click.echo(f"no completion and no help: {error}", err=True)
+        say_lines(f"no completion and no help: {error}", err=True)
         return None
 
 
@@ -103,11 +106,11 @@ async def _read_script(console: Interpreter) -> None:
         number += 1
         try:
             if output := await console.run(line):
-                click.echo(output.text)
+                say_lines(output.text)
         except Quit:
             return
         except EngineError:
-            click.echo(f"line {number} of the script failed", err=True)
+            say(f"line {number} of the script failed", err=True)
             raise
 
 
@@ -135,12 +138,12 @@ async def _converse(console: Interpreter) -> None:
     # editor that goes on, and two of them would share the terminal.
     with patch_stdout(raw=True), trio.open_signal_receiver(signal.SIGINT) as signals:
         interrupts = _Interrupts(lambda: prompt.editing)
-        click.echo(f"{browser.version.product} at {browser.connections[0].name}; ? is help, Ctrl-D leaves")
+        say(f"{browser.version.product} at {browser.connections[0].name}; ? is help, Ctrl-D leaves")
         async with open_body_nursery() as nursery:
             nursery.start_soon(interrupts.take, signals)
             while True:
                 try:
-                    line = await prompt.ask(f"{console.place}> ")
+                    line = await prompt.ask(escape_line(f"{console.place}> "))
                 except KeyboardInterrupt:
                     continue  # at the prompt Ctrl-C is a key, and clears the line
                 except (EOFError, Stopped):
@@ -186,27 +189,28 @@ async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) ->
             _complain(f"{type(error).__name__}: {error}")
         else:
             if output is not None:
-                click.echo(_coloured(output))
+                _show(output)
     if running.cancelled_caught:
         _complain("stopped")
 
 
 def _complain(text: str) -> None:
-    from cdpengine.debug.interpreter import safe_lines
-
-    click.echo(click.style(safe_lines(text), fg="red") if _colours() else safe_lines(text))
+    say_lines(text, paint=partial(click.style, fg="red") if _colours() else None)
 
 
 def _colours() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _coloured(output: Output) -> str:
-    if output.kind != "json" or not _colours() or len(output.text) > _COLOURED_AT_MOST:
-        return output.text
+def _show(output: Output) -> None:
+    coloured = output.kind == "json" and _colours() and len(output.text) <= _COLOURED_AT_MOST
+    say_lines(output.text, paint=_coloured if coloured else None)
+
+
+def _coloured(text: str) -> str:
     from pygments.formatters.terminal import TerminalFormatter
     from pygments.lexers.data import JsonLexer
 
     coloured = io.StringIO()
-    TerminalFormatter().format(JsonLexer().get_tokens(output.text), coloured)
+    TerminalFormatter().format(JsonLexer().get_tokens(text), coloured)
     return coloured.getvalue().rstrip("\n")

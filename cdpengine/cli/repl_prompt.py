@@ -18,8 +18,10 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
 
+from cdpengine.cli.output import say
 from cdpengine.debug.completion import Candidate
 from cdpengine.debug.console import safe_line
+from cdpengine.errors.foreign import escape_line
 
 LINES_KEPT = 2000
 
@@ -53,7 +55,7 @@ class SafeHistory(History):
                 self._path.chmod(0o600)
                 file.write(line + "\n")
         except OSError as error:
-            sys.stderr.write(f"the history could not be written: {error.strerror}\n")
+            say(f"the history could not be written: {error.strerror}", err=True)
 
 
 def history_path() -> Path:
@@ -71,7 +73,12 @@ class _Completer(Completer):
 
     def get_completions(self, document: Document, _event: CompleteEvent) -> Iterator[Completion]:
         for candidate in self._complete(document.text_before_cursor):
-            yield Completion(candidate.text, -candidate.replaces, display_meta=candidate.note)
+            yield Completion(
+                candidate.text,
+                -candidate.replaces,
+                display=escape_line(candidate.text),
+                display_meta=escape_line(candidate.note),
+            )
 
 
 class Prompt:

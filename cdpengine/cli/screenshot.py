@@ -9,7 +9,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say
 
 if TYPE_CHECKING:
     from cdpengine.picture.options import ImageFormat
@@ -117,6 +117,6 @@ def screenshot(
                 if as_json:
                     print_json({"url": page.url, "path": output, "bytes": len(data)})
                 else:
-                    click.echo(f"{output}: {len(data):,} bytes")
+                    say(f"{output}: {len(data):,} bytes")
 
         trio.run(take)

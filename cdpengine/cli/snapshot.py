@@ -8,7 +8,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say_lines
 
 if TYPE_CHECKING:
     from cdpengine.snapshot.node import Source as PageSource
@@ -100,7 +100,7 @@ def snapshot(
                     }
                 )
             else:
-                click.echo(taken.text)
+                say_lines(taken.text)
 
     with errors_as_json(wanted=as_json):
         trio.run(take)

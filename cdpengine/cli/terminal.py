@@ -9,6 +9,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any
+
+from cdpengine.errors.foreign import escape_lines
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 PLAIN_WIDTH = 160
 """Columns where the output is no terminal, and COLUMNS says nothing."""
@@ -24,9 +31,9 @@ def has_colours() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def printable(text: str) -> str:
-    """Return the text with what the output's encoding lacks written as escapes."""
-    encoding = sys.stdout.encoding or "utf-8"
+def printable(text: str, stream: IO[str] | None = None) -> str:
+    """Return the text with what the encoding of the stream (standard output) lacks written as escapes."""
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
@@ -39,6 +46,17 @@ def fit(text: str, columns: int) -> tuple[str, int]:
         return text, length
     dots = "..."[: max(0, columns)]
     return set_cell_size(text, max(0, columns - len(dots))) + dots, max(0, columns)
+
+
+def safe_console(**options: Any) -> Console:
+    """Return a console of rich's, with its `options`, that escapes each text that it is given as a `str`."""
+    from rich.console import Console
+
+    class SafeConsole(Console):
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(printable(escape_lines(text), self.file), **how)
+
+    return SafeConsole(**options)
 
 
 def painter(styles: dict[str, str]) -> Callable[[str, str], str]:

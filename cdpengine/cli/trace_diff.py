@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cdpengine.cli.options import Failed, json_option
-from cdpengine.cli.output import errors_as_json, print_json
-from cdpengine.cli.terminal import fit, painter, printable, width
+from cdpengine.cli.output import errors_as_json, print_json, say
+from cdpengine.cli.terminal import painter, width
 from cdpengine.cli.trace_reading import damage_of, lines_of, tell_damage
 
 if TYPE_CHECKING:
@@ -126,14 +126,8 @@ class _Printer:
     """Prints lines: safe for a terminal, cut at its width."""
 
     def __init__(self, *, full: bool) -> None:
-        from cdpengine.debug.shown import safe
-
-        self._safe = safe
         self._columns = None if full else width()
         self._paint = painter(_STYLES)
 
     def line(self, text: str, style: str = "") -> None:
-        text = printable(self._safe(text))
-        if self._columns is not None:
-            text, _ = fit(text, self._columns)
-        click.echo(self._paint(text, style), color=True)
+        say(text, columns=self._columns, paint=lambda line: self._paint(line, style))

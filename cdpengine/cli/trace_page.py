@@ -10,7 +10,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Failed, Source, browser_options, json_option, timeout_option, url_argument
-from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.output import errors_as_json, print_json, say, show_progress
 
 if TYPE_CHECKING:
     from cdpengine.measure.tracing import TraceProgress, TraceReport
@@ -78,15 +78,15 @@ def trace_page(
             report = trio.run(run)
         finally:
             if progress is not None:
-                click.echo("\r\x1b[K", nl=False, err=True)
+                show_progress("")
     if as_json:
         print_json({"url": url, "trace": report})
     else:
         compressed = f" ({report.size / _MB:.1f} MB compressed)" if report.size != report.written else ""
         traced = f"{report.seconds:.1f} s traced, {report.written / _MB:.1f} MB{compressed}"
-        click.echo(f"{output}: {traced}. Open it at https://ui.perfetto.dev")
+        say(f"{output}: {traced}. Open it at https://ui.perfetto.dev")
     if report.data_lost:
-        click.echo("Error: Chrome's buffer was too small: the trace is not whole. Use --buffer-mb", err=True)
+        say("Error: Chrome's buffer was too small: the trace is not whole. Use --buffer-mb", err=True)
         raise Failed
 
 
@@ -95,4 +95,4 @@ def _show(progress: TraceProgress) -> None:
         said = f"tracing: {progress.seconds:.0f} s, buffer {progress.buffer_full:.0%}"
     else:
         said = f"writing: {progress.written / _MB:.1f} MB"
-    click.echo(f"\r\x1b[K{said}", nl=False, err=True)
+    show_progress(said)

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cdpengine.cli.output import say
+from cdpengine.cli.terminal import safe_console
+
 if TYPE_CHECKING:
     from cdpengine.debug.recording import Line, Recording
 
@@ -30,7 +33,6 @@ def lines_of(recording: Recording) -> Iterator[Line]:
     if not sys.stderr.isatty():
         yield from recording
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -39,7 +41,7 @@ def lines_of(recording: Recording) -> Iterator[Line]:
         TextColumn("{task.percentage:3.0f} %"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with Progress(*columns, console=safe_console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=recording.size, lines=0)
         for number, line in enumerate(recording, 1):
             if number % _EACH == 0:
@@ -59,12 +61,10 @@ def damage_of(recording: Recording) -> list[tuple[int, str]]:
 
 def tell_damage(recording: Recording) -> bool:
     """Print what is wrong with a recording that was read to its end; say whether there was anything."""
-    from cdpengine.debug.shown import safe
-
     found = damage_of(recording)
     for line, reason in found[:_TOLD]:
-        click.echo(f"Error: {safe(str(recording.path))}, line {line}: {safe(reason)}", err=True)
+        say(f"Error: {recording.path}, line {line}: {reason}", err=True)
     more = max(recording.damaged_lines, len(found)) - _TOLD
     if more > 0:
-        click.echo(f"Error: ... and {more} more lines that could not be read", err=True)
+        say(f"Error: ... and {more} more lines that could not be read", err=True)
     return bool(found)

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 import trio
 
+from cdpengine.cli.output import say
+
 
 @click.command(short_help="Serve a recording as a browser.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -32,9 +34,9 @@ def replay(file: Path, port: int, patience_ms: int) -> None:
 
     async def run() -> None:
         async with debug.replay(file, port=port, patience=patience_ms / 1000) as running:
-            click.echo(running.endpoint)
+            say(running.endpoint)
             for what in running.passed_over:
-                click.echo(f"not replayed: {what}", err=True)
+                say(f"not replayed: {what}", err=True)
             await running.until_divergence()
 
     trio.run(run)

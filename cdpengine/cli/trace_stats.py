@@ -11,7 +11,9 @@ import click
 
 from cdpengine.cli.options import Failed, json_option
 from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.terminal import safe_console
 from cdpengine.cli.trace_reading import damage_of, file_argument, lines_of, tell_damage
+from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,10 +81,8 @@ def _short(figures: Figures, top: int | None) -> Figures:
 
 
 def _print(figures: Figures, top: int | None) -> None:
-    from rich.console import Console
-
     terminal = sys.stdout.isatty()
-    console = Console(highlight=False, markup=False, width=None if terminal else PLAIN_WIDTH)
+    console = safe_console(highlight=False, markup=False, width=None if terminal else PLAIN_WIDTH)
     counts = figures.counts
     console.print(
         f"{figures.messages:,} messages in {figures.seconds:.3f} s: {counts.calls:,} calls, "
@@ -149,38 +149,34 @@ def _table(console: Console, *first: str, columns: Sequence[str] = _COLUMNS) -> 
 
 
 def _methods(methods: Sequence[MethodFigures], console: Console) -> Table:
-    from cdpengine.debug.shown import safe
-
     table = _table(console, "method")
     for each in methods:
-        table.add_row(safe(each.method), *_cells(each.counts, each.durations))
+        table.add_row(escape_line(each.method), *_cells(each.counts, each.durations))
     return table
 
 
 def _sessions(sessions: Sequence[SessionFigures], console: Console) -> Table:
-    from cdpengine.debug.shown import SHORT_ID, safe
+    from cdpengine.debug.shown import SHORT_ID
 
     connections = list(dict.fromkeys(each.connection for each in sessions))
     table = _table(console, "session", "target")
     for each in sessions:
-        name = safe(each.session[:SHORT_ID]) or "browser"
+        name = escape_line(each.session[:SHORT_ID]) or "browser"
         if len(connections) > 1:
             name += f" ({connections.index(each.connection) + 1})"
-        target = safe(f"{each.type} {each.target[:SHORT_ID]} {each.url[:60]}".strip())
+        target = escape_line(f"{each.type} {each.target[:SHORT_ID]} {each.url[:60]}".strip())
         table.add_row(name, target, *_cells(each.counts, each.durations))
     if len(connections) > 1:
-        names = ", ".join(f"({number}) {safe(name)}" for number, name in enumerate(connections, 1))
+        names = ", ".join(f"({number}) {escape_line(name)}" for number, name in enumerate(connections, 1))
         table.caption = f"connections: {names}"
     return table
 
 
 def _actions(actions: Sequence[ActionFigures], console: Console) -> Table:
-    from cdpengine.debug.shown import safe
-
     table = _table(console, "action", columns=_ACTION_COLUMNS)
     for each in actions:
         table.add_row(
-            safe(each.name),
+            escape_line(each.name),
             _count(each.count),
             *_times(each.durations),
             _count(each.failed),

@@ -8,7 +8,6 @@ web page could reach the port by a name that it points at this machine.
 from __future__ import annotations
 
 import ipaddress
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -21,6 +20,7 @@ import trio_websocket
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine.errors import InvalidArgument
+from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.transport import (
     CLOSE_GRACE,
@@ -30,7 +30,7 @@ from cdpengine.wire.transport import (
     TransportBroken,
 )
 
-logger = logging.getLogger("cdpengine.debug")
+logger = get_logger("cdpengine.debug")
 
 REQUEST_PATIENCE = 10.0
 """Seconds that a client gets to say what it wants."""

@@ -19,8 +19,8 @@ from cdpengine.budget import check_timeout, within
 from cdpengine.debug.console import ACTIONS, ActionLine, CallLine, HelpLine, bind, parse_line
 from cdpengine.debug.protocol import Protocol
 from cdpengine.debug.protocol_text import entry_text
-from cdpengine.debug.shown import safe
 from cdpengine.errors import EngineError, EventsLost, InvalidArgument, RemoteError, TargetCrashed
+from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
 from cdpengine.session.events import Event, compile_pattern
 from cdpengine.session.session import Session
 
@@ -175,7 +175,7 @@ class Interpreter:
         for info in self.browser.targets:
             mark = "*" if info.target_id == used else " "
             lines.append(f"{mark} {self._number(info.target_id)}  {info.type}  {info.url} {info.title!r}")
-        return Output("\n".join(safe(line) for line in lines))
+        return Output("\n".join(escape_line(line) for line in lines))
 
     async def _use(self, rest: str) -> Output:
         ids = {str(number): target_id for target_id, number in self._numbers.items()}
@@ -276,23 +276,18 @@ class Interpreter:
                 what="help", given=name[:80], expected="a browser that gives its /json/protocol"
             )
         protocol = self.protocol
-        return Output("\n\n".join(safe_lines(entry_text(protocol, entry)) for entry in protocol.find(name)))
+        return Output("\n\n".join(escape_lines(entry_text(protocol, entry)) for entry in protocol.find(name)))
 
 
 def event_line(event: Event) -> str:
     """Return an event as one line that is safe to print, cut where it is long."""
     text = bytes(event.raw).decode("utf-8", "replace")
-    shown = safe(text[:_LONGEST_EVENT]) + ("…" if len(text) > _LONGEST_EVENT else "")
-    return f"{safe(event.method)} {shown}"
-
-
-def safe_lines(text: str) -> str:
-    """Return a text of several lines, each safe to print."""
-    return "\n".join(safe(line) for line in text.split("\n"))
+    shown = escape_line(text[:_LONGEST_EVENT]) + ("…" if len(text) > _LONGEST_EVENT else "")
+    return f"{escape_line(event.method)} {shown}"
 
 
 def _json(value: object) -> Output:
-    return Output(safe_lines(json.dumps(value, ensure_ascii=False, indent=2)), "json")
+    return Output(escape_json(json.dumps(value, ensure_ascii=False, indent=2)), "json")
 
 
 def _plain(value: object) -> object:

@@ -22,6 +22,7 @@ from cdpengine.debug.protocol import (
     Shape,
     Type,
 )
+from cdpengine.errors.foreign import escape_line
 
 WIDTH = 110
 
@@ -32,7 +33,7 @@ def list_text(entries: Iterable[Entry]) -> str:
     """Return one line for each entry: what it is, its name, its marks, how its description begins."""
     rows = [(entry.kind, entry.name + _marks(entry), brief(entry.item)) for entry in entries]
     width = max((len(name) for _, name, _ in rows), default=0)
-    return "\n".join(f"{kind:<8} {name:<{width}}  {said}".rstrip() for kind, name, said in rows)
+    return "\n".join(escape_line(f"{kind:<8} {name:<{width}}  {said}".rstrip()) for kind, name, said in rows)
 
 
 def domains_text(protocol: Protocol) -> str:
@@ -46,7 +47,7 @@ def domains_text(protocol: Protocol) -> str:
         if entry.kind == "domain"
     ]
     width = max((len(name) for name, _ in rows), default=0)
-    return "\n".join(f"{name:<{width}}  {counts}" for name, counts in rows)
+    return "\n".join(escape_line(f"{name:<{width}}  {counts}") for name, counts in rows)
 
 
 def _counts(domain: Domain) -> str:
@@ -63,8 +64,8 @@ def entry_text(protocol: Protocol, entry: Entry, *, depth: int | None = None) ->
         if entry.item.dependencies:
             lines.append(f"  depends on {', '.join(entry.item.dependencies)}")
         members = [other for other in members if other.kind != "domain"]
-        return "\n".join([*lines, "", list_text(members)])
-    return "\n".join(_entry_lines(protocol, entry, depth))
+        return "\n".join([*map(escape_line, lines), "", list_text(members)])
+    return "\n".join(map(escape_line, _entry_lines(protocol, entry, depth)))
 
 
 def _entry_lines(protocol: Protocol, entry: Entry, depth: int | None) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import logging
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -26,6 +25,7 @@ from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front
 from cdpengine.debug.json_pages import pointing_here
 from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.messages import Envelope, decode_envelope
 from cdpengine.wire.tap import Tap, Traffic
@@ -34,7 +34,7 @@ from cdpengine.wire.transport import Transport, TransportBroken, open_websocket
 if TYPE_CHECKING:
     import httpx
 
-logger = logging.getLogger("cdpengine.debug")
+logger = get_logger("cdpengine.debug")
 
 OPEN_PATIENCE = 10.0
 """Seconds that the browser may take to let a client in, or to answer over HTTP."""

@@ -8,7 +8,6 @@ the client as an error of the protocol, and leaves the block as ReplayDiverged.
 from __future__ import annotations
 
 import json
-import logging
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,10 +20,11 @@ from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
 from cdpengine.debug.playback import Delivery, Playback, load_playback
 from cdpengine.debug.tape import Client
 from cdpengine.errors import InvalidArgument, ReplayDiverged
+from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.transport import LARGEST_INCOMING, Transport, TransportBroken
 
-logger = logging.getLogger("cdpengine.debug")
+logger = get_logger("cdpengine.debug")
 
 PATIENCE = 2.0
 """Seconds that a program may stand still longer than it did when it was recorded, before what it leaves out

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from cdpengine.debug.known_secrets import REDACTED
-from cdpengine.debug.secret_words import NAMED
+from cdpengine.errors.secrets import NAMED
 
 Hide = Callable[[str], str]
 """Gives what stands in the place of a secret, and may remember it."""

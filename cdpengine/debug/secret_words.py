@@ -10,18 +10,7 @@ from functools import lru_cache
 
 from cdpengine.debug.search import Search
 from cdpengine.debug.typed_text import types_text
-
-SENSITIVE_WORDS = (
-    "authoriz", "cookie", "passw", "passphrase", "token", "secret", "credential", "apikey", "api-key", "api_key",
-    "bearer", "signature", "x-amz-security", "private-key", "private_key", "otp", "csrf", "xsrf",
-)  # fmt: skip
-"""A header, parameter or field whose name holds one of these (any case) holds a secret."""
-
-QUERY_KEYS = (
-    "key", "code", "sig", "auth", "pwd", "pass", "sid", "session", "state", "jwt", "assertion", "ticket",
-    "cvv", "cvc", "pin", "cardnumber",
-)  # fmt: skip
-"""Parameters of URLs and forms that are secret although their whole name is a common word."""
+from cdpengine.errors.secrets import NAMED, QUERY_KEYS, SENSITIVE_WORDS
 
 COMMON_KEYS = frozenset({"key", "code", "session", "state", "ticket"})
 """Of these, the ones that name other things in programs and data, as in {"key": "Enter"}."""
@@ -145,10 +134,6 @@ HEADER_TEXTS = frozenset({"headersText", "requestHeadersText"})
 
 COOKIE_METHODS = re.compile(r"(Network|Storage)\.(get|set|delete)(All)?Cookies?$")
 
-_ANYWHERE = "|".join(re.escape(word) for word in SENSITIVE_WORDS if word != "otp")
-NAMED = re.compile(rf"{_ANYWHERE}|(?<![a-z])otp(?![a-z])|cc-(?:number|csc|exp)|one-time-code", re.IGNORECASE)
-"""What is in the name of a secret. A one-time password is a word of its own there ("footprint" names none)."""
-
 SCHEMES = ("bearer", "basic", "digest", "negotiate")
 _ASSIGNED = r"""\\*["']?\s*(?:=|:|%3d)"""
 IN_TEXT = Search(
@@ -169,7 +154,10 @@ _WORDS = (
     | {"bearer": rf"(?:{_SPACE}|{_IN_NAMES_OR_TEXTS})"}
     | dict.fromkeys(("cc-number", "cc-csc", "cc-exp", "one-time-code", "text-security"), "")
 )
-_KEYS = dict.fromkeys(QUERY_KEYS, r"""(?:\\+["']|')?\s*(?:=|:|%3d)""")
+_KEYS = {
+    key: r"""(?:\\+["']|')?\s*(?:=|:|%3d)""" if key in COMMON_KEYS else rf"(?:{_ASSIGNED}|{_NAME_ENDS})"
+    for key in QUERY_KEYS
+}
 _COMMON = {"session": "\\'=:% \t\n\r\v\f"}  # most messages have a "sessionId"
 IN_JSON = Search(_WORDS, _KEYS, _COMMON)
 IN_COOKIES = Search(

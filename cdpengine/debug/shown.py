@@ -1,7 +1,6 @@
 """From a line of a recording to one line of text for people. Pure: pieces with the names of their styles.
 
-Rule: what a page wrote is data. Whatever could move a terminal's cursor, colour it, or turn its text around is
-written as an escape, so that it can be seen and does nothing. One line of a recording stays one line.
+Rule: what a page wrote is data, and goes through `escape_line`. One line of a recording stays one line.
 """
 
 from __future__ import annotations
@@ -14,15 +13,10 @@ import msgspec
 
 from cdpengine.debug.chosen import BROWSER
 from cdpengine.debug.recording import Line, Message
+from cdpengine.errors.foreign import escape_line
 
 SHORT_ID = 8
 """Characters of a session's id that are shown."""
-
-# Controls (C0, DEL, C1), what turns the direction of text or cannot be seen, separators of lines, halves of pairs.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e0fff]"
-)
 
 _ARROWS = {">": "->", "<": "<-"}
 _KIND_STYLES = {"call": "call", "reply": "reply", "error": "error", "event": "event", "stray": "error"}
@@ -35,11 +29,6 @@ class Piece:
 
     text: str
     style: str = ""
-
-
-def safe(text: str) -> str:
-    """Return the text with everything that a terminal could obey, or that hides, written as an escape."""
-    return _UNSAFE.sub(_escaped, text)
 
 
 def plain(pieces: Iterable[Piece]) -> str:
@@ -63,12 +52,12 @@ def show_line(line: Line, *, payload_limit: int | None = None) -> list[Piece]:
 def _message(line: Line, limit: int | None) -> list[Piece]:
     style = _KIND_STYLES[line.k]
     number = "" if line.id is None else f"#{line.id}"
-    session = safe(line.s[:SHORT_ID]) if line.s else BROWSER
+    session = escape_line(line.s[:SHORT_ID]) if line.s else BROWSER
     pieces = [
         Piece(f"{_ARROWS.get(line.d, '  ')} ", style),
         Piece(f"{session:<{SHORT_ID}} ", "session"),
         Piece(f"{number:>6} ", "id"),
-        Piece(safe(line.m) or ("(no message)" if line.k == "stray" else "(unknown call)"), style),
+        Piece(escape_line(line.m) or ("(no message)" if line.k == "stray" else "(unknown call)"), style),
     ]
     pieces += _duration(line)
     if line.span:
@@ -91,15 +80,15 @@ def _note(line: Line) -> list[Piece]:
         case "target":
             of = f"{line.type or 'target'} {line.T[:SHORT_ID]} {line.url}"
             text = f"{line.s[:SHORT_ID]} is a session of the {of}"
-            return [Piece("== ", "note"), Piece(safe(text.rstrip()), "note")]
+            return [Piece("== ", "note"), Piece(escape_line(text.rstrip()), "note")]
         case "span":
-            return [Piece("== ", "span"), Piece(safe(f"{line.name} [{line.span}]"), "span")]
+            return [Piece("== ", "span"), Piece(escape_line(f"{line.name} [{line.span}]"), "span")]
         case "span-end":
             text = f"end of {line.name}".strip()
-            failed = [Piece(f" {safe(line.failed)}", "error")] if line.failed else []
+            failed = [Piece(f" {escape_line(line.failed)}", "error")] if line.failed else []
             return [
                 Piece("== ", "span"),
-                Piece(safe(f"{text} [{line.span}]"), "span"),
+                Piece(escape_line(f"{text} [{line.span}]"), "span"),
                 *_duration(line),
                 *failed,
             ]
@@ -120,7 +109,7 @@ def _payload(line: Line, limit: int | None) -> str:
         # Not decoded: it may be large. What comes before the payload is short, and holds no such key.
         raw = bytes(view[: limit + 256])
         found = _PAYLOAD.search(raw)
-        return safe(raw[found.end() if found else 0 :].decode("utf-8", "ignore"))
+        return escape_line(raw[found.end() if found else 0 :].decode("utf-8", "ignore"))
     raw = bytes(view)
     if line.k != "stray":
         try:
@@ -129,11 +118,4 @@ def _payload(line: Line, limit: int | None) -> str:
             pass  # it is shown as it is
         else:
             raw = bytes(message.params) or bytes(message.result) or bytes(message.error)
-    return "" if raw == b"{}" else safe(raw.decode("utf-8", "replace"))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return "" if raw == b"{}" else escape_line(raw.decode("utf-8", "replace"))

@@ -17,9 +17,10 @@ from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Line
 from cdpengine.debug.redact import Redactor
 from cdpengine.debug.shown import plain, show_line
+from cdpengine.logs import get_logger
 from cdpengine.wire.tap import Tap, Traffic
 
-logger = logging.getLogger("cdpengine.wire")
+logger = get_logger("cdpengine.wire")
 
 LIMIT = 2_000
 """Bytes of a message above which its payload is cut."""

@@ -6,7 +6,6 @@ the task only waits, and ends the scope as any block ends one.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
@@ -14,9 +13,11 @@ from typing import Any, TypeVar
 import attrs
 import trio
 
+from cdpengine.logs import get_logger
+
 T = TypeVar("T")
 
-logger = logging.getLogger("cdpengine.engine")
+logger = get_logger("cdpengine.engine")
 
 _PATIENCE = 2.0
 """Seconds that ending waits for scopes to be undone; each is bounded by itself."""

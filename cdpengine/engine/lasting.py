@@ -14,6 +14,8 @@ from contextlib import AbstractAsyncContextManager
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+from cdpengine.errors.words import shown
+
 T = TypeVar("T")
 
 
@@ -58,4 +60,4 @@ class Lasting(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
     def __del__(self) -> None:
         if not self._used:
             text = f"{self._name} was neither awaited nor entered with `async with`: nothing was set"
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            warnings.warn(shown(text), RuntimeWarning, stacklevel=2)

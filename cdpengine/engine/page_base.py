@@ -28,7 +28,7 @@ from cdpengine.engine.healing import look_again, successor
 from cdpengine.engine.staleness import explained, staleness
 from cdpengine.engine.targets import Target, known_ref, resolve
 from cdpengine.engine.unresponsive import told_unresponsive, unresponsive
-from cdpengine.errors import Covered, DeadlineExceeded, StaleRef
+from cdpengine.errors import Covered, DeadlineExceeded, StaleRef, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.evaluation import Evaluator, Script
 from cdpengine.session.session import Session
@@ -72,7 +72,7 @@ class PageBase:
         )
 
     def __repr__(self) -> str:
-        return f"<Page {self.target_id[:8]} {self.url[:60]!r}>"
+        return f"<Page {self.target_id[:8]} {shown_url(self.url)[:60]!r}>"
 
     @property
     def session(self) -> Session:

@@ -6,7 +6,6 @@ error says so. A budget that was spent before it began asks nothing, because not
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -14,11 +13,12 @@ import trio
 
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, DeadlineExceeded, PageUnresponsive, SessionGone
+from cdpengine.logs import get_logger
 
 QUICK_PROBE = 0.05
 """Seconds that a page gets to answer after a deadline."""
 
-logger = logging.getLogger("cdpengine.rescue")
+logger = get_logger("cdpengine.rescue")
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ class BodyUnavailable(EngineError):
     url: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"the body of {shown_url(self.url)} is not available: {self.reason}. "
             "To have bodies whatever becomes of their page, collect with bodies=KeepBodies(...)"
@@ -30,7 +30,7 @@ class BodyUndecodable(EngineError, ValueError):
     read_as: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the body of {shown_url(self.url)} is no {self.read_as}: {self.reason}"
 
 
@@ -40,7 +40,7 @@ class ActivityOff(EngineError):
 
     what: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"page.activity.{self.what}: it is not collected. Call `await page.activity.start()` before what is "
             "to be seen happens, or open the page with `activity=True`"

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine.errors.root import EngineError
+from cdpengine.errors.root import NEVER_SHOWN, EngineError
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -18,7 +18,7 @@ class BrowserNotFound(EngineError):
     looked_for: Sequence[str]
     advice: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         places = "".join(f"\n  {place}" for place in self.looked_for)
         return f"no {self.wanted} was found. {self.advice}\nLooked for:{places}"
 
@@ -32,7 +32,7 @@ class LaunchFailed(EngineError):
     exit_code: int | None = None
     output: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
         lines = "".join(f"\n  {line}" for line in self.output)
         said = f"\nIts last output:{lines}" if lines else ""
@@ -47,7 +47,7 @@ class ConnectFailed(EngineError):
     reason: str
     advice: str = "Is Chrome running there with --remote-debugging-port?"
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"could not connect to {self.endpoint}: {self.reason}. {self.advice}"
 
 
@@ -59,7 +59,7 @@ class ConnectionLost(EngineError):
     reason: str
     method: str | None = None
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         during = f" during {self.method}" if self.method else ""
         return f"connection to {self.endpoint} lost{during}: {self.reason}"
 
@@ -72,7 +72,7 @@ class SessionGone(EngineError):
     reason: str
     method: str | None = None
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         during = f" during {self.method}" if self.method else ""
         return f"session of {self.target} is gone{during}: {self.reason}"
 
@@ -80,7 +80,7 @@ class SessionGone(EngineError):
 class TargetCrashed(SessionGone):
     """The target's renderer crashed. Chrome never answers what was pending; a reload brings the page back."""
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         during = f" during {self.method}" if self.method else ""
         return f"{self.target} crashed{during}: {self.reason}. Reload it to go on"
 
@@ -94,7 +94,7 @@ class RemoteError(EngineError):
     method: str
     data: str | None = None
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         more = f" ({self.data})" if self.data else ""
         return f"{self.method}: {self.message}{more} [{self.code}]"
 
@@ -113,9 +113,9 @@ class UndecodableReply(ProtocolError):
 
     method: str
     reason: str
-    raw: bytes
+    raw: bytes = attrs.field(metadata={NEVER_SHOWN: True})
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"the reply to {self.method} could not be decoded: {self.reason} "
             f"({len(self.raw)} bytes; the raw JSON is in .raw)"
@@ -139,7 +139,7 @@ class EventsLost(EngineError):
     count: int
     buffer: int
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"{self.count} events of {self.pattern!r} were dropped: the consumer did not keep up with "
             f"a buffer of {self.buffer}. Receive faster, subscribe to less, or pass a larger buffer="

@@ -18,7 +18,7 @@ class DeadlineExceeded(EngineError):
     timeout: float
     steps: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.action} did not finish within {self.timeout:g} s{tried(self.steps)}"
 
 
@@ -31,7 +31,7 @@ class PageUnresponsive(DeadlineExceeded):
 
     unresponsive_for: float = 0.0
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"{self.action} did not finish within {self.timeout:g} s: the page has not answered for at least "
             f'{self.unresponsive_for:.2f} s. page.rescue() stops its script, page.rescue(allow="reload") also '

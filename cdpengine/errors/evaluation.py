@@ -20,7 +20,7 @@ class EvaluationFailed(EngineError):
     line: int | None = None
     column: int | None = None
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         more = " ..." if len(self.text) > LONGEST_TEXT else ""
         return f"JavaScript threw: {self.text[:LONGEST_TEXT]}{more}"
 
@@ -28,7 +28,7 @@ class EvaluationFailed(EngineError):
 class ValueTooLarge(EvaluationFailed):
     """The script ran to its end, but its value is too large, or nested too deeply, to be brought here."""
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the script ran, but its value was not returned: {self.text}. Return the parts that you need"
 
 
@@ -92,7 +92,7 @@ class EvaluationTimeout(DeadlineExceeded):
 
     report: RescueReport = attrs.field(factory=RescueReport)
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.action} did not finish within {self.timeout:g} s: {self._state()}{tried(self.steps)}"
 
     def _state(self) -> str:
@@ -110,7 +110,7 @@ class EvaluationDisabled(EngineError):
 
     action: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.action}: evaluation is switched off for this browser (evaluate_enabled=False)"
 
 
@@ -120,5 +120,5 @@ class EvaluationTerminated(EngineError):
 
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the evaluation was ended from outside: {self.reason}"

@@ -14,7 +14,7 @@ class MeasurementBusy(EngineError):
     what: str
     hint: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.what} is under way already: {self.hint}"
 
 
@@ -26,7 +26,7 @@ class MeasurementFailed(EngineError):
     path: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         to = f" to {self.path}" if self.path else ""
         return f"{self.what}{to} failed: {self.reason}"
 
@@ -40,7 +40,7 @@ class PictureTooLarge(EngineError):
     height: int
     limit: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"a picture of {self.width} x {self.height} pixels is too large for {self.format} ({self.limit}): "
             'take "png", a smaller `scale`, or a part of it by `clip`'

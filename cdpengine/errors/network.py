@@ -21,7 +21,7 @@ class RouteAnswered(EngineError):
     answer: str
     tried: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return (
             f"{self.tried} of the route of {shown_url(self.url)}: it has been answered ({self.answer}); "
             "answer each route once"
@@ -31,5 +31,5 @@ class RouteAnswered(EngineError):
 class InterceptedBodyUnavailable(BodyUnavailable):
     """The body of an intercepted response cannot be had: there is none, or the route was answered."""
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the body of the intercepted response of {shown_url(self.url)} cannot be had: {self.reason}"

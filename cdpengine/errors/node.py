@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from cdpengine.errors.root import EngineError
+from cdpengine.errors.root import NEVER_SHOWN, EngineError
 from cdpengine.errors.words import tried
 
 
@@ -40,7 +40,7 @@ class StaleRef(NodeError):
     alternatives: tuple[Any, ...] = ()
     candidates: bool = False
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         said = f"{self.ref} ({self.description}) is stale: {self.reason}"
         if self.candidates:
             found = ", ".join(map(str, self.alternatives)) or "nothing like it"
@@ -57,7 +57,7 @@ class NodeNotFound(NodeError):
     target: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.target}: {self.reason}"
 
 
@@ -69,7 +69,7 @@ class AmbiguousNode(NodeError):
     count: int
     candidates: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         more = self.count - len(self.candidates)
         rest = f"\n  - and {more} more" if more > 0 else ""
         return (
@@ -87,7 +87,7 @@ class NotInteractable(NodeError):
     reason: str
     steps: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"cannot {self.action} {self.target}: {self.reason}{tried(self.steps)}"
 
 
@@ -103,7 +103,7 @@ class Covered(NotInteractable):
     covered_ref: str = ""
     covering_node: int | None = None
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         ref = f" (it is {self.covered_ref})" if self.covered_ref else ""
         return f"cannot {self.action} {self.target}: {self.reason}{ref}{tried(self.steps)}"
 
@@ -136,30 +136,31 @@ class Unstable(NotInteractable):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ValueRefused(NotInteractable):
-    """The control did not take the value. `took` is what it holds instead; None for a password."""
+    """The control did not take the value. `took` is what it holds instead; None for a password.
 
-    took: str | None = None
+    The message does not show it: it is what was typed, or made of that.
+    """
 
-    def __str__(self) -> str:
-        if self.took is None:
-            held = "; what it holds is not shown"
-        elif len(self.took) > _LONGEST_TOOK:
-            held = f"; it holds {self.took[:_LONGEST_TOOK]!r}... ({len(self.took)} characters)"
-        else:
-            held = f"; it holds {self.took!r}"
+    took: str | None = attrs.field(default=None, metadata={NEVER_SHOWN: True})
+
+    def _describe(self) -> str:
+        held = "; what it holds is not shown"
+        if self.took is not None:
+            held += f", and is in .took ({len(self.took)} characters)"
         return f"cannot {self.action} {self.target}: {self.reason}{held}{tried(self.steps)}"
-
-
-_LONGEST_TOOK = 60
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class OptionNotFound(NotInteractable):
-    """A select or listbox has no such option. `options` are the labels that it has, the first of them."""
+    """A select or listbox has no such option. `options` are the labels that it has, the first of them.
+
+    `wanted` are the values, labels or places that were asked for in vain; the message does not show them.
+    """
 
     options: Sequence[str] = ()
+    wanted: Sequence[str] = attrs.field(default=(), metadata={NEVER_SHOWN: True})
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         there = f". It has: {', '.join(map(repr, self.options))}" if self.options else ". It has none"
         return f"cannot {self.action} {self.target}: {self.reason}{there}{tried(self.steps)}"
 
@@ -179,7 +180,7 @@ class FormErrors(EngineError):
     failed: Sequence[FailedField]
     filled: int = 0
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         total = len(self.failed) + self.filled
         lines = "".join(f"\n  {field.target}: {field.error}" for field in self.failed)
         return f"{len(self.failed)} of {total} fields were not filled in:{lines}"

@@ -15,7 +15,7 @@ class NavigationFailed(EngineError):
     url: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"navigation to {shown_url(self.url)} failed: {self.reason}"
 
 
@@ -26,7 +26,7 @@ class DownloadFailed(EngineError):
     url: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"download of {shown_url(self.url)} failed: {self.reason}"
 
 
@@ -43,6 +43,6 @@ class DialogOpened(EngineError):
     text: str = ""
     dialog: object = None
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         text = self.text if len(self.text) <= LONGEST_URL else f"{self.text[:LONGEST_URL]}..."
         return f"{self.action}: the page opened a dialog ({self.kind} {text!r}), which was dismissed"

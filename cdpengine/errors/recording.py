@@ -17,7 +17,7 @@ class RecordingDamaged(EngineError):
     line: int
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.path}, line {self.line}: {self.reason}"
 
 
@@ -29,7 +29,7 @@ class RecordingLacks(EngineError):
     what: str
     hint: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"there are no {self.what} in {self.path}: {self.hint}"
 
 
@@ -40,7 +40,7 @@ class RecordingFailed(EngineError):
     path: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the recording {self.path} is not whole: {self.reason}"
 
 
@@ -59,7 +59,7 @@ class ReplayDiverged(EngineError):
     reason: str
     diff: Sequence[str] = ()
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         at = f", at line {self.line}" if self.line else ""
         lines = "".join(f"\n  {line}" for line in self.diff)
         following = f"\nRecorded next there: {', '.join(self.expected)}" if self.expected else ""

@@ -1,12 +1,39 @@
-"""What every error is: an EngineError; and the one for arguments that can never work."""
+"""What every error is: an EngineError; and the one for arguments that can never work.
+
+Rule: a class says by `_describe` what its message is, and never by `__str__`. What `_describe` sees of its
+fields is fit to be shown: each text is one line, escaped, and without secrets. So only a message's own words begin
+a line, and no class can forget it. The fields themselves are whole, for programs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
 import attrs
+
+from cdpengine.errors.foreign import escape_lines
+from cdpengine.errors.secrets import hide_secrets
+from cdpengine.errors.words import shown
+
+_Error = TypeVar("_Error", bound="EngineError")
+
+NEVER_SHOWN = "cdpengine.never_shown"
+"""In the metadata of a field: its value is for programs only, such as what was typed."""
 
 
 class EngineError(Exception):
     """The root of everything that cdpengine raises on purpose."""
+
+    def __str__(self) -> str:
+        return escape_lines(_fit_to_show(self)._describe())  # noqa: SLF001 - of the same class
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def _describe(self) -> str:
+        """Return the message. `self` is a copy here, whose texts are fit to be shown."""
+        return Exception.__str__(self)
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -20,5 +47,66 @@ class InvalidArgument(EngineError, ValueError):
     given: str
     expected: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.what}: {self.given} will not do; expected {self.expected}"
+
+
+def describe_fields(error: EngineError) -> dict[str, object]:
+    """Return the fields of an error as they may be shown: without secrets, and without what is never shown.
+
+    Texts are as long as they are, and not escaped: JSON does that.
+    """
+    kind: type[object] = type(error)
+    if not attrs.has(kind):
+        return {}
+    return {
+        field.name: _without_secrets(getattr(error, field.name))
+        for field in attrs.fields(kind)
+        if not field.metadata.get(NEVER_SHOWN)
+    }
+
+
+def _fit_to_show(error: _Error) -> _Error:
+    kind = type(error)
+    # The arguments of a class with fields are its fields.
+    fit = kind.__new__(kind, *(() if attrs.has(kind) else map(_fit, error.args)))
+    fit.__dict__.update({name: _fit(value) for name, value in error.__dict__.items()})
+    return fit
+
+
+def _fit(value: Any) -> Any:
+    if isinstance(value, str):
+        return shown(value)
+    if value is None or isinstance(value, bool | int | float | bytes | EngineError):
+        return value
+    if isinstance(value, Sequence):
+        return tuple(map(_fit, value))
+    kind = type(value)
+    if attrs.has(kind) and kind.__module__.startswith(__package__):
+        return attrs.evolve(
+            value,
+            **{field.name: _fit(getattr(value, field.name)) for field in attrs.fields(kind) if field.init},
+        )
+    return shown(str(value))
+
+
+def _without_secrets(value: Any) -> Any:
+    """Return the same with each text in it without secrets."""
+    if isinstance(value, str):
+        return hide_secrets(value)
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, Mapping):
+        return {_without_secrets(key): _without_secrets(item) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [_without_secrets(item) for item in value]
+    if isinstance(value, EngineError):
+        return {"type": type(value).__name__, "message": str(value), **describe_fields(value)}
+    kind = type(value)
+    if attrs.has(kind):
+        return {
+            field.name: _without_secrets(getattr(value, field.name))
+            for field in attrs.fields(kind)
+            if not field.name.startswith("_") and not field.metadata.get(NEVER_SHOWN)
+        }
+    return value

@@ -15,7 +15,7 @@ class CookieRefused(EngineError):
     domain: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the cookie {self.name[:80]!r} of {self.domain or 'no domain'} was not taken: {self.reason}"
 
 
@@ -26,7 +26,7 @@ class StateFileInvalid(EngineError):
     path: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.path} is no storage state: {self.reason}; nothing of it was applied"
 
 
@@ -37,7 +37,7 @@ class StorageUnavailable(EngineError):
     origin: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the storage of {self.origin or 'the document'} cannot be reached: {self.reason}"
 
 
@@ -49,5 +49,5 @@ class EmulationRefused(EngineError):
     given: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"{self.what} = {self.given} is not emulated: {self.reason}; what was before is in effect"

@@ -8,7 +8,6 @@ shielded and bounded step, before anybody is told; so the next action finds a pa
 from __future__ import annotations
 
 import itertools
-import logging
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -41,6 +40,7 @@ from cdpengine.evaluate.receive import holds_objects, receive_value
 from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue
 from cdpengine.evaluate.results import EvaluateReply, RemoteObject, explain
 from cdpengine.evaluate.source import is_function
+from cdpengine.logs import get_logger
 from cdpengine.session.session import Session
 
 World = Literal["main", "isolated"]
@@ -53,7 +53,7 @@ _LONGEST = 1e6
 
 _groups = itertools.count(1)
 
-logger = logging.getLogger("cdpengine.evaluate")
+logger = get_logger("cdpengine.evaluate")
 
 
 @attrs.frozen(eq=False)

@@ -32,6 +32,7 @@ from cdpengine.errors import (
     SessionGone,
     TargetCrashed,
 )
+from cdpengine.logs import get_logger
 from cdpengine.session.session import Session
 
 Rescue = Literal["terminate", "reload", "close"]
@@ -39,7 +40,7 @@ Rescue = Literal["terminate", "reload", "close"]
 
 _RESCUES: tuple[Rescue, ...] = ("terminate", "reload", "close")
 
-logger = logging.getLogger("cdpengine.rescue")
+logger = get_logger("cdpengine.rescue")
 
 QUICK = 0.09
 """Seconds for dialog, termination and probe together. Chrome confirms a termination in 2 ms (measured)."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import logging
 import re
 import secrets
 from collections import OrderedDict
@@ -28,12 +27,13 @@ from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
 from cdpengine.inject.init_scripts import InitScript
 from cdpengine.js import script
+from cdpengine.logs import get_logger
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 from cdpengine.wire.messages import decode_payload
 
-logger = logging.getLogger("cdpengine.inject")
+logger = get_logger("cdpengine.inject")
 
 ExposedFunction: TypeAlias = Callable[..., Awaitable[object]]
 """An async function; its arguments are what the page passed, its value is what the page's promise gives."""

@@ -7,7 +7,6 @@ is told as a gap. All frames count, those in processes of their own from their f
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -20,6 +19,7 @@ from cdpengine.browser.reach import Hold, Reach
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import within
 from cdpengine.errors import ConnectionLost, MeasurementBusy, RemoteError, SessionGone
+from cdpengine.logs import get_logger
 from cdpengine.measure.coverage_events import (
     CoverageDelta,
     DocumentReplaced,
@@ -36,7 +36,7 @@ from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.measure")
+logger = get_logger("cdpengine.measure")
 
 EVERY = 0.25
 """Seconds between two looks at the counts."""

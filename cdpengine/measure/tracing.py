@@ -6,7 +6,6 @@ ended in every case; where the body is cancelled, the file is not kept. One trac
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -29,12 +28,13 @@ from cdpengine.errors import (
     SessionGone,
     TargetCrashed,
 )
+from cdpengine.logs import get_logger
 from cdpengine.measure.trace_options import TraceOptions
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.measure")
+logger = get_logger("cdpengine.measure")
 
 _COMPLETE = "Tracing.tracingComplete"
 _USAGE = "Tracing.bufferUsage"

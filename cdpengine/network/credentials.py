@@ -6,14 +6,14 @@ refused them, and then the page sees that refusal. No message and no log holds t
 
 from __future__ import annotations
 
-import logging
 from urllib.parse import urlsplit
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.logs import get_logger
 
-logger = logging.getLogger("cdpengine.network")
+logger = get_logger("cdpengine.network")
 
 
 @attrs.frozen(eq=False)
@@ -59,7 +59,8 @@ def _origin(given: str) -> str:
         except ValueError:
             pass
     expected = 'scheme, host and port, such as "https://example.com:8443"'
-    raise InvalidArgument(what="origin", given=repr(given)[:80], expected=expected)
+    what = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
+    raise InvalidArgument(what="origin", given=what, expected=expected)
 
 
 def _normal(origin: str) -> str:

@@ -6,7 +6,6 @@ reader. With nobody left, the Fetch domain is off. The latest route is asked fir
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from contextlib import suppress
 import msgspec
 
 from cdpengine.errors import ConnectionLost, SessionGone, UndecodableReply
+from cdpengine.logs import get_logger
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.exchange import Exchange
 from cdpengine.network.messages import RequestPaused
@@ -22,7 +22,7 @@ from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
-logger = logging.getLogger("cdpengine.network")
+logger = get_logger("cdpengine.network")
 
 _MOST_CHALLENGED = 1000
 """Requests that are remembered as having got their credentials: a second question means that those were wrong."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from cdpengine.errors import InvalidArgument, RouteAnswered
+from cdpengine.errors import InvalidArgument, RouteAnswered, shown_url
 from cdpengine.network.exchange import Exchange, Overrides
 from cdpengine.network.fulfilment import check_status, fulfilment, read_file
 from cdpengine.network.headers import Headers, check_headers
@@ -33,7 +33,7 @@ class Route:
         self.closed = ""
 
     def __repr__(self) -> str:
-        return f"<Route {self.request.method} {self.request.url[:80]}>"
+        return f"<Route {self.request.method} {shown_url(self.request.url)[:80]}>"
 
     @property
     def request(self) -> InterceptedRequest:
@@ -207,7 +207,8 @@ class Route:
 
 def _checked_url(url: str | None) -> str | None:
     if url is not None and (not isinstance(url, str) or "://" not in url):
-        raise InvalidArgument(what="url", given=repr(url)[:80], expected="a whole URL, with its scheme")
+        given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
+        raise InvalidArgument(what="url", given=given, expected="a whole URL, with its scheme")
     return url
 
 

@@ -8,7 +8,6 @@ handlers hold go on to the next route, as if this one had not been there.
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
@@ -17,11 +16,12 @@ import trio
 
 from cdpengine.browser.records import Records
 from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.logs import get_logger
 from cdpengine.network.exchange import Exchange
 from cdpengine.network.messages import InterceptedRequest
 from cdpengine.network.route import Route
 
-logger = logging.getLogger("cdpengine.network")
+logger = get_logger("cdpengine.network")
 
 RouteHandler: TypeAlias = Callable[[Route], Awaitable[object]]
 """An async function that is given the Route, and answers it."""

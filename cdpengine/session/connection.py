@@ -7,7 +7,6 @@ call and every stream ends with ConnectionLost, at once, and so does every later
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,6 +17,7 @@ import attrs
 import trio
 
 from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument
+from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.consumers import Consumers
@@ -29,7 +29,7 @@ from cdpengine.wire.mux import Call, Mux, Notice, Reply, Stray
 from cdpengine.wire.tap import Tap, Traffic, current_span
 from cdpengine.wire.transport import Arrival, Transport, TransportBroken
 
-logger = logging.getLogger("cdpengine.session")
+logger = get_logger("cdpengine.session")
 
 
 @attrs.frozen

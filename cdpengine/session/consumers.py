@@ -6,17 +6,18 @@ with the place that opened it; one warning a stream in WARN_EVERY seconds, howev
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from cdpengine.logs import get_logger
+
 if TYPE_CHECKING:
     from cdpengine.session.streams import Stream
 
-logger = logging.getLogger("cdpengine.session")
+logger = get_logger("cdpengine.session")
 
 WARN_EVERY = 30.0
 """Seconds between two warnings about the same stream."""

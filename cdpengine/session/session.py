@@ -8,7 +8,6 @@ Other sessions of the connection do not notice.
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,6 +20,7 @@ from cdpengine.errors import (
     TargetCrashed,
     UndecodableReply,
 )
+from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.consumers import caller
 from cdpengine.session.domains import NEEDS, REPORTING_DOMAINS
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-logger = logging.getLogger("cdpengine.session")
+logger = get_logger("cdpengine.session")
 
 _ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
 """Commands that the browser process itself answers for a target whose renderer is dead."""

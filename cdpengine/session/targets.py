@@ -7,20 +7,20 @@ the few events that say so are decoded here.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import msgspec
 import trio
 
 from cdpengine.errors import EngineError, SessionGone, UndecodableReply
+from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
 if TYPE_CHECKING:
     from cdpengine.session.connection import Connection
 
-logger = logging.getLogger("cdpengine.session")
+logger = get_logger("cdpengine.session")
 
 
 class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):

@@ -12,7 +12,6 @@ answer one after the other, have nine tenths. The outermost frame itself has all
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.renderer import renderer_of
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import EngineError, RemoteError, SessionGone, TargetCrashed
+from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
@@ -34,7 +34,7 @@ from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.sources import SharedCaptures, read_document
 from cdpengine.snapshot.stats import FrameSource
 
-logger = logging.getLogger("cdpengine.snapshot")
+logger = get_logger("cdpengine.snapshot")
 
 NOT_RESPONDING = "frame not responding"
 CRASHED = "frame crashed"

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 import attrs
 
+from cdpengine.errors.foreign import HIDDEN, MISPLACED
+
 Mark: TypeAlias = tuple[str, str]
 """("a", address), or ("b" | "i" | "s" | "sup" | "sub" | "code", "")."""
 
@@ -18,11 +20,8 @@ RANK = {"a": 0, "b": 1, "i": 2, "s": 3, "sup": 4, "sub": 4, "code": 5}
 """The order in which marks are put around a text, outermost first."""
 
 _SPACE = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000\v\f\x85\u2028\u2029]")
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
-"""Controls, soft hyphens, zero-width and direction marks, annotation marks, halves of pairs, tags."""
+_UNSEEN = re.compile(rf"(?!\n)[{HIDDEN}]|{MISPLACED}")
+"""What a reader does not see: it is left out."""
 
 
 @attrs.frozen

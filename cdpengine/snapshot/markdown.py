@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from cdpengine.errors.foreign import MAYBE_HIDDEN
 from cdpengine.snapshot.content import (
     Block,
     Break,
@@ -36,7 +37,7 @@ _ASCII_PUNCTUATION = frozenset(string.punctuation)
 _DELIMITERS = {"b": "**", "i": "_", "s": "~~"}
 _ESCAPED = re.compile(r"[\\`*\[\]|~]|<(?=[A-Za-z/!?]|$)|&(?=[#A-Za-z]|$)|_")
 _LINE_START = re.compile(r"(?:(#{1,6}|[-+])(?= |$)|([-=]+ *$|-[- ]*$|>)|(\d{1,9})([.)])(?= |$))")
-_UNSAFE_IN_URL = re.compile(r"[\x00-\x20\x7f<>()\[\]\\`|*_~\"]|&(?=#?\w+;)")
+_UNSAFE_IN_URL = re.compile(rf"[\x20<>()\[\]\\`|*_~\"{MAYBE_HIDDEN}]|&(?=#?\w+;)")
 
 
 def to_markdown(blocks: Sequence[Block]) -> str:
@@ -298,6 +299,9 @@ def _fence(text: str, least: int) -> str:
 
 
 def _address(url: str) -> str:
-    return _UNSAFE_IN_URL.sub(
-        lambda found: "&amp;" if found[0] == "&" else f"%{ord(found[0]):02X}", url.strip()
-    )
+    def escape(found: re.Match[str]) -> str:
+        if found[0] == "&":
+            return "&amp;"
+        return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace"))
+
+    return _UNSAFE_IN_URL.sub(escape, url.strip())

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from cdpengine.errors.foreign import HIDDEN, MAYBE_HIDDEN, MISPLACED
+
 # Space that HTML or typography made: it means a space to a reader. Line and paragraph separators are not here.
 _SPACE = "\t\n\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 # Places where a line may break, and byte-order marks: they mean nothing to a reader.
@@ -19,13 +21,13 @@ _UNTIDY = re.compile(f"[{_SPACE}]{{2,}}|[{_SPACE[:4]}{_SPACE[5:]}{_NOTHING}]|^ |
 _SPACES = re.compile(f"[{_SPACE}]+")
 _BLANKS = re.compile(f"[{_NOTHING}]+")
 
-UNSAFE = re.compile(
-    '["\\\\'
-    "\x00-\x1f\x7f-\x9f"  # C0 and C1 controls: line ends, U+0085 among them, terminal escapes
-    "\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\uffff"  # separators, bidi, format
-    "\ud800-\udfff\ue000-\uf8ff"  # halves of surrogate pairs; private use (icon fonts)
-    "\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"  # tags and variation selectors that hide text; private use
-)
+# Quotes and backslashes; marks of what is not there; private use (icon fonts).
+_QUOTED = r'"\\\ufffc\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff'
+
+UNSAFE = re.compile(f"[{_QUOTED}{MAYBE_HIDDEN}]")
+"""A text in which this finds nothing needs no escape."""
+
+_ESCAPED = re.compile(f"[{_QUOTED}{HIDDEN}]|{MISPLACED}")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 # A letter or a slash, and then what means nothing to YAML; group by group, so that time stays linear.
@@ -35,8 +37,8 @@ _PLAIN_YAML = re.compile(
 YAML_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "null"})
 """What a YAML parser does not take for a string, in any case of the letters."""
 
-# What Python calls printable, and nobody sees.
-_UNSEEN = re.compile("[\ufff9-\uffff\U000e0000-\U000e0fff]")
+# Python calls some of it printable.
+_UNSEEN = re.compile(rf"[\ufffc\ufffd{HIDDEN}]|{MISPLACED}")
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
 
@@ -52,7 +54,7 @@ def quote(text: str) -> str:
     """Return the text as a JSON string in double quotes, with everything escaped that could mislead."""
     if UNSAFE.search(text) is None:
         return f'"{text}"'
-    return f'"{UNSAFE.sub(_escape, text)}"'
+    return f'"{_ESCAPED.sub(_escape, text)}"'
 
 
 def yaml_text(text: str) -> str:
@@ -62,11 +64,12 @@ def yaml_text(text: str) -> str:
     for a number, a date, a truth value or nothing. Half of a surrogate pair has no place in YAML: the escape
     itself is then the text.
     """
-    if _PLAIN_YAML.fullmatch(text) is not None and (len(text) > 5 or text.lower() not in YAML_WORDS):
+    safe = UNSAFE.search(text) is None
+    if safe and _PLAIN_YAML.fullmatch(text) is not None and (len(text) > 5 or text.lower() not in YAML_WORDS):
         return text
-    if UNSAFE.search(text) is None:
+    if safe:
         return f'"{text}"'
-    return f'"{UNSAFE.sub(_escape_yaml, text)}"'
+    return f'"{_ESCAPED.sub(_escape_yaml, text)}"'
 
 
 def python_text(text: str) -> str:

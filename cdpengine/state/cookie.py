@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 import attrs
 import msgspec
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgument, shown_url
 from cdpengine.state.origins import host_matches, origin_of
 
 SameSite = Literal["Strict", "Lax", "None"]
@@ -234,7 +234,9 @@ def _placed(cookie: Cookie, what: str) -> Cookie:
         raise InvalidArgument(what=f"{what}.url, .domain", given=given, expected="one of them")
     if cookie.url:
         if origin_of(cookie.url) is None:
-            raise InvalidArgument(what=f"{what}.url", given=repr(cookie.url[:80]), expected="an http(s) URL")
+            raise InvalidArgument(
+                what=f"{what}.url", given=repr(shown_url(cookie.url)), expected="an http(s) URL"
+            )
         parts = urlsplit(cookie.url)
         cookie = attrs.evolve(
             cookie, domain=parts.hostname or "", secure=cookie.secure or parts.scheme == "https", url=""

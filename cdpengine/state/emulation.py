@@ -8,7 +8,6 @@ A layer that Chrome refuses leaves nothing behind.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -24,6 +23,7 @@ from cdpengine.errors import (
     RemoteError,
     SessionGone,
 )
+from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 from cdpengine.state.emulation_commands import (
@@ -36,7 +36,7 @@ from cdpengine.state.emulation_commands import (
 )
 from cdpengine.state.emulation_options import Settings
 
-logger = logging.getLogger("cdpengine.state")
+logger = get_logger("cdpengine.state")
 
 _UNDO_GRACE = 2.0
 """Seconds that taking back may wait for answers: what was sent is obeyed in order, by a stuck page too."""

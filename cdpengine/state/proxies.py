@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgument, shown_url
 
 _SCHEMES = ("http", "https", "socks4", "socks5")
 
@@ -70,7 +70,7 @@ def _check_server(server: str) -> None:
     odd = parts.path not in ("", "/") or parts.query or parts.fragment or set(server) & set(" ,;=\t\r\n")
     if parts.scheme not in _SCHEMES or not host or port == 0 or odd or not server.isascii():
         expected = f"scheme://host:port with one of {', '.join(_SCHEMES)}"
-        raise InvalidArgument(what="proxy.server", given=repr(server[:80]), expected=expected)
+        raise InvalidArgument(what="proxy.server", given=repr(shown_url(server)[:80]), expected=expected)
 
 
 def context_params(proxy: Proxy) -> dict[str, str]:

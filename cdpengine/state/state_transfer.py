@@ -5,20 +5,20 @@ Rule: a state comes in whole or not at all: what of it was in when something fai
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 
 import trio
 
 from cdpengine.errors import EngineError, StorageUnavailable
+from cdpengine.logs import get_logger
 from cdpengine.session.session import Session
 from cdpengine.state.cookie import expired
 from cdpengine.state.cookies import read_cookies, write_cookies
 from cdpengine.state.origin_page import OriginPage
 from cdpengine.state.storage_state import OriginState, StorageState
 
-logger = logging.getLogger("cdpengine.state")
+logger = get_logger("cdpengine.state")
 
 _UNDO_GRACE = 3.0
 """Seconds that taking out again may take."""

@@ -8,7 +8,6 @@ is taken out and logged: whoever looks on must not be able to break what he look
 from __future__ import annotations
 
 import itertools
-import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -17,9 +16,10 @@ from typing import Literal, Protocol, runtime_checkable
 import attrs
 import msgspec
 
+from cdpengine.logs import get_logger
 from cdpengine.wire.messages import Envelope
 
-logger = logging.getLogger("cdpengine.wire")
+logger = get_logger("cdpengine.wire")
 
 _FAILED = "a watcher of the traffic failed and was taken out"
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import pickle
 import re
+import unicodedata
 from collections.abc import Iterator
 from typing import cast
 
@@ -13,6 +15,7 @@ import attrs
 import pytest
 
 from cdpengine import errors
+from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError, RescueReport, RescueStep
 
 CLASSES = [
@@ -22,26 +25,38 @@ CLASSES = [
 ]
 
 VALUES: dict[str, object] = {
-    "str": "a word",
-    "str | None": "a word",
     "int": 7,
     "int | None": 7,
     "float": 1.5,
-    "object": None,
     "bool": True,
-    "Sequence[FailedField]": (errors.FailedField("a word", errors.SessionGone("a page", "closed")),),
     "bytes": b'{"typed":"secret-payload"}',
-    "Sequence[str]": ("one", "two"),
-    "Became": "removed",
-    "tuple[Any, ...]": ("e7",),
-    "RescueReport": RescueReport(sent=True, steps=(RescueStep("terminate", True, "", 2.0),), responsive=True),
 }
 
 
-def make(kind: type[EngineError]) -> EngineError:
+def make(kind: type[EngineError], text: str = "a word") -> EngineError:
     if not attrs.has(kind):
-        return kind("a word")
-    return cast("EngineError", kind(**{field.name: VALUES[str(field.type)] for field in attrs.fields(kind)}))
+        return kind(text)
+    values = VALUES | {
+        "str": text,
+        "str | None": text,
+        "object": text,
+        "Sequence[FailedField]": (errors.FailedField(text, errors.SessionGone(text, text)),),
+        "Sequence[str]": (text, text),
+        "Became": text,
+        "tuple[Any, ...]": (text, Foreign(text)),
+        "RescueReport": RescueReport(sent=True, steps=(RescueStep("close", False, text, 2.0),)),
+    }
+    return cast("EngineError", kind(**{field.name: values[str(field.type)] for field in attrs.fields(kind)}))
+
+
+@attrs.frozen
+class Foreign:
+    """What an error holds that is no text, and says what a page said."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
@@ -60,13 +75,93 @@ def test_every_error_prints_one_useful_text(kind: type[EngineError]) -> None:
     text = str(make(kind))
     assert "word" in text or "1.5" in text
     assert "secret-payload" not in text
-    assert len(text) < 400
+    assert len(text) < 420
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_every_error_has_a_docstring_of_its_own(kind: type[EngineError]) -> None:
     assert kind.__doc__
     assert "__doc__" in vars(kind)
+
+
+# --- what is foreign, and what is secret ---------------------------------------------------------------------
+
+HOSTILE = "a\nError: forged\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U000e0041\udc9b\x00b"
+SECRETS = {
+    "in a URL": "https://user:hunter2@host/p?a=1&token=hunter2#access_token=hunter2",
+    "in a word": "password=hunter2",
+    "in a header": "Authorization: Bearer hunter2hunter2",
+    "in a document": "data:text/html,<input value=hunter2>",
+    "in a token": "eyJhbGciOiJIUzI1NiJ9.hunter2.hunter2",
+    "in a text that is cut": "x " * 9_990 + "https://user:hunter2@host/",
+}
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_no_foreign_text_commands_a_terminal_or_begins_a_line(kind: type[EngineError]) -> None:
+    benign, hostile = make(kind), make(kind, HOSTILE)
+    for text, plain in ((str(hostile), str(benign)), (repr(hostile), repr(benign))):
+        assert len(text.splitlines()) == len(plain.splitlines())
+        assert not [line for line in text.splitlines() if line.startswith("Error: forged")]
+        assert {char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")} <= {
+            "\n"
+        }
+        text.encode("utf-8")
+    if attrs.has(kind):  # what a program reads is whole
+        for field in attrs.fields(kind):
+            if field.type == "str":
+                assert getattr(hostile, field.name) == HOSTILE
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_no_message_holds_a_secret(kind: type[EngineError]) -> None:
+    for form, secret in SECRETS.items():
+        error = make(kind, secret)
+        assert "hunter2" not in str(error), form
+        assert "hunter2" not in repr(error), form
+        if form != "in a text that is cut":  # fields are as long as they are
+            assert "hunter2" not in json.dumps(describe_error(error)), form
+        if attrs.has(kind):  # what a program reads is whole
+            assert {getattr(error, field.name) for field in attrs.fields(kind) if field.type == "str"} <= {
+                secret
+            }
+
+
+def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
+    for error in (
+        errors.ValueRefused("fill", "e1", "it was changed", took="hunter2"),
+        errors.OptionNotFound("select from", "e1", "it is not there", wanted=("hunter2",)),
+        errors.UndecodableReply("A.b", "shape", b"hunter2"),
+        errors.FormErrors(
+            [errors.FailedField("e1", errors.ValueRefused("fill", "e1", "no", took="hunter2"))]
+        ),
+    ):
+        assert "hunter2" not in str(error)
+        assert "hunter2" not in repr(error)
+        assert "hunter2" not in json.dumps(describe_error(error))
+
+
+def test_every_message_goes_through_the_root() -> None:
+    for kind in CLASSES:
+        assert "__str__" not in vars(kind) or kind is EngineError
+        assert "__repr__" not in vars(kind) or kind is EngineError
+
+
+def test_an_error_of_a_program_is_safe_too() -> None:
+    @attrs.define(eq=False, slots=False, str=False, repr=False)
+    class Own(errors.NodeError):
+        what: str
+        among: dict[str, str]
+
+        def _describe(self) -> str:
+            return f"{self.what}\n  {self.among}"
+
+    assert str(Own("a\nb\x1b", {"a": "\x9b"})) == "a\\nb\\x1b\n  {'a': '\\x9b'}"
+    assert str(EngineError("a\nb", "c\x1b")) == r"('a\\nb', 'c\\x1b')"
+    assert str(EngineError()) == ""
+    noted = errors.NavigationFailed("https://u:p@h/", "no")
+    noted.add_note("a note")
+    assert "a note" not in str(noted)
 
 
 def documented_tree() -> Iterator[tuple[str, str]]:

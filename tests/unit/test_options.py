@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cdpengine.action.form import check_field_value
-from cdpengine.action.option import Option, named, request_for
+from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.upload import arrived
 from cdpengine.engine.page_forms import Field, _fields
 from cdpengine.errors import InvalidArgument
@@ -14,14 +14,18 @@ from cdpengine.errors import InvalidArgument
 @pytest.mark.parametrize(
     ("wanted", "request_", "words"),
     [
-        ("r", {"text": "r"}, "the option 'r'"),
-        (Option(label="Red"), {"label": "Red"}, "the option with label 'Red'"),
-        (Option(value="", index=0), {"value": "", "index": 0}, "the option with value '' and index 0"),
+        ("r", {"text": "r"}, "an option with this value or label (1 characters)"),
+        (Option(label="Red"), {"label": "Red"}, "an option with this label (3 characters)"),
+        (
+            Option(value="", index=0),
+            {"value": "", "index": 0},
+            "an option with this value (0 characters) and index 0",
+        ),
     ],
 )
 def test_options(wanted: str | Option, request_: dict[str, object], words: str) -> None:
     assert request_for(wanted) == request_
-    assert named(wanted) == words
+    assert kind_of(wanted) == words
 
 
 @pytest.mark.parametrize("parts", [{}, {"index": -1}, {"index": True}, {"label": 1}, {"value": b""}])

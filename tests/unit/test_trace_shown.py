@@ -14,7 +14,7 @@ from recorded import Recorded, small
 
 from cdpengine.debug.chosen import Choice, Chooser
 from cdpengine.debug.recording import Line
-from cdpengine.debug.shown import plain, safe, show_line
+from cdpengine.debug.shown import plain, show_line
 
 
 def texts(recorded: Recorded) -> list[str]:
@@ -66,13 +66,6 @@ def test_of_a_large_payload_only_its_beginning_is_looked_at() -> None:
     assert '{"data": "xxx' in text
     assert len(text) < 500
     assert len(plain(show_line(line))) > 100_000
-
-
-TERMINAL = "\x1b]0;t\x07\x9b31m\r\n\b\x7f\u2028\u202e\u200bß\udc9b"
-
-
-def test_what_could_move_a_terminal_is_written_out() -> None:
-    assert safe(TERMINAL) == (r"\x1b]0;t\x07\x9b31m\x0d\x0a\x08\x7f\u2028\u202e\u200b" + "ß" + r"\udc9b")
 
 
 @given(
