@@ -241,7 +241,7 @@ class LineTarget:
         return False
 
     def _gone(self) -> str:
-        error = self.session.error("Runtime.evaluate")
+        error = self.session.error()
         return "" if error is None else str(error)
 
     def _note_pause(self, event: Event) -> None:
