@@ -12,6 +12,7 @@ import trio
 
 from cdpengine.cli.options import F, Failed, Source, json_option
 from cdpengine.cli.output import errors_as_json, print_json
+from cdpengine.cli.terminal import fit, limit
 
 if TYPE_CHECKING:
     from cdpengine.debug.drift import Drift
@@ -120,7 +121,14 @@ def list_(
         if as_json:
             print_json({"version": loaded.version, "entries": [row_json(entry) for entry in entries]})
         else:
-            click.echo(domains_text(loaded) if domain is None else list_text(entries))
+            _print_list(domains_text(loaded) if domain is None else list_text(entries))
+
+
+def _print_list(text: str) -> None:
+    """Print one entry a line: in a terminal, what is too long is cut, for the names stand first."""
+    columns = limit()
+    for line in text.splitlines():
+        click.echo(line if columns is None else fit(line, columns)[0])
 
 
 @protocol.command(short_help="Show a command, an event, a type or a domain.")
@@ -170,7 +178,7 @@ def search(
         if as_json:
             print_json({"entries": [row_json(entry) for entry in found]})
         elif found:
-            click.echo(list_text(found))
+            _print_list(list_text(found))
         else:
             click.echo(f"nothing has {word!r} in its name or its description", err=True)
         if not found:

@@ -34,30 +34,21 @@ class Action:
     """An action of the console: how it is written, what it does, and what it has the page do.
 
     `takes` says what its words are, for completion: "refs", "targets", "patterns", or a word itself. The last of
-    them goes for all further words where `usage` has "...". `on_page`: it needs a page.
+    them goes for all further words where `usage` has "...".
     """
 
     usage: str
     does: str
     work: Work = "question"
     takes: tuple[tuple[str, ...], ...] = ()
-    on_page: bool = True
 
 
 _REF = (("refs",),)
 
 ACTIONS: dict[str, Action] = {
-    "targets": Action(
-        "!targets", "list the targets, with the numbers that !use takes", "none", on_page=False
-    ),
-    "use": Action(
-        "!use N",
-        "send commands to target N from now on; 0 is the browser itself",
-        "none",
-        (("targets",),),
-        on_page=False,
-    ),
-    "new": Action("!new [URL]", "open a page, and use it", "none", on_page=False),
+    "targets": Action("!targets", "list the targets, with the numbers that !use takes", "none"),
+    "use": Action("!use N", "send commands to target N; 0 is the browser itself", "none", (("targets",),)),
+    "new": Action("!new [URL]", "open a page, and use it", "none"),
     "goto": Action("!goto URL", "navigate the page, and wait until it has loaded", "work"),
     "reload": Action("!reload", "load the page again", "work"),
     "back": Action("!back", "go to the previous entry of the page's history", "work"),
@@ -73,46 +64,35 @@ ACTIONS: dict[str, Action] = {
     "drag": Action("!drag REF REF", "drag an element to another one", "work", (("refs",), ("refs",))),
     "scroll": Action("!scroll REF", "scroll an element into view", "work", _REF),
     "focus": Action("!focus REF", "give an element the keyboard focus", "work", _REF),
-    "fill": Action(
-        "!fill REF TEXT", "put TEXT (nothing: clear it) in the place of what a field holds", "work", _REF
-    ),
+    "fill": Action("!fill REF TEXT", "replace what a field holds by TEXT", "work", _REF),
     "type": Action("!type REF TEXT", "type text into an element", "work", _REF),
     "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A", "work", ((), ("refs",))),
     "select": Action(
         "!select REF VALUE...",
-        "choose options by value or label; quotes keep spaces",
+        "choose options; quotes keep spaces",
         "work",
         (("refs",), ()),
     ),
     "check": Action("!check REF", "check a checkbox, switch or radio button", "work", _REF),
     "uncheck": Action("!uncheck REF", "uncheck a checkbox or switch", "work", _REF),
     "evaluate": Action("!evaluate JAVASCRIPT", "evaluate an expression or a function in the page", "script"),
-    "settle": Action("!settle", "wait until nothing moves on the page, and no request is under way"),
+    "settle": Action("!settle", "wait until the page has come to rest"),
     "events": Action(
-        "!events PATTERN... | off",
-        "show events as they come: Network.*, Page.loadEventFired, *",
-        takes=(("patterns",),),
-        on_page=False,
+        "!events PATTERN... | off", "show events as they come: Network.*, *", takes=(("patterns",),)
     ),
     "wait": Action(
-        "!wait PATTERN...",
-        "wait for the next event that matches, and print it",
-        takes=(("patterns",),),
-        on_page=False,
+        "!wait PATTERN...", "wait for the next event that matches, and print it", takes=(("patterns",),)
     ),
     "rescue": Action(
         "!rescue [reload | close]",
-        "end the script of a page that does not answer; reload or close the page if that is not enough",
+        "end the script of a page that does not answer",
         "none",
         (("terminate", "reload", "close"),),
-        on_page=False,
     ),
-    "timeout": Action(
-        "!timeout SECONDS", "how long each command may take from now on", "none", on_page=False
-    ),
-    "statistics": Action("!statistics", "print the counts of the connections", "none", on_page=False),
-    "help": Action("!help", "print this list", "none", on_page=False),
-    "quit": Action("!quit", "leave", "none", on_page=False),
+    "timeout": Action("!timeout SECONDS", "how long each command may take from now on", "none"),
+    "statistics": Action("!statistics", "print the counts of the connections", "none"),
+    "help": Action("!help", "print this list", "none"),
+    "quit": Action("!quit", "leave", "none"),
 }
 
 SCRIPTS = frozenset({
