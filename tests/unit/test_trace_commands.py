@@ -313,13 +313,21 @@ WIDE_METHODS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "columns"), [("stats", 60), ("stats", 80), ("diff", 80)])
-def test_in_a_narrow_terminal_the_rows_can_be_told_apart(command: str, columns: int, tmp_path: Path) -> None:
-    files = [str(many_methods(tmp_path / "a"))]
+@pytest.mark.parametrize("command", ["stats", "diff"])
+@pytest.mark.parametrize("columns", [60, 80, 100, 160])
+def test_in_a_narrow_terminal_the_rows_can_be_told_apart(
+    command: str,
+    columns: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    files = [many_methods(tmp_path / "a")]
     if command == "diff":
-        files.insert(0, str(small().write(tmp_path / "b")))
-    text, _ = in_terminal(columns, command, *files)
-    lines = COLOUR.sub("", text).replace("\r", "").splitlines()
+        files.insert(0, small().write(tmp_path / "b"))
+    _, text, _ = trace(capsys, command, *files)
+    lines = text.splitlines()
     begin = next(number for number, line in enumerate(lines) if line.startswith("method "))
     assert all(cell_len(line) <= columns for line in lines[begin:])
     names = [line.split("  ")[0] for line in lines[begin:] if line.startswith(("Sto", "Net", "Ven", "漢"))]
