@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -284,16 +284,21 @@ async def test_ctrl_c_ends_a_script_and_leaves_no_hung_page(
                 pass
             process.send_signal(signal.SIGINT)
             # Its standard input stays open: nothing but the signal ends it.
-            assert await trio.to_thread.run_sync(process.wait) == 130
+            assert await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True) == 130
         errors = process.stderr.read().decode()
     assert "line 3 of the script: stopped: the script that ran was terminated" in errors
     assert "Traceback" not in errors
     assert await page.evaluate("1 + 1", timeout=2) == 2
 
 
-def started_script(endpoint: str) -> subprocess.Popen[bytes]:
+@contextmanager
+def started_script(endpoint: str) -> Iterator[subprocess.Popen[bytes]]:
     pipe = subprocess.PIPE
-    return subprocess.Popen([*COMMAND, endpoint], stdin=pipe, stdout=pipe, stderr=pipe)
+    with subprocess.Popen([*COMMAND, endpoint], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # where it has not ended by itself
 
 
 class Terminal:
