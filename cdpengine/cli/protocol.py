@@ -13,6 +13,7 @@ import trio
 
 from cdpengine.cli.options import F, Failed, Source, json_option
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
+from cdpengine.cli.terminal import limit
 
 if TYPE_CHECKING:
     from cdpengine.debug.drift import Drift
@@ -121,7 +122,14 @@ def list_(
         if as_json:
             print_json({"version": loaded.version, "entries": [row_json(entry) for entry in entries]})
         else:
-            say_lines(domains_text(loaded) if domain is None else list_text(entries))
+            _print_list(domains_text(loaded) if domain is None else list_text(entries))
+
+
+def _print_list(text: str) -> None:
+    """Print one entry a line: in a terminal, what is too long is cut, for the names stand first."""
+    columns = limit()
+    for line in text.splitlines():
+        say(line, columns=columns)
 
 
 @protocol.command(short_help="Show a command, an event, a type or a domain.")
@@ -171,7 +179,7 @@ def search(
         if as_json:
             print_json({"entries": [row_json(entry) for entry in found]})
         elif found:
-            say_lines(list_text(found))
+            _print_list(list_text(found))
         else:
             say(f"nothing has {word!r} in its name or its description", err=True)
         if not found:

@@ -1,7 +1,7 @@
 """`cdpengine repl`: a console on the protocol, for people at a terminal and for scripts from standard input.
 
-Rule: Ctrl-C ends the command that runs, never the console; a script ends at the first line that fails, with that
-line's exit status.
+Rule: at the prompt Ctrl-C ends the command that runs, with the script that it gave its page, and the console goes
+on. A script from standard input ends at Ctrl-C, and at its first line that fails, with that line's exit status.
 """
 
 from __future__ import annotations
@@ -46,9 +46,11 @@ def repl(endpoint: str | None, executable: str | None, headed: bool) -> None:
     """Send commands, watch events, act on pages: at a prompt, or line by line from standard input.
 
     ENDPOINT is a running browser (http://host:port or ws://...), which is left running; without it, a browser is
-    started, and ends with the console. "?" at the prompt is help, Tab completes, Ctrl-C stops what runs, Ctrl-D
-    leaves. A script ends at its first line that fails, with exit status 1, 2 when the line was wrong, 3 when an
-    evaluation ran out of time.
+    started, and ends with the console. "?" at the prompt is help, Tab completes, Ctrl-C stops what runs (and ends
+    the script that the line gave its page), Ctrl-D leaves.
+
+    A script ends at its first line that fails, with exit status 1, 2 when the line was wrong, 3 when an evaluation
+    ran out of time; with 130 at Ctrl-C. A browser that ends before the console does is 1, at the prompt too.
 
     \b
     Examples:
@@ -62,14 +64,29 @@ async def _run(source: Source, headed: bool) -> None:
     from cdpengine.debug.interpreter import Interpreter
     from cdpengine.nursery import open_body_nursery
 
-    interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    # A program can be started with its standard input or output closed.
+    interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    interrupted = False
     async with _opened(source, headed) as browser, open_body_nursery() as nursery:
         protocol = await _protocol(source, browser)
-        console = Interpreter(browser, protocol, nursery, say_lines)
+        notice = _complain if interactive else _tell
+        console = Interpreter(browser, protocol, nursery, say_lines, notice, unattended=not interactive)
         try:
-            await (_converse(console) if interactive else _read_script(console))
+            if interactive:
+                await _converse(console)
+            else:
+                from cdpengine.cli.repl_script import run_script
+
+                interrupted = await run_script(console, _tell)
         finally:
             nursery.cancel_scope.cancel()
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _tell(text: str) -> None:
+    """Say something beside the output: a script's output is for programs."""
+    say_lines(text, err=True)
 
 
 @asynccontextmanager
@@ -93,25 +110,6 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
     except EngineError as error:
         say_lines(f"no completion and no help: {error}", err=True)
         return None
-
-
-# --- scripts -------------------------------------------------------------------------------------------------
-
-
-async def _read_script(console: Interpreter) -> None:
-    from cdpengine.debug.interpreter import Quit
-
-    number = 0
-    while line := await trio.to_thread.run_sync(sys.stdin.readline, abandon_on_cancel=True):
-        number += 1
-        try:
-            if output := await console.run(line):
-                say_lines(output.text)
-        except Quit:
-            return
-        except EngineError:
-            say(f"line {number} of the script failed", err=True)
-            raise
 
 
 # --- people --------------------------------------------------------------------------------------------------
@@ -191,7 +189,7 @@ async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) ->
             if output is not None:
                 _show(output)
     if running.cancelled_caught:
-        _complain("stopped")
+        _complain(str(console.stopped))
 
 
 def _complain(text: str) -> None:

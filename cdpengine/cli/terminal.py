@@ -26,6 +26,12 @@ def width() -> int:
     return shutil.get_terminal_size((PLAIN_WIDTH, 24)).columns
 
 
+def limit() -> int | None:
+    """Return the columns that what is printed may take; None for any: no terminal, and COLUMNS says nothing."""
+    given = os.environ.get("COLUMNS", "")
+    return width() if sys.stdout.isatty() or (given.isdecimal() and int(given)) else None
+
+
 def has_colours() -> bool:
     """Say whether standard output takes colours: a terminal, and nobody said no."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -57,6 +63,20 @@ def safe_console(**options: Any) -> Console:
             return super().render_str(printable(escape_lines(text), self.file), **how)
 
     return SafeConsole(**options)
+
+
+def fit_middle(text: str, columns: int) -> str:
+    """Return the text, cut so that it takes at most `columns` columns: "..." stands in its middle."""
+    from rich.cells import cell_len, chop_cells, set_cell_size
+
+    if cell_len(text) <= columns:
+        return text
+    kept = columns - len("...")
+    if kept < 2:
+        return fit(text, columns)[0]
+    # A wide character that a cut would halve is left out; turned around, the end of a text is its beginning.
+    end = chop_cells(text[::-1], kept // 2)[0][::-1]
+    return set_cell_size(text, kept - cell_len(end)).rstrip() + "..." + end
 
 
 def painter(styles: dict[str, str]) -> Callable[[str, str], str]:

@@ -10,8 +10,9 @@ import click
 
 from cdpengine.cli.options import Failed, json_option
 from cdpengine.cli.output import errors_as_json, print_json, say
-from cdpengine.cli.terminal import painter, width
+from cdpengine.cli.terminal import limit, painter, width
 from cdpengine.cli.trace_reading import damage_of, lines_of, tell_damage
+from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.debug.compare import Comparison, Count, RoleDifference
@@ -104,15 +105,24 @@ def _print_counts(out: _Printer, counts: tuple[Count, ...], *, full: bool) -> No
     told = [count for count in counts if full or _is_much(count) or count.counts[0] != count.counts[1]]
     if not told:
         return
+    from cdpengine.cli.tables import Column, print_table
+
     out.line("counts, and medians in ms:", "head")
-    longest = max(len(count.method) for count in told)
-    for count in told:
-        text = f"  {count.method:<{longest}} {count.counts[0]:>8,} {count.counts[1]:>8,}"
-        before, after = count.medians
-        if before is not None and after is not None:
-            ratio = "" if count.ratio is None else f"  x {count.ratio:.2f}"
-            text += f"  {before:>9,.1f} {after:>9,.1f}{ratio}"
-        out.line(text.rstrip(), "told" if _is_much(count) else "")
+    medians = [count.medians if None not in count.medians else (None, None) for count in told]
+    columns = [
+        Column("method", [escape_line(count.method) for count in told], figure=False),
+        Column("first", [f"{count.counts[0]:,}" for count in told]),
+        Column("second", [f"{count.counts[1]:,}" for count in told]),
+        Column("first ms", [_milliseconds(before) for before, _ in medians], 2),
+        Column("second ms", [_milliseconds(after) for _, after in medians], 2),
+        Column("times", ["" if count.ratio is None else f"x {count.ratio:.2f}" for count in told], 1),
+    ]
+    much = [number for number, count in enumerate(told) if _is_much(count)]
+    print_table(columns, width=None if full else limit(), told=much, advice="--full shows them")
+
+
+def _milliseconds(median: float | None) -> str:
+    return "" if median is None else f"{median:,.1f}"
 
 
 def _is_much(count: Count) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,15 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from cdpengine.cli.options import Failed, json_option
-from cdpengine.cli.output import errors_as_json, print_json
-from cdpengine.cli.terminal import safe_console
+from cdpengine.cli.output import errors_as_json, print_json, say
+from cdpengine.cli.terminal import PLAIN_WIDTH, fit, limit, safe_console
 from cdpengine.cli.trace_reading import damage_of, file_argument, lines_of, tell_damage
 from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
+    from cdpengine.cli.tables import Column
     from cdpengine.debug.figures import (
         ActionFigures,
         Counts,
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
         SessionFigures,
     )
 
-PLAIN_WIDTH = 160
 _SHOWN_GAPS = 10
 
 
@@ -81,8 +79,7 @@ def _short(figures: Figures, top: int | None) -> Figures:
 
 
 def _print(figures: Figures, top: int | None) -> None:
-    terminal = sys.stdout.isatty()
-    console = safe_console(highlight=False, markup=False, width=None if terminal else PLAIN_WIDTH)
+    console = safe_console(highlight=False, markup=False, width=limit() or PLAIN_WIDTH)
     counts = figures.counts
     console.print(
         f"{figures.messages:,} messages in {figures.seconds:.3f} s: {counts.calls:,} calls, "
@@ -100,14 +97,14 @@ def _print(figures: Figures, top: int | None) -> None:
         )
     _print_gaps(console, figures)
     console.print()
-    console.print(_methods(figures.methods[:top], console))
+    _print_methods(figures.methods[:top])
     _print_left_out(console, len(figures.methods), top)
     console.print()
-    console.print(_sessions(figures.sessions[:top], console))
+    _print_sessions(figures.sessions[:top])
     _print_left_out(console, len(figures.sessions), top)
     if figures.by_action:
         console.print()
-        console.print(_actions(figures.by_action[:top], console))
+        _print_actions(figures.by_action[:top])
         _print_left_out(console, len(figures.by_action), top)
 
 
@@ -130,60 +127,106 @@ def _print_left_out(console: Console, count: int, shown: int | None) -> None:
         console.print(f"... and {count - shown:,} more")
 
 
-_COLUMNS = ("calls", "events", "out", "in", "p50 ms", "p95 ms", "p99 ms", "max ms", "refused", "open")
+_FIGURES = {
+    "calls": 0,
+    "events": 1,
+    "out": 7,
+    "in": 6,
+    "p50 ms": 3,
+    "p95 ms": 8,
+    "p99 ms": 9,
+    "max ms": 5,
+    "refused": 4,
+    "open": 4,
+}
+"""The figures of a method or a session, and how soon each is left out in a narrow terminal: 9 first, 0 never."""
+
+_ACTION_FIGURES = {
+    "count": 0,
+    "p50 ms": 1,
+    "p95 ms": 5,
+    "p99 ms": 6,
+    "max ms": 4,
+    "failed": 2,
+    "refused": 3,
+    "open": 3,
+}
+
+_TARGET_YIELDS = 2
+_URL_SHOWN = 60
+"""Columns of a target's URL that are shown at most."""
+
+_ADVICE = "--json and wider terminals show them"
 
 
-_ACTION_COLUMNS = ("count", "p50 ms", "p95 ms", "p99 ms", "max ms", "failed", "refused", "open")
+def _figures(figures: dict[str, int], rows: Sequence[list[str]]) -> list[Column]:
+    from cdpengine.cli.tables import Column
+
+    return [
+        Column(name, [row[number] for row in rows], yields)
+        for number, (name, yields) in enumerate(figures.items())
+    ]
 
 
-def _table(console: Console, *first: str, columns: Sequence[str] = _COLUMNS) -> Table:
-    from rich import box
-    from rich.table import Table
+def _print_methods(methods: Sequence[MethodFigures]) -> None:
+    from cdpengine.cli.tables import Column, print_table
 
-    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else box.ASCII2, pad_edge=False)
-    for name in first:
-        table.add_column(name, overflow="fold", min_width=8)
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+    rows = [_cells(each.counts, each.durations) for each in methods]
+    first = Column("method", [escape_line(each.method) for each in methods], figure=False)
+    print_table([first, *_figures(_FIGURES, rows)], width=limit(), advice=_ADVICE)
 
 
-def _methods(methods: Sequence[MethodFigures], console: Console) -> Table:
-    table = _table(console, "method")
-    for each in methods:
-        table.add_row(escape_line(each.method), *_cells(each.counts, each.durations))
-    return table
-
-
-def _sessions(sessions: Sequence[SessionFigures], console: Console) -> Table:
+def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
+    from cdpengine.cli.tables import Column, print_table
     from cdpengine.debug.shown import SHORT_ID
 
     connections = list(dict.fromkeys(each.connection for each in sessions))
-    table = _table(console, "session", "target")
+    length = _distinct_length([each.session for each in sessions])
+    names, targets = [], []
     for each in sessions:
-        name = escape_line(each.session[:SHORT_ID]) or "browser"
+        name = escape_line(each.session[:length]) or "browser"
         if len(connections) > 1:
             name += f" ({connections.index(each.connection) + 1})"
-        target = escape_line(f"{each.type} {each.target[:SHORT_ID]} {each.url[:60]}".strip())
-        table.add_row(name, target, *_cells(each.counts, each.durations))
+        names.append(name)
+        url = fit(escape_line(each.url), _URL_SHOWN)[0]
+        targets.append(f"{escape_line(each.type)} {escape_line(each.target[:SHORT_ID])} {url}".strip())
+    rows = [_cells(each.counts, each.durations) for each in sessions]
+    columns = [
+        Column("session", names, figure=False),
+        Column("target", targets, _TARGET_YIELDS, figure=False),
+    ]
+    print_table([*columns, *_figures(_FIGURES, rows)], width=limit(), advice=_ADVICE)
     if len(connections) > 1:
-        names = ", ".join(f"({number}) {escape_line(name)}" for number, name in enumerate(connections, 1))
-        table.caption = f"connections: {names}"
-    return table
+        numbered = ", ".join(f"({number}) {escape_line(name)}" for number, name in enumerate(connections, 1))
+        say(f"connections: {numbered}")
 
 
-def _actions(actions: Sequence[ActionFigures], console: Console) -> Table:
-    table = _table(console, "action", columns=_ACTION_COLUMNS)
-    for each in actions:
-        table.add_row(
-            escape_line(each.name),
+def _distinct_length(ids: Sequence[str]) -> int:
+    """Return how many characters of the ids tell those apart that differ; 8 at least."""
+    from cdpengine.debug.shown import SHORT_ID
+
+    length, different = SHORT_ID, set(ids)
+    longest = max(map(len, different), default=0)
+    while length < longest and len({each[:length] for each in different}) < len(different):
+        length += 4
+    return length
+
+
+def _print_actions(actions: Sequence[ActionFigures]) -> None:
+    from cdpengine.cli.tables import Column, print_table
+
+    rows = [
+        [
             _count(each.count),
             *_times(each.durations),
             _count(each.failed),
             _count(each.refused),
             _count(each.unended),
-        )
-    return table
+        ]
+        for each in actions
+    ]
+    first = Column("action", [escape_line(each.name) for each in actions], figure=False)
+    print_table([first, *_figures(_ACTION_FIGURES, rows)], width=limit(), advice=_ADVICE)
 
 
 def _cells(counts: Counts, durations: Durations | None) -> list[str]:

@@ -20,9 +20,6 @@ _OPEN = re.compile(r"=([\"'{\[])[^\"'}\]]*\Z")
 
 _TAKEN = re.compile(r"(?:^|\s)(\w+)=")
 
-_REFS = frozenset({"click", "hover", "type"})
-_PATTERNS = frozenset({"events", "wait"})
-
 
 @attrs.frozen
 class Candidate:
@@ -100,22 +97,30 @@ def brief_text(text: str) -> str:
 def _action(text: str, protocol: Protocol | None, words: Mapping[str, Sequence[str]]) -> Iterator[Candidate]:
     name, space, rest = text.partition(" ")
     if not space:
-        for known, action in ACTIONS.items():
+        for known, described in ACTIONS.items():
             if known.startswith(name):
-                yield Candidate(f"!{known}", len(text) + 1, action.does)
+                yield Candidate(f"!{known}", len(text) + 1, described.does)
         return
-    last = rest.split(" ")[-1]
-    if name in _PATTERNS and protocol is not None:
-        yield from _patterns(last, protocol)
-    elif name == "use" or (name in _REFS and last == rest):
-        for word in words.get("targets" if name == "use" else "refs", ()):
-            if word.startswith(last):
-                yield Candidate(word, len(last))
-    elif name == "snapshot" and "interactive".startswith(last):
-        yield Candidate("interactive", len(last))
+    if name not in ACTIONS or not ACTIONS[name].takes:
+        return
+    action = ACTIONS[name]
+    before, last = rest.split(" ")[:-1], rest.split(" ")[-1]
+    place = len([word for word in before if word])
+    if place >= len(action.takes) and not action.usage.partition("|")[0].rstrip().endswith("..."):
+        return
+    for kind in action.takes[min(place, len(action.takes) - 1)]:
+        match kind:
+            case "patterns":
+                yield from _patterns(last, protocol, also_off=name == "events") if protocol else ()
+            case "refs" | "targets":
+                for word in words.get(kind, ()):
+                    if word.startswith(last):
+                        yield Candidate(word, len(last))
+            case _ if kind.startswith(last):
+                yield Candidate(kind, len(last))
 
 
-def _patterns(prefix: str, protocol: Protocol) -> Iterator[Candidate]:
+def _patterns(prefix: str, protocol: Protocol, *, also_off: bool) -> Iterator[Candidate]:
     low = prefix.casefold()
     for domain in protocol.domains:
         if domain.events and f"{domain.name}.*".casefold().startswith(low):
@@ -124,5 +129,5 @@ def _patterns(prefix: str, protocol: Protocol) -> Iterator[Candidate]:
         for name, event in protocol.events.items():
             if name.casefold().startswith(low):
                 yield Candidate(name, len(prefix), brief(event))
-    if "off".startswith(low):
+    if also_off and "off".startswith(low):
         yield Candidate("off", len(prefix), "show no events")

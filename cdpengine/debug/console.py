@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import Literal
 
 import attrs
 
@@ -24,35 +25,88 @@ from cdpengine.debug.protocol_text import signature
 from cdpengine.debug.redact import Redactor
 from cdpengine.errors import InvalidArgument
 
+Work = Literal["none", "question", "work", "script"]
+"""What a line has its page, or other target, do: nothing; give an answer; something that may run the page's own
+code; or run the line's own script. The end of a stopped line depends on it."""
+
 
 @attrs.frozen
 class Action:
-    """An action of the console: how it is written, and what it does."""
+    """An action of the console: how it is written, what it does, and what it has the page do.
+
+    `takes` says what its words are, for completion: "refs", "targets", "patterns", or a word itself. The last of
+    them goes for all further words where `usage` has "...".
+    """
 
     usage: str
     does: str
+    work: Work = "question"
+    takes: tuple[tuple[str, ...], ...] = ()
 
+
+_REF = (("refs",),)
 
 ACTIONS: dict[str, Action] = {
-    "targets": Action("!targets", "list the targets, with the numbers that !use takes"),
-    "use": Action("!use N", "send commands to target N from now on; 0 is the browser itself"),
-    "new": Action("!new [URL]", "open a page, and use it"),
-    "goto": Action("!goto URL", "navigate the page, and wait until it has loaded"),
-    "snapshot": Action("!snapshot [interactive]", "print the page's roles, names and refs"),
-    "click": Action("!click REF", "click an element of the last snapshot"),
-    "hover": Action("!hover REF", "move the pointer onto an element"),
-    "type": Action("!type REF TEXT", "type text into an element"),
-    "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A"),
-    "evaluate": Action("!evaluate JAVASCRIPT", "evaluate an expression or a function in the page"),
-    "events": Action(
-        "!events PATTERN... | off", "show events as they come: Network.*, Page.loadEventFired, *"
+    "targets": Action("!targets", "list the targets, with the numbers that !use takes", "none"),
+    "use": Action("!use N", "send commands to target N; 0 is the browser itself", "none", (("targets",),)),
+    "new": Action("!new [URL]", "open a page, and use it", "none"),
+    "goto": Action("!goto URL", "navigate the page, and wait until it has loaded", "work"),
+    "reload": Action("!reload", "load the page again", "work"),
+    "back": Action("!back", "go to the previous entry of the page's history", "work"),
+    "forward": Action("!forward", "go to the next entry of the page's history", "work"),
+    "snapshot": Action(
+        "!snapshot [interactive]", "print the page's roles, names and refs", takes=(("interactive",),)
     ),
-    "wait": Action("!wait PATTERN", "wait for the next event that matches, and print it"),
-    "timeout": Action("!timeout SECONDS", "how long each command may take from now on"),
-    "statistics": Action("!statistics", "print the counts of the connections"),
-    "help": Action("!help", "print this list"),
-    "quit": Action("!quit", "leave"),
+    "text": Action("!text", "print the page's text, as a reader sees it"),
+    "click": Action("!click REF", "click an element of the last snapshot", "work", _REF),
+    "double_click": Action("!double_click REF", "click an element twice", "work", _REF),
+    "tap": Action("!tap REF", "touch an element", "work", _REF),
+    "hover": Action("!hover REF", "move the pointer onto an element", "work", _REF),
+    "drag": Action("!drag REF REF", "drag an element to another one", "work", (("refs",), ("refs",))),
+    "scroll": Action("!scroll REF", "scroll an element into view", "work", _REF),
+    "focus": Action("!focus REF", "give an element the keyboard focus", "work", _REF),
+    "fill": Action("!fill REF TEXT", "replace what a field holds by TEXT", "work", _REF),
+    "type": Action("!type REF TEXT", "type text into an element", "work", _REF),
+    "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A", "work", ((), ("refs",))),
+    "select": Action(
+        "!select REF VALUE...",
+        "choose options; quotes keep spaces",
+        "work",
+        (("refs",), ()),
+    ),
+    "check": Action("!check REF", "check a checkbox, switch or radio button", "work", _REF),
+    "uncheck": Action("!uncheck REF", "uncheck a checkbox or switch", "work", _REF),
+    "evaluate": Action("!evaluate JAVASCRIPT", "evaluate an expression or a function in the page", "script"),
+    "settle": Action("!settle", "wait until the page has come to rest"),
+    "events": Action(
+        "!events PATTERN... | off", "show events as they come: Network.*, *", takes=(("patterns",),)
+    ),
+    "wait": Action(
+        "!wait PATTERN...", "wait for the next event that matches, and print it", takes=(("patterns",),)
+    ),
+    "rescue": Action(
+        "!rescue [reload | close]",
+        "end the script of a page that does not answer",
+        "none",
+        (("terminate", "reload", "close"),),
+    ),
+    "timeout": Action("!timeout SECONDS", "how long each command may take from now on", "none"),
+    "statistics": Action("!statistics", "print the counts of the connections", "none"),
+    "help": Action("!help", "print this list", "none"),
+    "quit": Action("!quit", "leave", "none"),
 }
+
+SCRIPTS = frozenset({
+    "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Runtime.awaitPromise",
+    "Debugger.evaluateOnCallFrame",
+})  # fmt: skip
+"""Commands that are answered when a script of the caller's has ended."""
+
+_WORK = frozenset({
+    "DOM.focus", "DOM.setFileInputFiles", "Page.close", "Page.handleJavaScriptDialog", "Page.navigate",
+    "Page.navigateToHistoryEntry", "Page.reload", "Page.setDocumentContent",
+})  # fmt: skip
+"""Commands that can have the page run its own script before they are answered; those of Input beside them."""
 
 
 @attrs.frozen
@@ -90,6 +144,19 @@ class HelpLine:
 
 Line = CallLine | ActionLine | HelpLine
 
+
+def work_of(line: Line) -> Work:
+    """Say what a line has its target do."""
+    match line:
+        case ActionLine(name):
+            return ACTIONS[name].work
+        case CallLine(method):
+            if method in SCRIPTS:
+                return "script"
+            return "work" if method in _WORK or method.startswith("Input.") else "question"
+    return "none"
+
+
 _METHOD = re.compile(r"([A-Za-z]+\.[A-Za-z]+)(?=\s|$)")
 _NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=")
 _BARE = re.compile(r"\S*")
@@ -104,12 +171,12 @@ def parse_line(line: str) -> Line | None:
     if text.startswith("?"):
         return HelpLine(text[1:].strip())
     if text.startswith("!"):
-        name, _, rest = text[1:].partition(" ")
+        name, rest = first_word(text[1:])
         if name not in ACTIONS:
             near = [known for known in ACTIONS if known.startswith(name[:1])] if name else []
             expected = ", ".join(f"!{known}" for known in near or ACTIONS)
             raise InvalidArgument(what="action", given=f"!{name[:40]}", expected=expected)
-        return ActionLine(name, rest.strip())
+        return ActionLine(name, rest)
     found = _METHOD.match(text)
     if found is None:
         raise InvalidArgument(
@@ -118,6 +185,29 @@ def parse_line(line: str) -> Line | None:
             expected="Domain.method name=value ..., !action, or ? for help",
         )
     return CallLine(found[1], _arguments(text[found.end() :].strip(), found[1]))
+
+
+def first_word(text: str) -> tuple[str, str]:
+    """Return the first word and what follows it, whatever white space is between them."""
+    name, rest = (*text.split(maxsplit=1), "", "")[:2]
+    return name, rest.strip()
+
+
+def split_words(text: str, what: str) -> list[str]:
+    """Return the words of a text; "..." (as JSON) and '...' keep the spaces in them. Raises InvalidArgument."""
+    words: list[str] = []
+    place = 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        if text[place] in "\"'":
+            argument, place = _value("a value", text, place, what)
+            words.append(str(argument.value))
+        else:
+            words.append(text[place:].split(maxsplit=1)[0])
+            place += len(words[-1])
+    return words
 
 
 def _arguments(text: str, method: str) -> tuple[Argument, ...]:
@@ -144,6 +234,7 @@ def _arguments(text: str, method: str) -> tuple[Argument, ...]:
 
 
 def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int]:
+    """Read one value: JSON, a text in quotes, or a bare text that ends at white space."""
     first = text[place : place + 1]
     if first and first in "{[\"'":
         if first == "'":
@@ -225,8 +316,9 @@ def safe_line(line: str) -> str:
         word = line.split(maxsplit=1)[0]
         return f"{word} {REDACTED}" if word != line.strip() else redactor.text(line)
     match parsed:
-        case ActionLine("type", rest):
-            return f"!type {rest.split(maxsplit=1)[0] if rest else ''} {REDACTED}"
+        case ActionLine("type" | "fill" as name, rest):
+            # What the element is, is known to the page alone: any text may be a password.
+            return " ".join([f"!{name}", *rest.split(maxsplit=1)[:1], REDACTED])
         case ActionLine("press", rest):
             keys = [word if len(word) > 1 else REDACTED for word in rest.split()[:1]]
             return " ".join(["!press", *keys, *rest.split()[1:]])

@@ -1,26 +1,48 @@
 """Interpreter: runs the lines of a console against a browser.
 
-Rule: a line ends with its output or its error, within the time that the console gives each command; what is
-shown of a page cannot command a terminal. Events come beside the lines, for the target that is in use.
+Rule: a line ends with its output or its error, within the time that the console gives each command, and takes the
+script that it set going with it; what is shown of a page cannot command a terminal. Events come beside the lines,
+for the target that is in use.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import attrs
 import msgspec
 import trio
 
 from cdpengine.budget import check_timeout, within
-from cdpengine.debug.console import ACTIONS, ActionLine, CallLine, HelpLine, bind, parse_line
+from cdpengine.debug.console import (
+    ACTIONS,
+    ActionLine,
+    CallLine,
+    HelpLine,
+    Line,
+    Work,
+    bind,
+    parse_line,
+    work_of,
+)
+from cdpengine.debug.page_actions import Output, act_on_page, as_json, json_output
 from cdpengine.debug.protocol import Protocol
 from cdpengine.debug.protocol_text import entry_text
-from cdpengine.errors import EngineError, EventsLost, InvalidArgument, RemoteError, TargetCrashed
-from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
+from cdpengine.debug.unanswered import LineTarget, Stopped
+from cdpengine.errors import (
+    DeadlineExceeded,
+    EngineError,
+    EvaluationTimeout,
+    EventsLost,
+    InvalidArgument,
+    PageUnresponsive,
+    RemoteError,
+    RescueReport,
+    TargetCrashed,
+)
+from cdpengine.errors.foreign import escape_line, escape_lines
+from cdpengine.nursery import open_body_nursery
 from cdpengine.session.events import Event, compile_pattern
 from cdpengine.session.session import Session
 
@@ -28,17 +50,11 @@ if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
     from cdpengine.engine.page import Page
 
+__all__ = ["Interpreter", "Output", "Quit", "event_line"]
+
 _METHOD_NOT_FOUND = -32601
 _LONGEST_EVENT = 400
 """Characters of an event that are shown as it comes."""
-
-
-@attrs.frozen
-class Output:
-    """What a line gave: `text`, and whether it is "json" or plain text. It is safe to print."""
-
-    text: str
-    kind: str = "text"
 
 
 class Quit(Exception):
@@ -46,7 +62,13 @@ class Quit(Exception):
 
 
 class Interpreter:
-    """One console. `show_event` is called with each event that was asked for, as one line of text."""
+    """One console. `show_event` is called with each event that was asked for, as one line of text.
+
+    `show_notice` is called, with one line too, when a page does not answer the line that runs, and when a script
+    was ended (default: `show_event`). `unattended`: nobody is there to type !rescue, so a page that had answered
+    before is not left hung by any line that is stopped. `stopped` says what was done about the latest line that
+    was cancelled.
+    """
 
     def __init__(
         self,
@@ -54,6 +76,9 @@ class Interpreter:
         protocol: Protocol | None,
         nursery: trio.Nursery,
         show_event: Callable[[str], None],
+        show_notice: Callable[[str], None] | None = None,
+        *,
+        unattended: bool = False,
     ) -> None:
         self.browser = browser
         self.protocol = protocol
@@ -62,11 +87,24 @@ class Interpreter:
         self.patterns: tuple[str, ...] = ()
         self._nursery = nursery
         self._show = show_event
+        self._notice = show_notice or show_event
+        self.stopped = Stopped()
+        self._unattended = unattended
         self._listening: trio.CancelScope | None = None
         self._silent = trio.Event()
         self._numbers: dict[str, int] = {}
-        self._page: Page | None = next(iter(browser.pages), None)
-        self._session: Session = browser.session if self._page is None else self._page.session
+        self._targets_used: dict[Session, LineTarget] = {}
+        page = next(iter(browser.pages), None)
+        self._target = self._line_target(browser.session if page is None else page.session, page)
+
+    def _line_target(self, session: Session, page: Page | None) -> LineTarget:
+        if session not in self._targets_used:
+            self._targets_used[session] = LineTarget(session, page)
+        return self._targets_used[session]
+
+    @property
+    def _session(self) -> Session:
+        return self._target.session
 
     @property
     def place(self) -> str:
@@ -82,15 +120,70 @@ class Interpreter:
         return ["0", *(str(self._number(info.target_id)) for info in self.browser.targets)]
 
     async def run(self, line: str) -> Output | None:
-        """Run one line. Raises EngineError for what fails, Quit for !quit."""
-        match parse_line(line):
-            case CallLine() as call:
-                return await self._call(call)
+        """Run one line. Raises EngineError for what fails, Quit for !quit.
+
+        A line that is cancelled, or runs out of time, ends what it set going on its page first: that takes a
+        fraction of a second, and `stopped` says what was done.
+        """
+        parsed = parse_line(line)
+        self.stopped = Stopped(self._target.noun)
+        if parsed is None:
+            return None
+        work = work_of(parsed)
+        if work == "none" or self._session is self.browser.session:
+            return await self._run(parsed)
+        return await self._run_watched(parsed, work)
+
+    async def _run(self, line: Line) -> Output | None:
+        match line:
+            case CallLine():
+                return await self._call(line)
             case ActionLine(name, rest):
                 return await self._act(name, rest)
             case HelpLine(name):
                 return self._help(name)
-        return None
+
+    async def _run_watched(self, line: Line, work: Work) -> Output | None:
+        """Run a line that its target must answer: say when it does not, and stop what the line leaves behind."""
+        target, before = self._target, self._target.terminations()
+        ends = work != "question" or (self._unattended and target.answered)
+        began = 0.0
+
+        async def watch() -> None:
+            nonlocal began
+            try:
+                await target.watch(self._notice, ends=ends)
+                await trio.sleep_forever()
+            finally:
+                began = trio.current_time()  # where the line is cancelled, at once
+
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(watch)
+            try:
+                output = await self._run(line)
+            except trio.Cancelled:
+                if ends:
+                    began = began or trio.current_time()
+                    self.stopped = await target.stop(work, began=began, terminated_before=before)
+                raise
+            except DeadlineExceeded as late:
+                if not ends or late.timeout == 0:
+                    raise
+                stopped = Stopped()
+                if not isinstance(late, EvaluationTimeout) or target.paused:
+                    now = trio.current_time()
+                    stopped = await target.stop(work, began=now, terminated_before=before)
+                if isinstance(line, CallLine) and work == "script":
+                    report = stopped.report or RescueReport()
+                    raise EvaluationTimeout(late.action, late.timeout, late.steps, report) from late
+                if stopped.acted:
+                    self._notice(str(stopped))
+                raise
+            else:
+                target.answered = True
+                return output
+            finally:
+                nursery.cancel_scope.cancel()
 
     # --- commands ------------------------------------------------------------------------------------------
 
@@ -106,7 +199,7 @@ class Interpreter:
                         what="method", given=method, expected=f"one that there is, such as {', '.join(near)}"
                     ) from error
                 raise
-        return _json(json.loads(bytes(result)))
+        return json_output(json.loads(bytes(result)))
 
     # --- actions -------------------------------------------------------------------------------------------
 
@@ -128,41 +221,36 @@ class Interpreter:
                 self.timeout = _seconds(rest)
                 return None
             case "statistics":
-                return _json(_plain(self.browser.statistics()))
+                return as_json(self.browser.statistics())
             case "new":
                 page = await self.browser.new_page(rest or None, timeout=self.timeout)
                 return await self._use(str(self._number(page.target_id)))
+            case "rescue":
+                return await self._rescue(rest or "terminate")
         return await self._act_on_page(name, rest)
 
     async def _act_on_page(self, name: str, rest: str) -> Output | None:
-        page = self._page
+        page = self._target.page
         if page is None:
             raise InvalidArgument(
                 what=f"!{name}", given=self.place, expected="a page; !targets lists them, !use N takes one"
             )
-        first, _, after = rest.partition(" ")
-        if not first and name != "snapshot":
-            raise InvalidArgument(what=f"!{name}", given="nothing", expected=ACTIONS[name].usage)
-        match name:
-            case "goto":
-                return _json(_plain(await page.goto(first, timeout=self.timeout)))
-            case "snapshot":
-                if rest not in ("", "interactive"):
-                    raise InvalidArgument(what="!snapshot", given=rest, expected=ACTIONS[name].usage)
-                taken = await page.snapshot(interactive=rest == "interactive", timeout=self.timeout)
-                self.refs = tuple(taken.refs)
-                return Output(taken.text)
-            case "click":
-                await page.click(first, timeout=self.timeout)
-            case "hover":
-                await page.hover(first, timeout=self.timeout)
-            case "type":
-                await page.type(first, after, timeout=self.timeout)
-            case "press":
-                await page.press(first, after or None, timeout=self.timeout)
-            case "evaluate":
-                return _json(_plain(await page.evaluate(rest, timeout=self.timeout)))
-        return None
+        output = await act_on_page(page, name, rest, self.timeout)
+        if output is not None and output.refs is not None:
+            self.refs = output.refs
+        return output
+
+    async def _rescue(self, allow: str) -> Output:
+        if self._session is self.browser.session:
+            raise InvalidArgument(
+                what="!rescue", given=self.place, expected="a page or another target; !use N takes one"
+            )
+        started = trio.current_time()
+        report = await self._target.rescue(allow, self.timeout)
+        if not report.responsive and not report.closed:
+            seconds = trio.current_time() - started
+            raise PageUnresponsive("!rescue", self.timeout, (str(report),), seconds)
+        return Output(str(report))
 
     # --- targets -------------------------------------------------------------------------------------------
 
@@ -181,10 +269,11 @@ class Interpreter:
         ids = {str(number): target_id for target_id, number in self._numbers.items()}
         ids |= {str(self._number(info.target_id)): info.target_id for info in self.browser.targets}
         if rest in ("0", "browser"):
-            self._page, self._session = None, self.browser.session
+            self._target = self._line_target(self.browser.session, None)
         elif rest in ids and any(info.target_id == ids[rest] for info in self.browser.targets):
-            self._page = self.browser.page(ids[rest])
-            self._session = await self._attached(ids[rest]) if self._page is None else self._page.session
+            page = self.browser.page(ids[rest])
+            session = await self._attached(ids[rest]) if page is None else page.session
+            self._target = self._line_target(session, page)
         else:
             raise InvalidArgument(
                 what="target", given=repr(rest[:40]), expected=f"one of {', '.join(self.target_numbers)}"
@@ -284,28 +373,6 @@ def event_line(event: Event) -> str:
     text = bytes(event.raw).decode("utf-8", "replace")
     shown = escape_line(text[:_LONGEST_EVENT]) + ("…" if len(text) > _LONGEST_EVENT else "")
     return f"{escape_line(event.method)} {shown}"
-
-
-def _json(value: object) -> Output:
-    return Output(escape_json(json.dumps(value, ensure_ascii=False, indent=2)), "json")
-
-
-def _plain(value: object) -> object:
-    """Return what an action gave as what JSON has."""
-    kind = type(value)
-    if attrs.has(kind):
-        return {
-            field.name: _plain(getattr(value, field.name))
-            for field in attrs.fields(kind)
-            if not field.name.startswith("_")
-        }
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
 def _seconds(text: str) -> float:

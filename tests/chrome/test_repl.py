@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import select
@@ -11,16 +12,19 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
 import trio
+import trio.lowlevel
+from kept_window import Window
 
 import cdpengine
+from cdpengine.cli import main
 from cdpengine.debug.interpreter import Interpreter, Output, Quit
 from cdpengine.debug.protocol_source import fetch_protocol
-from cdpengine.errors import DeadlineExceeded, InvalidArgument, RemoteError, SessionGone
+from cdpengine.errors import DeadlineExceeded, InvalidArgument, NotInteractable, RemoteError, SessionGone
 from cdpengine.nursery import open_body_nursery
 
 pytestmark = pytest.mark.chrome
@@ -111,6 +115,101 @@ async def test_events_follow_the_target_and_a_closed_one_says_so(
         await repl.run("!use 0")
 
 
+LOOP = "while(true){}"
+FORM = (
+    "data:text/html,<input type=password maxlength=3><input aria-label=Name><select><option>New York<option>Rome"
+    "</select><input type=checkbox><button onclick='while(true){}'>loop</button>"
+)
+
+
+async def test_a_stopped_line_leaves_a_page_that_answers(
+    browser: cdpengine.Browser, shared_endpoint: str
+) -> None:
+    async with console(browser, shared_endpoint) as (repl, _):
+        await repl.run(f"!new {FORM}")
+        button = re.search(r'button "loop" \[ref=(e\d+)\]', await text(repl, "!snapshot"))
+        assert button is not None
+        lines = [
+            f"!evaluate {LOOP}",
+            f'Runtime.evaluate expression="{LOOP}"',
+            'Runtime.evaluate awaitPromise=true expression="(async () => { for (;;) await 0 })()"',
+            'Runtime.evaluate awaitPromise=true expression="new Promise(() => 0)"',
+            f"Runtime.callFunctionOn functionDeclaration='() => {{ {LOOP} }}' objectId=OBJECT",
+            f"!click {button[1]}",
+            "Debugger.enable",
+            "!evaluate debugger",
+            "Runtime.evaluate expression=debugger",
+        ]
+        try:
+            for line in lines:
+                if "OBJECT" in line:
+                    window = json.loads(await text(repl, "Runtime.evaluate expression=window"))
+                    line = line.replace("OBJECT", window["result"]["objectId"])
+                with trio.move_on_after(0.1) as scope:
+                    await repl.run(line)
+                if line != "Debugger.enable":
+                    assert scope.cancelled_caught, line
+                    assert "the script that ran was terminated, and the page answers" in str(repl.stopped)
+                assert await text(repl, "!evaluate 1+1") == "2"
+            # A script of the page's own is not touched by a question that is stopped, but by a rescue.
+            await repl.run(f"Runtime.evaluate expression='setTimeout(() => {{ {LOOP} }}, 0)'")
+            with trio.move_on_after(0.2):
+                await repl.run("DOM.getDocument")
+            assert str(repl.stopped) == "stopped"
+            assert re.match(r"the page answers again \[.*terminate: done", await text(repl, "!rescue"))
+            await repl.run("!settle")
+        finally:
+            await browser.pages[-1].close()
+
+
+async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: str) -> None:
+    async with console(browser, shared_endpoint) as (repl, _):
+        await repl.run(f"!new {FORM}")
+        try:
+            seen = await text(repl, "!snapshot")
+            refs = dict(re.findall(r"- (\w+) .*?\[ref=(e\d+)\]", seen.replace('textbox "Name"', "name x")))
+            password, name, city = refs["textbox"], refs["name"], refs["combobox"]
+            await repl.run(f"!fill {name} Ada  Lovelace")
+            await repl.run(f"!select {city} Rome")
+            await repl.run(f"!select {city} 'New York'")
+            await repl.run(f"!check {refs['checkbox']}")
+            held = "[...document.querySelectorAll('input,select')].map(e => e.checked || e.value)"
+            assert json.loads(await text(repl, f"!evaluate {held}")) == [
+                "",
+                "Ada  Lovelace",
+                "New York",
+                True,
+            ]
+            await repl.run(f"!uncheck {refs['checkbox']}")
+            await repl.run(f"!fill {name}")
+            assert json.loads(await text(repl, f"!evaluate {held}"))[1:] == ["", "New York", "on"]
+            await repl.run(f"!focus {name}")
+            await repl.run(f"!double_click {name}")
+            await repl.run(f"!tap {name}")
+            await repl.run(f"!hover {name}")
+            await repl.run(f"!scroll {name}")
+            await repl.run(f"!drag {name} {city}")
+            # What was to be filled in is in no error: of a password, of a text that was changed, of an option.
+            script = "document.querySelectorAll('input')[1].oninput = e => e.target.value = e.target.value.slice(0, 7)"
+            await repl.run(f"!evaluate {script}")
+            await repl.run("!timeout 0.3")
+            for ref in (password, name, city):
+                with pytest.raises(NotInteractable) as caught:
+                    await repl.run(f"!fill {ref} {CANARY}")
+                assert CANARY[:3] not in str(caught.value)
+            for line in ("!fill", "!select e1", "!click e1 e2", "!settle now", "!drag e1", "!check"):
+                with pytest.raises(InvalidArgument, match=re.escape(line.split()[0])):
+                    await repl.run(line)
+            await repl.run("!timeout 30")
+            assert "New York" in await text(repl, "!text")
+            await repl.run("!goto data:text/html,second")
+            assert "data:text/html,<input" in await text(repl, "!back")
+            assert "data:text/html,second" in await text(repl, "!forward")
+            assert "data:text/html,second" in await text(repl, "!reload")
+        finally:
+            await browser.pages[-1].close()
+
+
 def run_script(endpoint: str, script: str, **options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*COMMAND, endpoint], input=script, capture_output=True, text=True, timeout=60, check=False
@@ -131,6 +230,75 @@ def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str
     done = run_script(shared_endpoint, "!use 0\nTarget.closeTarget targetId=none\n")
     assert done.returncode == 1
     assert "Target.closeTarget: " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("", 0),
+        ("!evaluate 1", 0),  # without an end of line
+        ("!quit\nnonsense\n", 0),
+        ("nonsense\n", 2),
+        ("!fill e1 x\n!nothing\n", 1),
+        (b"\xff\xfe\n", 2),
+        ("!evaluate x.y.z\n", 1),
+        (f"!timeout 0.2\n!evaluate {LOOP}\n", 3),
+        (f'!timeout 0.2\nRuntime.evaluate expression="{LOOP}"\n', 3),
+        ("!timeout 0.2\n!wait Page.loadEventFired\n", 1),
+    ],
+)
+def test_the_status_of_a_script(
+    script: str | bytes,
+    status: int,
+    window: Window,
+    shared_endpoint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "script"
+    file.write_bytes(script.encode() if isinstance(script, str) else script)
+    with file.open() as stdin, pytest.raises(SystemExit) as ended:
+        monkeypatch.setattr("sys.stdin", stdin)
+        main(["repl", shared_endpoint])
+    assert ended.value.code == status
+
+
+async def test_ctrl_c_ends_a_script_and_leaves_no_hung_page(
+    page: cdpengine.Page, shared_endpoint: str
+) -> None:
+    await page.goto("data:text/html,<title>mine</title>")
+    with started_script(shared_endpoint) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"!targets\n")
+        process.stdin.flush()
+        lines = iter(process.stdout.readline, b"")
+        number = await trio.to_thread.run_sync(
+            lambda: next(found[1] for line in lines if (found := re.search(rb"(\d+)  page .*mine", line)))
+        )
+        process.stdin.write(b'!use %s\nRuntime.evaluate expression="%s"\n' % (number, LOOP.encode()))
+        process.stdin.flush()
+        with trio.fail_after(20):
+            while not await page.unresponsive_for():
+                pass
+            process.send_signal(signal.SIGINT)
+            # Its standard input stays open: nothing but the signal ends it.
+            assert await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True) == 130
+        errors = process.stderr.read().decode()
+    assert "line 3 of the script: stopped: the script that ran was terminated" in errors
+    assert "Traceback" not in errors
+    assert await page.evaluate("1 + 1", timeout=2) == 2
+
+
+@contextmanager
+def started_script(endpoint: str) -> Iterator[subprocess.Popen[bytes]]:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*COMMAND, endpoint], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # where it has not ended by itself
 
 
 class Terminal:
@@ -229,6 +397,16 @@ async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path:
         terminal.type("!evaluate new Promise(() => 0)\r")
         terminal.expect(r"\n")
         terminal.type_until("\x03", r"stopped")  # and while a command runs, the command
+        terminal.expect(PROMPT)
+        terminal.type(f'Runtime.evaluate expression="{LOOP}"\r')
+        terminal.expect(r"the page has not answered for 1\.\d s; Ctrl-C stops the command")
+        terminal.type_until("\x03", r"the script that ran was terminated, and the page answers, after \d+ ms")
+        terminal.expect(PROMPT)
+        terminal.type("!evaluate 40+2\r")
+        terminal.expect(r"\n42")
+        terminal.expect(PROMPT)
+        terminal.type(f"!fill e99999 {CANARY}\r")
+        terminal.expect(r"NodeNotFound: [^\n]*\n")
         terminal.expect(PROMPT)
         terminal.type("Page.nothing\r")
         terminal.expect(r"-32601|one that there is")

@@ -18,8 +18,11 @@ from cdpengine.debug.console import (
     bind,
     parse_line,
     safe_line,
+    split_words,
+    work_of,
 )
-from cdpengine.errors import InvalidArgument
+from cdpengine.debug.unanswered import Stopped
+from cdpengine.errors import InvalidArgument, RescueReport, RescueStep
 
 CANARY = "hunter2-canary"
 
@@ -68,6 +71,8 @@ def test_commands(line: str, params: dict[str, object] | None) -> None:
         ("!click e3", ActionLine("click", "e3")),
         ("!type e3 two  words ", ActionLine("type", "e3 two  words")),
         ("!snapshot", ActionLine("snapshot", "")),
+        ("!fill\te3\tp w ", ActionLine("fill", "e3\tp w")),
+        ("!rescue reload", ActionLine("rescue", "reload")),
     ],
 )
 def test_other_lines(line: str, expected: object) -> None:
@@ -91,6 +96,52 @@ def test_other_lines(line: str, expected: object) -> None:
 def test_lines_that_are_none(line: str, expected: str) -> None:
     with pytest.raises(InvalidArgument, match=expected):
         parse_line(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        ("a  b", ["a", "b"]),
+        ("'New York' b", ["New York", "b"]),
+        ('"New\\u0020York"', ["New York"]),
+        ("[none] {x", ["[none]", "{x"]),
+        ("it's", ["it's"]),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert split_words(text, "!select") == words
+
+
+@pytest.mark.parametrize("text", [f"'{CANARY}", f'"{CANARY}', f"'{CANARY}'x"])
+def test_words_that_are_not_closed_are_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(InvalidArgument, match="!select") as caught:
+        split_words(text, "!select")
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "work"),
+    [
+        ("?", "none"),
+        ("!targets", "none"),
+        ("!rescue", "none"),
+        ("!snapshot", "question"),
+        ("!wait *", "question"),
+        ("DOM.getDocument", "question"),
+        ("!click e3", "work"),
+        ("!fill e3 x", "work"),
+        ("Input.dispatchKeyEvent type=char", "work"),
+        ("Page.navigate url=x", "work"),
+        ("!evaluate 1", "script"),
+        ("Runtime.evaluate expression=1", "script"),
+        ("Runtime.callFunctionOn functionDeclaration=f", "script"),
+    ],
+)
+def test_what_a_line_has_its_page_do(line: str, work: str) -> None:
+    parsed = parse_line(line)
+    assert parsed is not None
+    assert work_of(parsed) == work
 
 
 def test_parameters_that_do_not_exist_or_are_missing_are_refused_with_the_signature() -> None:
@@ -133,6 +184,12 @@ def test_no_text_breaks_the_parser_the_completion_or_the_history(text: str) -> N
         f"!goto https://example.com/?password={CANARY}",
         f"!type e3 {CANARY}",
         f"!type e3 a {CANARY} b",
+        f"!type\te3\t{CANARY}",
+        f"!fill e3 {CANARY}",
+        f"!fill e3 a {CANARY} b",
+        f"!fill  e3\t{CANARY}",
+        f"!fil e3 {CANARY}",  # wrong, and kept out all the same
+        f"!FILL e3 {CANARY}",
         f'!evaluate login("x", {{password: "{CANARY}"}})',
         f"DOMStorage.setDOMStorageItem key=k value={CANARY}",
     ],
@@ -155,6 +212,12 @@ def test_the_history_keeps_no_secret(line: str) -> None:
 )
 def test_the_history_keeps_the_rest_as_it_is(line: str) -> None:
     assert safe_line(line) == line
+
+
+def test_the_history_keeps_what_was_filled_in_by_its_place_alone() -> None:
+    assert safe_line(f"!fill e3 {CANARY}") == "!fill e3 [redacted]"
+    assert safe_line("!fill e3") == "!fill e3 [redacted]"
+    assert safe_line("!fill") == "!fill [redacted]"
 
 
 def test_the_history_keeps_no_single_key() -> None:
@@ -204,6 +267,20 @@ def texts(line: str) -> list[str]:
         ("!events Tr", ["!events Tree.*"]),
         ("!events Tree.* Tree.f", ["!events Tree.* Tree.fallen"]),
         ("!snapshot i", ["!snapshot interactive"]),
+        ("!rescue ", ["!rescue terminate", "!rescue reload", "!rescue close"]),
+        ("!rescue reload ", []),
+        ("!fill e1", ["!fill e1", "!fill e12"]),
+        ("!fill e1 e", []),
+        ("!select ", ["!select e1", "!select e12"]),
+        ("!select e1 e", []),
+        ("!drag e1 e12", ["!drag e1 e12"]),
+        ("!drag e1 e12 ", []),
+        ("!press ", []),
+        ("!press Enter e12", ["!press Enter e12"]),
+        ("!wait o", []),
+        ("!events o", ["!events off"]),
+        ("!settle ", []),
+        ("!nothing ", []),
     ],
 )
 def test_completion(line: str, expected: list[str]) -> None:
@@ -213,3 +290,32 @@ def test_completion(line: str, expected: list[str]) -> None:
 def test_without_a_protocol_actions_are_still_completed() -> None:
     assert [found.text for found in complete("!", None)] == [f"!{name}" for name in ACTIONS]
     assert complete("Tree.", None) == []
+
+
+# --- what is said of a line that was stopped ------------------------------------------------------------------
+
+MORE = "!rescue reload ends its process and loads it again, !rescue close closes it"
+
+
+@pytest.mark.parametrize(
+    ("stopped", "text"),
+    [
+        (Stopped(), "stopped"),
+        (Stopped(report=RescueReport(responsive=True)), "stopped; the page answers"),
+        (
+            Stopped(
+                report=RescueReport(steps=(RescueStep("terminate", True),), responsive=True), seconds=0.004
+            ),
+            "stopped: the script that ran was terminated, and the page answers, after 4 ms",
+        ),
+        (
+            Stopped(
+                "service worker", RescueReport(steps=(RescueStep("terminate", False),)), 1.5, loading=True
+            ),
+            f"stopped: the navigation was stopped, but the service worker has not answered after 1500 ms; {MORE}",
+        ),
+    ],
+)
+def test_what_is_said_of_a_stopped_line(stopped: Stopped, text: str) -> None:
+    assert str(stopped) == text
+    assert stopped.acted == (text not in ("stopped", "stopped; the page answers"))

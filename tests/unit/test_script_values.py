@@ -23,7 +23,7 @@ OBJECT = {
     "className": "Object",
     "description": "Object",
     "objectId": "1.2.3",
-    "preview": {"properties": [{"name": "pin", "type": "string", "value": CANARY}], "overflow": False},
+    "preview": {"properties": [{"name": "city", "type": "string", "value": CANARY}], "overflow": False},
 }
 RETURNED: dict[str, dict[str, Any]] = {
     "a text": {"result": {"type": "string", "value": CANARY}},
@@ -49,13 +49,13 @@ RETURNED: dict[str, dict[str, Any]] = {
             "deepSerializedValue": {
                 "type": "object",
                 "value": [
-                    ["pin", {"type": "string", "value": CANARY}],
+                    ["city", {"type": "string", "value": CANARY}],
                     ["n", {"type": "number", "value": 7}],
                 ],
             },
         }
     },
-    "properties": {"result": [{"name": "pin", "value": {"type": "string", "value": CANARY}}]},
+    "properties": {"result": [{"name": "city", "value": {"type": "string", "value": CANARY}}]},
     "inner properties": {"result": [], "internalProperties": [{"name": "x", "value": OBJECT}]},
 }
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import zstandard
 from recorded import Recorded, small
+from rich.cells import cell_len
 from trace_checker import check_trace
 
 from cdpengine.cli import main
@@ -291,3 +292,57 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(BOUND) == 1
+
+
+def many_methods(file: Path) -> Path:
+    recorded = Recorded()
+    recorded.attach("5E55AAAA1111", "7A26", url="https://example.com/" + "long/" * 30)
+    recorded.attach("5E55AAAA2222", "7A27", url="https://例え.テスト/" + "漢字" * 30)
+    for method in WIDE_METHODS:
+        recorded.exchange(method, "5E55AAAA1111", after=0.5)
+    recorded.exchange("DOM.enable", "5E55AAAA2222")
+    return recorded.end().write(file)
+
+
+WIDE_METHODS = [
+    "Storage.setAttributionReportingLocalTestingMode",
+    "Network.webSocketHandshakeResponseReceived",
+    f"Vendor.{'x' * 90}First",
+    f"Vendor.{'x' * 90}Second",
+    "漢字" * 30,
+]
+
+
+@pytest.mark.parametrize("command", ["stats", "diff"])
+@pytest.mark.parametrize("columns", [60, 80, 100, 160])
+def test_in_a_narrow_terminal_the_rows_can_be_told_apart(
+    command: str,
+    columns: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    files = [many_methods(tmp_path / "a")]
+    if command == "diff":
+        files.insert(0, small().write(tmp_path / "b"))
+    _, text, _ = trace(capsys, command, *files)
+    lines = text.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("method "))
+    assert all(cell_len(line) <= columns for line in lines[begin:])
+    names = [line.split("  ")[0] for line in lines[begin:] if line.startswith(("Sto", "Net", "Ven", "漢"))]
+    assert len(set(names)) == len(WIDE_METHODS)
+    if command == "stats":
+        assert "5E55AAAA1111" in text  # these two begin with the same eight characters
+        assert "5E55AAAA2222" in text
+
+
+def test_where_there_is_no_terminal_all_figures_are_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    _, out, _ = trace(capsys, "stats", many_methods(tmp_path / "a"))
+    for method in WIDE_METHODS:
+        (line,) = [line for line in out.splitlines() if line.startswith(method)]
+        assert line.split()[-1] == "500.0"
+    assert "left out" not in out

@@ -1,0 +1,477 @@
+"""Lines of the console that get no answer: what is said, what is stopped, and in what time; on a clock that jumps."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import trio
+from scripted_browser import NUMBER, ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.cli.repl_script import run_script
+from cdpengine.debug.interpreter import Interpreter
+from cdpengine.errors import (
+    ConnectionLost,
+    DeadlineExceeded,
+    EvaluationTimeout,
+    InvalidArgument,
+    PageUnresponsive,
+    RemoteError,
+)
+from cdpengine.testing import SILENCE, Request, walk_cancellations
+from cdpengine.testing.peer import Answer
+
+NOTICE = "the page has not answered for 1.1 s"
+ENDS = "Ctrl-C stops the command and ends the page's script"
+LEAVES = "Ctrl-C stops the command, !rescue ends the page's script"
+
+
+class Console:
+    """A console whose page is T1, and what it said beside its output."""
+
+    def __init__(self, browser: cdpengine.Browser, nursery: trio.Nursery) -> None:
+        self.events: list[str] = []
+        self.notices: list[str] = []
+        self.browser, self.nursery = browser, nursery
+        self.interpreter = self.make()
+
+    def make(self, *, unattended: bool = False) -> Interpreter:
+        return Interpreter(
+            self.browser,
+            None,
+            self.nursery,
+            self.events.append,
+            self.notices.append,
+            unattended=unattended,
+        )
+
+    async def stop(self, line: str, after: float) -> str:
+        """Run a line, stop it, and return what the console says of that."""
+        with trio.move_on_after(after) as scope:
+            await self.interpreter.run(line)
+        assert scope.cancelled_caught
+        return str(self.interpreter.stopped)
+
+
+@pytest.fixture
+async def console(page: cdpengine.Page) -> AsyncIterator[Console]:
+    async with trio.open_nursery() as nursery:
+        yield Console(page.browser, nursery)
+        nursery.cancel_scope.cancel()
+
+
+def hang(scripted: ScriptedBrowser) -> None:
+    """The page runs a script until it is terminated, and answers then."""
+
+    def end(_request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", NUMBER)
+        return {}
+
+    scripted.on("*", SILENCE)
+    for method in ("Runtime.evaluate", "Runtime.callFunctionOn"):
+        scripted.on(method, SILENCE)
+    scripted.on("Runtime.terminateExecution", end)
+
+
+SCRIPTS = [
+    'Runtime.evaluate expression="while(true){}"',
+    "Runtime.callFunctionOn functionDeclaration='() => {while(true){}}'",
+    'Runtime.evaluate awaitPromise=true expression="new Promise(() => 0)"',
+    "!evaluate while(true){}",
+]
+WORK = ["Input.dispatchMouseEvent type=mousePressed x=1 y=1", "Page.reload"]
+QUESTIONS = ["DOM.getDocument", "!snapshot", "!settle"]
+
+
+# --- Ctrl-C ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line", [*SCRIPTS, *WORK])
+async def test_a_stopped_line_ends_the_script_that_it_set_going(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
+) -> None:
+    hang(scripted)
+    said = await console.stop(line, 0.5)
+    assert "the script that ran was terminated, and the page answers, after " in said
+    assert int(said.split("after ")[1].split(" ms")[0]) <= 150
+    assert scripted.count("Runtime.terminateExecution") >= 1
+    assert console.notices == []
+    assert await console.interpreter.run("Runtime.evaluate expression=1") is not None
+
+
+@pytest.mark.parametrize("line", QUESTIONS)
+async def test_a_stopped_question_leaves_the_page_alone(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
+) -> None:
+    hang(scripted)
+    assert await console.stop(line, 0.5) == "stopped"
+    assert scripted.count("Runtime.terminateExecution") == 0
+
+
+@pytest.mark.parametrize("answered", [False, True])
+async def test_where_nobody_can_type_a_rescue_a_page_that_had_answered_is_freed(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, answered: bool
+) -> None:
+    console.interpreter = console.make(unattended=True)
+    if answered:
+        await console.interpreter.run("Runtime.evaluate expression='setTimeout(() => {while(true){}}, 0)'")
+    hang(scripted)
+    await console.stop("DOM.getDocument", 0.5)
+    assert bool(scripted.count("Runtime.terminateExecution")) == answered
+
+
+async def test_a_page_that_never_answers_holds_nobody_up(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    scripted.on("Runtime.terminateExecution", SILENCE)
+    started = trio.current_time()
+    said = await console.stop("Runtime.evaluate expression=1", 0.5)
+    assert trio.current_time() - started < 1.2
+    assert said.startswith("stopped, but the page has not answered after ")
+    assert "!rescue reload" in said
+
+
+async def test_a_paused_script_is_ended_by_the_session_that_paused_it(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Runtime.evaluate", SILENCE, nth=scripted.count("Runtime.evaluate") + 1)
+    async with trio.open_nursery() as nursery:
+        scope = trio.CancelScope()
+
+        async def line() -> None:
+            with scope:
+                await console.interpreter.run("Runtime.evaluate expression=debugger")
+
+        nursery.start_soon(line)
+        await scripted.wait_for("Runtime.evaluate", scripted.count("Runtime.evaluate") + 1)
+        scripted.page_event("Debugger.paused", {"callFrames": [], "reason": "other"})
+        await trio.sleep(3)
+        scope.cancel()
+    assert console.notices == [f"the page is paused in the debugger; {ENDS}"]
+    assert (await scripted.wait_for("Debugger.resume")).params == {"terminateOnResume": True}
+    assert str(console.interpreter.stopped).startswith("stopped: the script that ran was terminated")
+    assert scripted.count("Runtime.terminateExecution") == 0  # Chrome confirms none while it is paused
+
+
+async def test_a_stopped_line_stops_the_navigation_that_it_began(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    def begin(_request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", SILENCE)
+        started = {"frameId": "T1", "navigationType": "differentDocument", "url": "http://slow.example/"}
+        scripted.page_event("Page.frameStartedNavigating", started)
+        return SILENCE
+
+    def stop(_request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", NUMBER)
+        scripted.page_event("Page.frameStoppedLoading", {"frameId": "T1"})
+        return {}
+
+    scripted.on("Page.navigate", begin)
+    scripted.on("Page.stopLoading", stop)
+    said = await console.stop("Page.navigate url=http://slow.example/", 5)
+    state = "the page waits for another document, and has not answered for 1.1 s"
+    assert console.notices == [f"{state}; Ctrl-C stops the command and the navigation"]
+    assert said.startswith("stopped: the navigation was stopped, and the page answers, after ")
+    assert scripted.count("Runtime.terminateExecution") == 0
+
+
+async def test_a_page_that_is_gone_is_said_to_be(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Runtime.evaluate", SILENCE)
+    target = console.interpreter._target
+    scripted.vanish("T1")
+    await quiet()
+    stopped = await target.stop("script", began=trio.current_time(), terminated_before=0)
+    assert str(stopped).startswith("stopped; session of page T1 is gone: ")
+
+
+# --- what is said while it lasts ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"), [(SCRIPTS[0], ENDS), (SCRIPTS[-1], ENDS), *[(line, LEAVES) for line in QUESTIONS]]
+)
+async def test_a_silent_page_is_named_once(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str, advice: str
+) -> None:
+    hang(scripted)
+    await console.stop(line, 1.2)
+    assert console.notices == []
+    hang(scripted)
+    with trio.move_on_after(10):
+        await console.interpreter.run(line)
+    (said,) = console.notices
+    assert said.startswith("the page has not answered for ")
+    assert said.endswith(f" s; {advice}")
+
+
+@pytest.mark.parametrize("line", ["DOM.getDocument", "Page.reload", "!wait Page.loadEventFired"])
+async def test_nothing_is_said_of_a_page_that_answers(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, line: str
+) -> None:
+    scripted.on("DOM.getDocument", SILENCE)
+    scripted.on("Page.reload", SILENCE)
+    said = await console.stop(line, 20)
+    assert said == ("stopped; the page answers" if line == "Page.reload" else "stopped")
+    assert console.notices == []
+
+
+async def test_nothing_is_asked_of_a_page_whose_line_ends_soon(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    asked = scripted.count("Runtime.evaluate")
+    held = scripted.hold("DOM.getDocument")
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def later() -> None:
+            await held.wait()
+            await trio.sleep(0.15)
+            held.release({})
+
+        await console.interpreter.run("DOM.getDocument")
+    assert scripted.count("Runtime.evaluate") == asked
+
+
+# --- lines that run out of time ----------------------------------------------------------------------------------
+
+
+async def test_a_script_that_runs_out_of_time_is_ended_and_told_as_what_it_is(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    await console.interpreter.run("!timeout 0.5")
+    with pytest.raises(
+        EvaluationTimeout, match="Runtime.evaluate did not finish within 0.5 s: the script was"
+    ) as late:
+        await console.interpreter.run(SCRIPTS[0])
+    assert late.value.report.terminated
+    assert late.value.report.responsive
+
+
+async def test_work_that_runs_out_of_time_is_ended_and_a_question_is_not(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    hang(scripted)
+    await console.interpreter.run("!timeout 0.5")
+    with pytest.raises(DeadlineExceeded):
+        await console.interpreter.run("DOM.getDocument")
+    assert scripted.count("Runtime.terminateExecution") == 0
+    with pytest.raises(DeadlineExceeded):
+        await console.interpreter.run(WORK[0])
+    assert scripted.count("Runtime.terminateExecution") >= 1
+    assert [said.partition(",")[0] for said in console.notices] == [
+        "stopped: the script that ran was terminated"
+    ]
+
+
+async def test_no_time_at_all_sends_nothing(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    await console.interpreter.run("!timeout 0")
+    sent = len(scripted.received)
+    with pytest.raises(DeadlineExceeded):
+        await console.interpreter.run(SCRIPTS[0])
+    assert len(scripted.received) == sent
+
+
+# --- !rescue -----------------------------------------------------------------------------------------------------
+
+
+async def test_rescue(console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock) -> None:
+    output = await console.interpreter.run("!rescue")
+    assert output is not None
+    assert output.text == "the page answers"
+    hang(scripted)
+    output = await console.interpreter.run("!rescue")
+    assert output is not None
+    assert output.text.startswith("the page answers again [terminate: done")
+    hang(scripted)
+    scripted.on("Runtime.terminateExecution", SILENCE)
+    with pytest.raises(PageUnresponsive, match="the page does not answer yet"):
+        await console.interpreter.run("!rescue")
+    scripted.on("Target.closeTarget", scripted.close_target)
+    output = await console.interpreter.run("!rescue close")
+    assert output is not None
+    assert output.text.startswith("the page was closed")
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["!rescue everything"], "'terminate', 'reload', 'close'"),
+        (["!use 0", "!rescue"], "a page or another target"),
+    ],
+)
+async def test_rescues_that_cannot_be(console: Console, lines: list[str], expected: str) -> None:
+    for line in lines[:-1]:
+        await console.interpreter.run(line)
+    with pytest.raises(InvalidArgument, match=expected):
+        await console.interpreter.run(lines[-1])
+
+
+async def test_a_target_that_is_no_page_is_terminated_on_its_own_session(
+    console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    info = {"targetId": "W1", "type": "worker", "url": "w.js"}
+    scripted.tell("Target.targetCreated", {"targetInfo": info})
+    attached = {"sessionId": "S-W1", "targetInfo": info, "waitingForDebugger": False}
+    scripted.tell("Target.attachedToTarget", attached)
+    await quiet()
+    number = console.interpreter.target_numbers[-1]
+    await console.interpreter.run(f"!use {number}")
+    assert console.interpreter.place == f"worker {number}"
+    hang(scripted)
+    said = await console.stop(SCRIPTS[0], 3)
+    assert console.notices == [f"{NOTICE}; {ENDS}".replace("page", "worker")]
+    assert said.startswith("stopped: the script that ran was terminated, and the worker answers, after ")
+    ended = [each.session_id for each in scripted.received if each.method == "Runtime.terminateExecution"]
+    assert set(ended) == {"S-W1"}
+    hang(scripted)
+    output = await console.interpreter.run("!rescue")
+    assert output is not None
+    assert "terminate: done" in output.text
+    with pytest.raises(InvalidArgument, match="for a worker"):
+        await console.interpreter.run("!rescue reload")
+
+
+# --- scripts -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stdin(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The writing end of what is standard input."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as file:
+        monkeypatch.setattr("sys.stdin", file)
+        yield writing
+        with contextlib.suppress(OSError):
+            os.close(writing)
+
+
+def ignore(_text: str) -> None:
+    pass
+
+
+async def shown(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    seen = ""
+    while text not in seen:
+        await trio.sleep(0.001)
+        seen += capsys.readouterr().out
+
+
+@pytest.mark.parametrize("line", ["", SCRIPTS[0], "DOM.getDocument"])
+async def test_ctrl_c_ends_a_script_wherever_it_is(
+    console: Console, scripted: ScriptedBrowser, stdin: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    console.interpreter = console.make(unattended=True)
+    told: list[str] = []
+    os.write(stdin, b"!help\n")
+    interrupted: list[bool] = []
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def run() -> None:
+            interrupted.append(await run_script(console.interpreter, told.append))
+
+        await shown(capsys, "!quit")
+        if line:
+            hang(scripted)
+            method = line.split(maxsplit=1)[0]
+            sent = scripted.count(method)
+            scripted.on(method, SILENCE)
+            os.write(stdin, line.encode() + b"\nBrowser.getVersion\n")
+            await scripted.wait_for(method, sent + 1)
+        os.kill(os.getpid(), signal.SIGINT)
+    assert interrupted == [True]
+    assert [said.partition(":")[0] for said in told] == (["line 2 of the script"] if line else [])
+    assert scripted.count("Browser.getVersion") == 1  # the engine's own
+
+
+@pytest.mark.parametrize("closed", [False, True])
+async def test_a_script_that_waits_for_a_line_ends_with_the_connection(
+    console: Console,
+    scripted: ScriptedBrowser,
+    stdin: int,
+    closed: bool,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    os.write(stdin, b"!help\n")
+    async with trio.open_nursery() as nursery:
+
+        @nursery.start_soon
+        async def run() -> None:
+            if closed:  # all its lines are done
+                assert not await run_script(console.interpreter, ignore)
+            else:
+                with pytest.raises(ConnectionLost):
+                    await run_script(console.interpreter, ignore)
+
+        await shown(capsys, "!quit")
+        if closed:
+            os.close(stdin)
+        scripted.links[0].drop()
+
+
+@pytest.mark.parametrize(
+    ("script", "output"),
+    [
+        (b"", []),
+        (b"# nothing\r\n\n!timeout 3\r\n!timeout 4", []),
+        ("Runtime.evaluate expression='ü'\n".encode(), ["{"]),
+        (b"!quit\nnonsense", []),
+    ],
+)
+async def test_lines(
+    console: Console, stdin: int, script: bytes, output: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for byte in script:  # in whatever pieces they come
+        os.write(stdin, bytes([byte]))
+    os.close(stdin)
+    assert not await run_script(console.interpreter, ignore)
+    assert capsys.readouterr().out.splitlines()[:1] == output
+
+
+async def test_bytes_that_are_not_text(console: Console, stdin: int) -> None:
+    os.write(stdin, b"!help\n\xff\n")
+    os.close(stdin)
+    with pytest.raises(InvalidArgument, match="not text"):
+        await run_script(console.interpreter, ignore)
+
+
+async def test_no_standard_input(console: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert not await run_script(console.interpreter, ignore)
+
+
+# --- the rest ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_line_can_be_stopped_at_every_moment(console: Console, scripted: ScriptedBrowser) -> None:
+    async def fine() -> None:
+        output = await console.interpreter.run("Runtime.evaluate expression=1")
+        assert output is not None
+
+    runs = await walk_cancellations(
+        lambda: console.interpreter.run("Runtime.evaluate expression=1"), fine, own_steps_only=True
+    )
+    assert runs > 1
+    assert await walk_cancellations(lambda: console.interpreter.run("!rescue"), fine, own_steps_only=True) > 1
+    target = console.interpreter._target
+    assert await walk_cancellations(lambda: target.rescue("terminate", 1), fine, own_steps_only=True) > 1
+
+
+async def test_what_fails_leaves_as_itself(console: Console, scripted: ScriptedBrowser) -> None:
+    from cdpengine.testing import Refusal
+
+    scripted.on("DOM.getDocument", Refusal(-32000, "no document"))
+    with pytest.raises(RemoteError, match="no document"):
+        await console.interpreter.run("DOM.getDocument")
