@@ -27,6 +27,7 @@ import trio
 
 from cdpengine.browser.child import Child, PipeEnds
 from cdpengine.browser.flags import Surroundings, Transport, command_line
+from cdpengine.browser.leftovers import sweep_profiles
 from cdpengine.browser.profile import Profile
 from cdpengine.errors import InvalidArgument, LaunchFailed
 from cdpengine.nursery import open_body_nursery
@@ -167,6 +168,7 @@ class _Keeper:
                 await self._spawn([str(options.executable.absolute()), *arguments], profile)
                 nursery.start_soon(self._read_output)
                 nursery.start_soon(self._await_exit)
+                nursery.start_soon(sweep_profiles)
                 try:
                     await self._wait_until_up(profile)
                     self.up.set()
