@@ -1,4 +1,4 @@
-"""Leftovers: profiles whose owner was killed before it could remove them, removed by whoever starts a browser next.
+"""Leftovers: profiles whose owner was killed, removed by whoever starts a browser next.
 
 Rule: only what nobody owns (`browser/owned_folder.py`) and no browser uses any more, in the folder for temporary
 files, of this user. It happens in a thread beside the start, which waits for nothing of it, and it stops when the
@@ -158,9 +158,9 @@ def _is_named_by_a_process(profile: Path) -> bool:
         return False
     else:
         name = os.fsencode(profile)
-        for process in os.listdir("/proc"):
-            if process.isdecimal():
+        for process in Path("/proc").iterdir():
+            if process.name.isdecimal():
                 with contextlib.suppress(OSError):  # it has ended, or is another user's
-                    if name in Path("/proc", process, "cmdline").read_bytes():
+                    if name in (process / "cmdline").read_bytes():
                         return True
         return False

@@ -1,4 +1,4 @@
-"""OwnedFolder: a temporary folder that belongs to its owner for as long as the owner lives, and to nobody after that.
+"""OwnedFolder: a temporary folder that belongs to its owner while the owner lives, and to nobody after that.
 
 Rule: the owner holds a lock on a file in the folder (flock), which the system lets go of when the owner is gone,
 however it went. Who can take the lock has found a folder that nobody owns. Unlike a process id, a lock is never
@@ -59,7 +59,7 @@ class OwnedFolder:
 
     @classmethod
     def take_over(cls, path: Path) -> Self | None:
-        """Become the owner of a folder that has none; None where it has one, or is none that was made by `make`."""
+        """Become the owner of a folder of `make` that has none any more; None where it has one, or is another."""
         with contextlib.suppress(OSError):
             lock = _lock_of_nobody(path)
             return None if lock is None else cls(path, lock)

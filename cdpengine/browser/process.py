@@ -26,6 +26,7 @@ import attrs
 import trio
 
 from cdpengine.browser.child import Child, PipeEnds
+from cdpengine.browser.ending_signals import UnwoundBySignals
 from cdpengine.browser.flags import Surroundings, Transport, command_line
 from cdpengine.browser.leftovers import sweep_profiles
 from cdpengine.browser.profile import Profile
@@ -122,10 +123,11 @@ async def start_browser(options: LaunchOptions) -> AsyncIterator[BrowserProcess]
     An exception of the body leaves as itself.
     """
     keeper = _Keeper(options)
-    async with open_body_nursery() as nursery:
-        nursery.start_soon(keeper.keep)
-        await keeper.up.wait()
-        yield keeper.process
+    with UnwoundBySignals():
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(keeper.keep)
+            await keeper.up.wait()
+            yield keeper.process
 
 
 @attrs.define(eq=False)

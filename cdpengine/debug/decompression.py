@@ -70,7 +70,7 @@ class BlockDecompressor:
         return b"".join(text)
 
     def _size_of_next(self, held: memoryview) -> int | None:
-        """Return the size of the frame's header, or of the block, that comes next; None where that is not there yet."""
+        """Return the size of the header, or of the block, that comes next; None where that is not there yet."""
         if self._frame is not None:
             return None if len(held) < 3 else self._block_size(held)
         begin = bytes(held[:4])
