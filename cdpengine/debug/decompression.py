@@ -28,11 +28,15 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, /) -> bytes: ...
 
 
-class CutOff(Exception):
+class Unreadable(Exception):
+    """There are no more lines that can be read, although the file is not over, or not as it should be."""
+
+
+class CutOff(Unreadable):
     """The compressed data ends before its frame does."""
 
 
-class Damaged(Exception):
+class Damaged(Unreadable):
     """The compressed data cannot be decoded any further."""
 
 

@@ -10,6 +10,7 @@ most 0.3 s old while the disk keeps up.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections import deque
@@ -32,8 +33,6 @@ looks for memory in such pieces (measured on ext4 and kernel 6.18)."""
 
 _PIECES = 1_000
 """Pieces that are written by one call: POSIX lets systems take no more than 1,024."""
-
-_GATHERS = hasattr(os, "writev")
 
 _LEVEL = 1
 """Of zstandard: the traffic repeats itself so much that higher ones save little and take the processor longer."""
@@ -139,7 +138,7 @@ class FileWriter:
                 flush = not given or now - flushed >= _FLUSHED_EACH
                 self._write(compressor.compressed(b"".join(pieces), flush=flush))
                 flushed = now if flush else flushed
-            elif size > 2 * _AT_ONCE or not _GATHERS:
+            elif sys.platform == "win32" or size > 2 * _AT_ONCE:
                 self._write(b"".join(pieces))
             else:
                 done = os.writev(self._file, pieces)

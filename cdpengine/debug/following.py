@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from cdpengine.debug.decompression import ZSTANDARD, BlockDecompressor, Damaged
+from cdpengine.debug.decompression import ZSTANDARD, BlockDecompressor, Damaged, Unreadable
 from cdpengine.debug.recording import Recording
 from cdpengine.errors import InvalidArgument
 
@@ -21,7 +21,7 @@ _PATIENCE = 0.1
 """Seconds between two looks at a file that has not grown."""
 
 
-class FileShrank(Exception):
+class FileShrank(Unreadable):
     """The file is shorter than what was read of it."""
 
 

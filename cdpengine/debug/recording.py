@@ -17,7 +17,7 @@ from typing import IO, Literal, cast
 import attrs
 import msgspec
 
-from cdpengine.debug.decompression import ZSTANDARD, CompressedLines, CutOff
+from cdpengine.debug.decompression import ZSTANDARD, CompressedLines, CutOff, Unreadable
 from cdpengine.errors import InvalidArgument, RecordingDamaged
 
 VERSION = 1
@@ -118,6 +118,7 @@ class Damage:
 
 
 _DAMAGE_KEPT = 100
+_NOT_DECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _BREAKS_OFF = "the line breaks off"
 _NO_END = "the recording ends without its last line: its program was killed, or still writes"
 _HEADER_BEGINS = b'{"cdpengine"'
@@ -158,7 +159,7 @@ class Recording:
                 continue
             try:
                 line = _decode_line(raw)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            except _NOT_DECODED as error:
                 self._damaged(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
                 continue
             self.closed_in_order = line.k == "end"
@@ -190,7 +191,7 @@ class Recording:
                 if not self._line_breaks_off(number):  # else the same was said of it
                     self._damaged(number + 1, str(cut))
                 return
-            except Exception as error:  # noqa: BLE001 - a disk's error, damage of several kinds
+            except (Unreadable, OSError) as error:
                 self._damaged(number + 1, str(error))
                 return
             if not raw:
@@ -211,7 +212,7 @@ class Recording:
         try:
             raw = self._text.readline(1 << 20)
             header = _decode_header(raw)
-        except Exception as error:  # noqa: BLE001 - a disk's error, damage of several kinds
+        except (Unreadable, OSError, *_NOT_DECODED) as error:
             if self.size == 0:
                 what = "it is empty"
             elif _begins_a_header(raw):
