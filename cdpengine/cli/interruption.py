@@ -7,6 +7,7 @@ third one ends the process on the spot. A signal that is ignored (nohup, a job i
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -45,6 +46,11 @@ class _Interruption:
                 self._taken[number] = handler
                 signal.signal(number, self._handle)
 
+    def ignore(self) -> None:
+        """Ignore the signals from now on."""
+        for number in self._taken:
+            signal.signal(number, signal.SIG_IGN)
+
     def uninstall(self) -> None:
         """Give the signals back."""
         for number, handler in self._taken.items():
@@ -77,8 +83,10 @@ def run_interruptible(run: Callable[[], int]) -> int:
     if interruption.wishes.first is None:
         interruption.uninstall()
         return status
-    # The signals stay taken: none may end the process with another status now.
+    # None may end the process with another status now. Python gives handlers up while it ends, but leaves signals
+    # ignored; until then the third one still counts, should a thread not let it end.
     interruption.is_over = True
+    atexit.register(interruption.ignore)
     _flush()
     return SIGNALLED + interruption.wishes.first
 

@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import attrs
 import pytest
@@ -73,10 +74,11 @@ trio.run(main)
 
 @attrs.frozen
 class Run:
-    """One program that is to be ended by `number`, so many seconds after its start."""
+    """One program that is to be ended by `number`, `seconds` after its start, or after its recording was begun."""
 
     number: signal.Signals
-    moment: float
+    seconds: float
+    counted_from: Literal["start", "recording"]
     recording: Path
     folder: Path  # for its temporary files
 
@@ -124,7 +126,7 @@ async def proxy(run: Run) -> AsyncIterator[trio.Process]:
         )  # fmt: skip
 
         async def talk() -> None:
-            while ")\n" not in run.output():
+            while "(ws://" not in run.output():  # noqa: ASYNC110 - a file tells nobody
                 await trio.sleep(0.005)
             endpoint = run.output().partition("(")[2].partition(")")[0]
             with suppress(EngineError):
@@ -168,16 +170,13 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
                 yield f"the recording has no last line: {recording.all_damage()}"
         except EngineError as error:
             yield f"the recording cannot be read: {error}"
-    expected = {0, -run.number}
-    if not was_killed:
-        # The proxy was asked to end by another signal, where it was not before.
-        expected |= {
-            128 + number for number in (ENDINGS if run.folder.name.startswith("proxy") else [run.number])
-        }
+    # A program that is still being loaded ends as any other. The proxy is asked to end by another signal, too.
+    signals = ENDINGS if run.folder.name.startswith("proxy") else [run.number]
+    expected = {0, -run.number, *(128 + number for number in signals), *(-number for number in signals)}
     if status not in expected:
         yield f"the exit status is {status}"
     with trio.move_on_after(5):
-        while processes_of(run.folder):
+        while processes_of(run.folder):  # noqa: ASYNC110 - other programs tell nobody
             await trio.sleep(0.02)
     if found := processes_of(run.folder):
         yield f"processes are left: {found}"
@@ -189,13 +188,40 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
         yield f"in the temporary folder is left: {left}"
 
 
+async def pass_time(run: Run, process: trio.Process) -> None:
+    """Wait for the moment of a run, or its end."""
+    while (  # noqa: ASYNC110 - a file tells nobody
+        run.counted_from == "recording" and not run.recording.exists() and process.poll() is None
+    ):
+        await trio.sleep(0.002)
+    with trio.move_on_after(run.seconds):
+        await process.wait()
+
+
+async def measure(way: Way, run: Run) -> tuple[float, float]:
+    """Run a program undisturbed; return the seconds from start to recording, and from there to the end."""
+    began = time.monotonic()
+    appeared = math.inf
+
+    async def note() -> None:
+        nonlocal appeared
+        while not run.recording.exists():  # noqa: ASYNC110 - a file tells nobody
+            await trio.sleep(0.002)
+        appeared = time.monotonic()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(note)
+        _, found = await end_at(way, run)
+    assert not found
+    return appeared - began, time.monotonic() - appeared
+
+
 async def end_at(way: Way, run: Run) -> tuple[int, list[str]]:
     """Run a program, end it at its moment, and return its exit status and what is wrong with what it left."""
     run.folder.mkdir()
     with trio.fail_after(BOUND):
         async with way(run) as process:
-            with trio.move_on_after(run.moment):
-                await process.wait()
+            await pass_time(run, process)
             if process.returncode is None:
                 process.send_signal(run.number)
             status = await process.wait()
@@ -203,7 +229,10 @@ async def end_at(way: Way, run: Run) -> tuple[int, list[str]]:
     return status, [f"{run}: {each}; it said {run.output()[-2000:]!r}" for each in found]
 
 
-@pytest.mark.parametrize("way", [evaluate, program, proxy])
+WAYS = [evaluate, program, proxy]
+
+
+@pytest.mark.parametrize("way", WAYS)
 async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_left(
     way: Way, tmp_path: Path
 ) -> None:
@@ -212,12 +241,8 @@ async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_lef
     short = Path(tempfile.mkdtemp(dir="/tmp"))
     wrong: list[str] = []
     seen: Counter[str] = Counter()
-    began = time.monotonic()
-    _, found = await end_at(
-        way, Run(signal.SIGTERM, math.inf, tmp_path / "whole.jsonl", short / f"{name}-whole")
-    )
-    assert not found
-    whole = time.monotonic() - began
+    whole = Run(signal.SIGTERM, math.inf, "start", tmp_path / "whole.jsonl", short / f"{name}-whole")
+    starting, running = await measure(way, whole)
     limit = trio.CapacityLimiter(AT_ONCE)
 
     async def end_one(run: Run) -> None:
@@ -227,15 +252,19 @@ async def test_whenever_it_is_ended_the_recording_is_readable_and_nothing_is_lef
         kind = "none" if not run.recording.exists() else "one"
         seen[f"{run.number.name}{run.recording.suffix}: status {status}, {kind} recording"] += 1
 
-    count = max(1, MOMENTS // 3) if MOMENTS < 50 else MOMENTS
+    count = math.ceil(MOMENTS / len(WAYS))
     async with trio.open_nursery() as nursery:
         for number, ending in itertools.product(SIGNALS, ("jsonl", "jsonl.zst")):
             for each in range(count):
-                moment = whole * (each + random.random()) / count
+                # A quarter of the moments before there is a recording, the others spread over the rest.
                 place = f"{name}-{number.name}-{ending[-3:]}-{each}"
-                nursery.start_soon(
-                    end_one, Run(number, moment, tmp_path / f"{place}.{ending}", short / place)
-                )
+                files = tmp_path / f"{place}.{ending}", short / place
+                part = (each + random.random()) / count
+                if part < 1 / 4:
+                    run = Run(number, starting * 4 * part, "start", *files)
+                else:
+                    run = Run(number, running * (part - 1 / 4) / (3 / 4), "recording", *files)
+                nursery.start_soon(end_one, run)
     for what, how_often in sorted(seen.items()):
         print(f"{name}: {what}: {how_often}")
     assert not wrong, f"{len(wrong)} of {sum(seen.values())}:\n" + "\n".join(wrong[:10])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
 import signal
@@ -15,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.browser import owned_folder
 from cdpengine.browser.leftovers import PROFILE_PREFIX, sweep_folder
 from cdpengine.browser.owned_folder import OWNER_FILE, OwnedFolder, remove_owned
 
@@ -229,7 +229,7 @@ def test_a_sweeper_in_the_moment_of_the_making_has_another_one_made(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the owner file's making and its locking, and before its making."""
-    locking = owned_folder.fcntl.flock
+    locking = fcntl.flock
     made: list[str] = []
     making = tempfile.mkdtemp
 
@@ -248,7 +248,7 @@ def test_a_sweeper_in_the_moment_of_the_making_has_another_one_made(
 
     swept: list[int] = []
     monkeypatch.setattr(tempfile, "mkdtemp", mkdtemp)
-    monkeypatch.setattr(owned_folder.fcntl, "flock", flock)
+    monkeypatch.setattr(fcntl, "flock", flock)
     owned = OwnedFolder.make(PROFILE_PREFIX)
     assert str(owned.path) == made[2]
     assert list(temporary.iterdir()) == [owned.path]

@@ -250,7 +250,12 @@ def test_a_progress_bar_for_large_files_only_in_a_terminal(tmp_path: Path) -> No
     assert piped.stderr == ""
 
 
-def test_following_goes_on_as_the_file_grows_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_following_goes_on_as_the_file_grows_and_ends_with_a_signal(
+    tmp_path: Path, number: int, status: int
+) -> None:
     recorded = small()
     path = tmp_path / "a.jsonl"
     lines = recorded.bytes().splitlines(keepends=True)
@@ -263,9 +268,9 @@ def test_following_goes_on_as_the_file_grows_and_ends_with_ctrl_c(tmp_path: Path
         with path.open("ab") as file:
             file.write(lines[-2])
         assert "#5 Runtime.evaluate" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=BOUND)
-    assert (process.returncode, out, err.strip()) == (130, "", "")
+    assert (process.returncode, out, err.strip()) == (status, "", "")
 
 
 def test_following_ends_with_the_recording(tmp_path: Path) -> None:
