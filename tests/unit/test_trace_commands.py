@@ -296,3 +296,45 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(BOUND) == 1
+
+
+def cut_off(path: Path, *, lines: int, rest: int) -> Path:
+    """Write a recording as the recorder does, cut off after so many lines of it and `rest` bytes of what comes next."""
+    raw = small().bytes().splitlines(keepends=True)
+    if path.suffix != ".zst":
+        path.write_bytes(b"".join(raw[:lines]) + raw[lines][:rest])
+        return path
+    compressor = zstandard.ZstdCompressor(level=1).compressobj()
+    blocks = [compressor.compress(line) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for line in raw]
+    path.write_bytes(b"".join(blocks[:lines]) + blocks[lines][:rest])
+    return path
+
+
+@pytest.mark.parametrize("rest", [0, 9], ids=["between lines", "in a line"])
+@pytest.mark.parametrize("name", ["cut.jsonl", "cut.jsonl.zst"])
+@pytest.mark.parametrize(
+    "command",
+    ["show", "stats", "stats --json", "diff", "export --perfetto", "export --har", "export --html"],
+)
+def test_of_a_recording_that_was_cut_off_all_is_used_and_the_cut_is_told(
+    tmp_path: Path, command: str, name: str, rest: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = 9
+    path = cut_off(tmp_path / name, lines=lines, rest=rest)
+    whole = small().write(tmp_path / "whole.jsonl")
+    words: list[str | Path] = [*command.split()]
+    if words[0] == "diff":
+        words += [whole, path]
+    elif words[0] == "export":
+        words += [path, "-o", tmp_path / "out"]
+    else:
+        words.append(path)
+    status, out, err = trace(capsys, *words)
+    assert status == 1
+    # A compressed file that ends with a block is not over all the same: its frame has no end.
+    at = lines + 1 if rest or name.endswith(".zst") else lines
+    assert f"{name}, line {at}: " in err
+    if words[0] == "export" and "--har" not in words:  # for which this one lacks what makes one
+        assert (tmp_path / "out").stat().st_size > 100
+    elif words[0] == "show":
+        assert len(out.splitlines()) == lines - 1
