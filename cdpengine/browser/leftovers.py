@@ -145,8 +145,8 @@ def _answers(link: Path) -> bool:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(_CONNECT_SECONDS)
                 connection.connect(str(link.readlink()))
-        except TimeoutError:
-            return True  # it is there, and does not get round to answering
+        except (TimeoutError, BlockingIOError):
+            return True  # it is there, and does not get round to answering: the queue of its socket is full
         except OSError:
             return False
         return True

@@ -81,6 +81,10 @@ def run_interruptible(run: Callable[[], int]) -> int:
         if not _is_interruption(error):
             traceback.print_exception(error)
     if interruption.wishes.first is None:
+        # A signal may end the process now, with nothing undone but this. What fails here fails again, and is told
+        # of, when Python ends.
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
         interruption.uninstall()
         return status
     # None may end the process with another status now. Python gives handlers up while it ends, but leaves signals
