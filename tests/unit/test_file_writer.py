@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from cdpengine.debug import file_writer
 from cdpengine.debug.decompression import BlockDecompressor
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 
@@ -113,7 +112,7 @@ def test_what_trickles_can_be_read_while_the_writer_goes_on(tmp_path: Path) -> N
 def test_what_floods_is_flushed_although_more_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock of the test's own: each piece of the flood takes 0.25 s."""
     now = 0.0
-    lags = []
+    lags: list[int] = []
 
     def clock() -> float:
         nonlocal now
@@ -125,7 +124,7 @@ def test_what_floods_is_flushed_although_more_waits(tmp_path: Path, monkeypatch:
 
     path = tmp_path / "a"
     writer = FileWriter(opened(path), path.name, compressed=True, gather=nothing)
-    monkeypatch.setattr(file_writer.time, "monotonic", clock)
+    monkeypatch.setattr(time, "monotonic", clock)
     writer.give([os.urandom(80_000).replace(b"\n", b"-") + b"\n" for _ in range(COUNT)])
     writer._write_given()
     assert len(lags) > COUNT
