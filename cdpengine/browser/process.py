@@ -12,7 +12,6 @@ there, a Chrome whose owner was killed stays.
 from __future__ import annotations
 
 import errno
-import logging
 import math
 import os
 import re
@@ -26,9 +25,12 @@ import attrs
 import trio
 
 from cdpengine.browser.child import Child, PipeEnds
+from cdpengine.browser.ending_signals import UnwoundBySignals
 from cdpengine.browser.flags import Surroundings, Transport, command_line
+from cdpengine.browser.leftovers import sweep_profiles
 from cdpengine.browser.profile import Profile
 from cdpengine.errors import InvalidArgument, LaunchFailed
+from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 
 if sys.platform == "win32":
@@ -36,7 +38,7 @@ if sys.platform == "win32":
 else:
     from cdpengine.browser.child import spawn
 
-_log = logging.getLogger("cdpengine.browser")
+_log = get_logger("cdpengine.browser")
 
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
@@ -121,10 +123,11 @@ async def start_browser(options: LaunchOptions) -> AsyncIterator[BrowserProcess]
     An exception of the body leaves as itself.
     """
     keeper = _Keeper(options)
-    async with open_body_nursery() as nursery:
-        nursery.start_soon(keeper.keep)
-        await keeper.up.wait()
-        yield keeper.process
+    with UnwoundBySignals():
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(keeper.keep)
+            await keeper.up.wait()
+            yield keeper.process
 
 
 @attrs.define(eq=False)
@@ -167,6 +170,7 @@ class _Keeper:
                 await self._spawn([str(options.executable.absolute()), *arguments], profile)
                 nursery.start_soon(self._read_output)
                 nursery.start_soon(self._await_exit)
+                nursery.start_soon(sweep_profiles)
                 try:
                     await self._wait_until_up(profile)
                     self.up.set()

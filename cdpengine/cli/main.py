@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import NoReturn
 
 import click
@@ -20,6 +21,7 @@ from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
 from cdpengine.cli.evaluate import evaluate
 from cdpengine.cli.har import har
+from cdpengine.cli.interruption import run_interruptible
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output import say_lines
 from cdpengine.cli.pdf import pdf
@@ -38,7 +40,7 @@ DONE = 0
 FAILED = 1
 USED_WRONGLY = 2
 TIMED_OUT = 3  # of an evaluation: told apart from a script that threw
-INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect
+INTERRUPTED = 130  # 128 + SIGINT, what shells give and expect; 143 and 129 are those of SIGTERM and SIGHUP
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -49,7 +51,9 @@ def commands() -> None:
     The browser is the one named by --browser or the environment variable CDPENGINE_BROWSER, or else the first
     one that is installed; it is started headless with a temporary profile and ends with the command.
 
-    Exit status: 0 done, 1 failed, 2 used wrongly, 3 an evaluation ran out of time.
+    Exit status: 0 done, 1 failed, 2 used wrongly, 3 an evaluation ran out of time; 130, 143 or 129 ended by
+    Ctrl-C, SIGTERM or SIGHUP, with everything taken down in order: recordings whole, the browser ended, its
+    profile removed. A second signal does not disturb that; a third ends the command on the spot.
     """
 
 
@@ -75,7 +79,7 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit with its status. `arguments` are those after the program's name."""
-    sys.exit(_run(arguments))
+    sys.exit(run_interruptible(partial(_run, arguments)))
 
 
 def _run(arguments: Sequence[str] | None) -> int:

@@ -51,12 +51,7 @@ def lines_of(recording: Recording) -> Iterator[Line]:
 
 def damage_of(recording: Recording) -> list[tuple[int, str]]:
     """Return what is wrong with a recording that was read to its end: numbers of lines, and why."""
-    found = [(damage.line, damage.reason) for damage in recording.damage]
-    if not recording.closed_in_order:
-        why = "the recording ends without its last line: its program was killed, or still writes"
-        if not found or found[-1][0] < recording.line_number:
-            found.append((recording.line_number, why))
-    return found
+    return [(damage.line, damage.reason) for damage in recording.all_damage()]
 
 
 def tell_damage(recording: Recording) -> bool:

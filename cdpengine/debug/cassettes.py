@@ -61,6 +61,7 @@ async def cassette(
         raise InvalidArgument(what="cassette", given=str(path), expected="a file in a folder that exists")
     # The name ends as the other does: that decides whether it is compressed.
     taking = path.with_name(f".taking-{path.name}")
+    taking.unlink(missing_ok=True)  # of a program that was killed
     try:
         async with (
             start_browser(LaunchOptions(executable=find_browser(executable).path)) as process,

@@ -3,18 +3,26 @@
 Rule: who gives something never waits, neither for the disk nor for the compression. The thread wakes some
 twenty times a second and takes what is there then: one that woke for each line would take Python's
 interpreter from the engine as often. Memory is bounded by who gives: `waiting` says what is here. What was
-written can be read, up to its last byte, however the program ends.
+written can be read, up to its last byte, however the program ends; compressed, up to its last flush, which is at
+most 0.3 s old while the disk keeps up.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
 _PAUSE = 0.05
 """Seconds that what is given may lie here before it is written."""
+
+_FLUSHED_EACH = 0.2
+"""Seconds after which compressed data is flushed although more waits. Where nothing waits it is flushed at once:
+that makes a file some 4 % larger than one that is flushed at its end only (measured with snapshots and clicks, in
+quick succession and twice a second)."""
 
 _SOON = 1 << 20
 """Bytes from which on the thread is woken before its time."""
@@ -25,8 +33,6 @@ looks for memory in such pieces (measured on ext4 and kernel 6.18)."""
 
 _PIECES = 1_000
 """Pieces that are written by one call: POSIX lets systems take no more than 1,024."""
-
-_GATHERS = hasattr(os, "writev")
 
 _LEVEL = 1
 """Of zstandard: the traffic repeats itself so much that higher ones save little and take the processor longer."""
@@ -63,8 +69,17 @@ class FileWriter:
         return self._bytes_in - self._bytes_out
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        """Write what was given so far, and start the thread that writes all else.
+
+        So whoever finds the file finds its first lines in it, also where the program is killed right after this.
+        """
+        try:
+            self._write_given()
+        except Exception as error:  # noqa: BLE001 - a full disk, zstandard's: none is silent
+            self._fail(error)
+            os.close(self._file)
+        else:
+            self._thread.start()
 
     def give(self, pieces: Sequence[bytes]) -> None:
         """Have something written. Only one thread may do so at a time."""
@@ -101,12 +116,16 @@ class FileWriter:
             if self._compressor is not None:
                 self._write(self._compressor.end())
         except Exception as error:  # noqa: BLE001 - a full disk, zstandard's, gather's: none is silent
-            self.failure = getattr(error, "strerror", None) or type(error).__name__
+            self._fail(error)
         finally:
             os.close(self._file)
 
+    def _fail(self, error: Exception) -> None:
+        self.failure = getattr(error, "strerror", None) or type(error).__name__
+
     def _write_given(self) -> None:
         given, compressor = self._given, self._compressor
+        flushed = time.monotonic()
         while given:
             pieces: list[bytes] = []
             size = 0
@@ -115,8 +134,11 @@ class FileWriter:
                 pieces.append(piece)
                 size += len(piece)
             if compressor is not None:
-                self._write(compressor.compressed(b"".join(pieces), last=not given))
-            elif size > 2 * _AT_ONCE or not _GATHERS:
+                now = time.monotonic()
+                flush = not given or now - flushed >= _FLUSHED_EACH
+                self._write(compressor.compressed(b"".join(pieces), flush=flush))
+                flushed = now if flush else flushed
+            elif sys.platform == "win32" or size > 2 * _AT_ONCE:
                 self._write(b"".join(pieces))
             else:
                 done = os.writev(self._file, pieces)
@@ -142,10 +164,10 @@ class _Compressor:
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
         self._block = zstandard.COMPRESSOBJ_FLUSH_BLOCK
 
-    def compressed(self, data: bytes, *, last: bool) -> bytes:
-        """Return what is to be written of it; `last`: nothing else waits, so what is kept back is to come."""
+    def compressed(self, data: bytes, *, flush: bool) -> bytes:
+        """Return what is to be written of it; with `flush` all of it can be read then."""
         compressed = self._compressor.compress(data)
-        return compressed + self._compressor.flush(self._block) if last else compressed
+        return compressed + self._compressor.flush(self._block) if flush else compressed
 
     def end(self) -> bytes:
         return self._compressor.flush()

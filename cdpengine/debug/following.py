@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Protocol, cast
+from typing import IO, cast
 
-from cdpengine.debug.recording import ZSTANDARD, Recording
+from cdpengine.debug.decompression import ZSTANDARD, BlockDecompressor, Damaged, Unreadable
+from cdpengine.debug.recording import Recording
 from cdpengine.errors import InvalidArgument
 
 _CHUNK = 1 << 18
@@ -20,15 +21,7 @@ _PATIENCE = 0.1
 """Seconds between two looks at a file that has not grown."""
 
 
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, /) -> bytes: ...
-
-
-class FileShrank(Exception):
+class FileShrank(Unreadable):
     """The file is shorter than what was read of it."""
 
 
@@ -42,12 +35,14 @@ class GrowingLines:
         self._ready: list[bytes] = []  # whole lines, the next one last
         self._begun = bytearray()
         self._looked = 0
-        self._decompressor: _Decompressor | None = None
+        self._decompressor = BlockDecompressor()
         self._compressed: bool | None = None
 
     def readline(self, _limit: int = -1) -> bytes:
-        """Return the next line, with its end. Raises FileShrank, and what zstandard raises for damaged data."""
+        """Return the next line, with its end. Raises FileShrank, and Damaged for data that cannot be decoded."""
         while not self._ready:
+            if self._decompressor.damage is not None:
+                raise Damaged(f"the compressed data is damaged here ({self._decompressor.damage})")
             self._take(self._read())
         return self._ready.pop()
 
@@ -65,7 +60,7 @@ class GrowingLines:
             while len(data) < len(ZSTANDARD) and ZSTANDARD.startswith(data):
                 data += self._read()
             self._compressed = data.startswith(ZSTANDARD)
-        text = self._decompressed(data) if self._compressed else data
+        text = self._decompressor.feed(data) if self._compressed else data
         end = text.rfind(b"\n")
         if end < 0:
             self._begun += text
@@ -74,17 +69,6 @@ class GrowingLines:
         self._begun = bytearray(text[end + 1 :])
         self._ready = whole.splitlines(keepends=True) if b"\r" not in whole else _split(whole)
         self._ready.reverse()
-
-    def _decompressed(self, data: bytes) -> bytes:
-        import zstandard
-
-        out = []
-        while data:
-            if self._decompressor is None or self._decompressor.eof:
-                self._decompressor = cast("_Decompressor", zstandard.ZstdDecompressor().decompressobj())
-            out.append(self._decompressor.decompress(data))
-            data = self._decompressor.unused_data
-        return b"".join(out)
 
 
 def _split(whole: bytes) -> list[bytes]:

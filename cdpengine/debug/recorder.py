@@ -10,7 +10,6 @@ line, however the program ends.
 from __future__ import annotations
 
 import datetime as dt
-import logging
 import os
 import re
 import threading
@@ -30,13 +29,15 @@ from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
 from cdpengine.debug.redact import Redactor
 from cdpengine.errors import InvalidArgument, RecordingFailed
+from cdpengine.logs import get_logger
+from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.tap import Span, Tap, Traffic
 
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
     from cdpengine.session.connection import Connection
 
-_log = logging.getLogger("cdpengine.debug")
+_log = get_logger("cdpengine.debug")
 
 LIMIT = 262_144
 """Bytes of a message above which its payload is cut."""
@@ -102,10 +103,11 @@ class Recorder:
         self._making = threading.Lock()  # held by whoever takes out of it
         self._bytes_in = 0  # changed by the engine's thread only
         self._bytes_made = 0  # changed by who holds the lock
-        self._writer = FileWriter(
-            _opened(path), path.name, compressed=path.suffix == ".zst", gather=self._make_lines
-        )
         first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
+        compressed = path.suffix == ".zst"
+        if compressed:
+            import zstandard  # noqa: F401 - it takes a while, in which there had better be no empty file
+        self._writer = FileWriter(_opened(path), path.name, compressed=compressed, gather=self._make_lines)
         self._writer.give(first)
 
     @property
@@ -285,6 +287,7 @@ def _unused(named: Path) -> Path:
 
 
 @asynccontextmanager
+@trio.lowlevel.enable_ki_protection
 async def _recording(
     tap: Tap,
     path: str | Path,
@@ -313,10 +316,20 @@ async def _recording(
         with tap.watch(recorder):
             yield recorder
     finally:
-        with trio.move_on_after(_CLOSE_SECONDS, shield=True) as closing:
-            await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
+        # By a task of its own: a second Ctrl-C would end this one's wait.
+        closing = trio.CancelScope(shield=True)
+        with trio.CancelScope(shield=True):
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(_close, recorder, closing)
     if closing.cancelled_caught or recorder.failure is not None:
         raise RecordingFailed(path=str(path), reason=recorder.failure or TOO_SLOW)
+
+
+@trio.lowlevel.enable_ki_protection
+async def _close(recorder: Recorder, closing: trio.CancelScope) -> None:
+    closing.deadline = trio.current_time() + _CLOSE_SECONDS
+    with closing:
+        await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
 
 
 def _known(connections: Iterable[Connection]) -> Iterator[_Known]:

@@ -2,8 +2,8 @@
 
 Rule: one JSON object a line, a header first; zstandard when the file begins with its magic number, whatever the
 name. Reading takes memory for one line only, and gives all that can be read: a line that is damaged is passed
-over and told of in `damage`, with its number; a line that was being written when the writer died ends the
-recording. A field that a newer version adds is no damage.
+over and named in `damage`, with its number; where the file breaks off, all lines before that place are given,
+compressed or not. A field that a newer version adds is no damage.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, cast
 
 import attrs
 import msgspec
 
+from cdpengine.debug.decompression import ZSTANDARD, CompressedLines, CutOff, Unreadable
 from cdpengine.errors import InvalidArgument, RecordingDamaged
 
 VERSION = 1
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
-"""What a file that is compressed begins with (RFC 8878)."""
 
 CUT = "cdpengine.cut"
 """The key of the marker that stands for a payload above the limit; its value is the payload's size in bytes."""
@@ -119,7 +118,10 @@ class Damage:
 
 
 _DAMAGE_KEPT = 100
-_CHUNK = 1 << 18
+_NOT_DECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_BREAKS_OFF = "the line breaks off"
+_NO_END = "the recording ends without its last line: its program was killed, or still writes"
+_HEADER_BEGINS = b'{"cdpengine"'
 
 _decode_header = msgspec.json.Decoder(Header).decode
 _decode_line = msgspec.json.Decoder(Line).decode
@@ -157,8 +159,8 @@ class Recording:
                 continue
             try:
                 line = _decode_line(raw)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                self._damaged(number, str(error) if raw.endswith(b"\n") else "the line breaks off")
+            except _NOT_DECODED as error:
+                self._damaged(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
                 continue
             self.closed_in_order = line.k == "end"
             yield line
@@ -170,6 +172,12 @@ class Recording:
         except msgspec.DecodeError as error:
             raise RecordingDamaged(path=str(self.path), line=self._number, reason=str(error)) from None
 
+    def all_damage(self) -> list[Damage]:
+        """Return what is wrong with a recording that was read to its end, the lack of its last line included."""
+        if self.closed_in_order or (self.damage and self.damage[-1].line >= self._number):
+            return list(self.damage)
+        return [*self.damage, Damage(self._number, _NO_END)]
+
     def report(self, reason: str) -> None:
         """Add to `damage` what a reader found wrong with the line that was given last."""
         self._damaged(self._number, reason)
@@ -179,13 +187,20 @@ class Recording:
         while True:
             try:
                 raw = self._text.readline()
-            except Exception as error:  # noqa: BLE001 - zstandard's own error has no type that is public
-                self._damaged(number + 1, f"the compressed data ends or is damaged here ({error})")
+            except CutOff as cut:
+                if not self._line_breaks_off(number):  # else the same was said of it
+                    self._damaged(number + 1, str(cut))
+                return
+            except (Unreadable, OSError) as error:
+                self._damaged(number + 1, str(error))
                 return
             if not raw:
                 return
             number += 1
             yield number, raw
+
+    def _line_breaks_off(self, number: int) -> bool:
+        return bool(self.damage) and self.damage[-1] == Damage(number, _BREAKS_OFF)
 
     def _damaged(self, number: int, reason: str) -> None:
         self.damaged_lines += 1
@@ -193,11 +208,17 @@ class Recording:
             self.damage.append(Damage(number, reason))
 
     def _read_header(self) -> Header:
+        raw = b""
         try:
             raw = self._text.readline(1 << 20)
             header = _decode_header(raw)
-        except Exception as error:  # noqa: BLE001 - zstandard's own error has no type that is public
-            what = "it is empty" if self.size == 0 else f"its first line is no header of one ({error})"
+        except (Unreadable, OSError, *_NOT_DECODED) as error:
+            if self.size == 0:
+                what = "it is empty"
+            elif _begins_a_header(raw):
+                what = "it breaks off in its first line"
+            else:
+                what = f"its first line is no header of one ({error})"
             raise RecordingDamaged(
                 path=str(self.path), line=1, reason=f"this is no recording: {what}"
             ) from None
@@ -215,11 +236,17 @@ class Recording:
         return header
 
 
+def _begins_a_header(raw: bytes) -> bool:
+    begins = raw[: len(_HEADER_BEGINS)]
+    return bool(raw) and not raw.endswith(b"\n") and _HEADER_BEGINS.startswith(begins)
+
+
 @contextmanager
 def open_recording(path: str | Path) -> Iterator[Recording]:
     """Open a recording for reading; close it when the block ends.
 
-    Raises InvalidArgument when there is no such file, RecordingDamaged when it is no recording.
+    Raises InvalidArgument when there is no such file, RecordingDamaged when it is no recording, or breaks off
+    before its first line is whole. Whatever else is wrong with it is in its `damage`, once it was read.
     """
     path = Path(path)
     try:
@@ -231,12 +258,4 @@ def open_recording(path: str | Path) -> Iterator[Recording]:
     with raw:
         size = path.stat().st_size
         compressed = raw.peek(4)[:4] == ZSTANDARD if isinstance(raw, io.BufferedReader) else False
-        if not compressed:
-            yield Recording(path, size, raw, raw)
-            return
-        import zstandard
-
-        with zstandard.ZstdDecompressor().stream_reader(
-            raw, read_size=_CHUNK, read_across_frames=True
-        ) as reader:
-            yield Recording(path, size, raw, io.BufferedReader(reader, _CHUNK))
+        yield Recording(path, size, raw, cast("IO[bytes]", CompressedLines(raw)) if compressed else raw)

@@ -71,6 +71,14 @@ async def launch(
 
     `activity` has kept what all pages do, as `Browser.set_activity`: True, or an ActivityOptions.
 
+    While there is a browser, SIGTERM and SIGHUP cancel the whole trio program where they would have ended it on
+    the spot: every block is left, recordings get their last line, the browser ends. Then, within 30 s in any case,
+    the process ends by that signal; code after `trio.run` does not run. A second signal does not disturb this, a
+    third ends the process at once. A handler of the program's own is left alone, an ignored signal stays ignored.
+    Outside of the main thread Python has no signals. There, and on SIGKILL, the browser ends because a pipe from
+    this process closes, and the next launch of this user removes its profile. Windows has neither these signals
+    nor that pipe, and such a profile stays there.
+
     Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
     """
     if transport not in ("websocket", "pipe"):

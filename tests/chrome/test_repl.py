@@ -438,3 +438,34 @@ def test_the_prompt_ends_when_the_browser_does(tmp_path: Path) -> None:
         assert terminal.end() == 1
     finally:
         terminal.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("how", "while_busy"), [(signal.SIGTERM, False), (signal.SIGHUP, True), ("closed", False)]
+)
+def test_a_signal_ends_it_and_gives_the_terminal_back(
+    terminal: Terminal, how: signal.Signals | str, *, while_busy: bool
+) -> None:
+    import termios
+
+    terminal.expect(PROMPT)
+    if while_busy:
+        terminal.type("!events *\r")
+        terminal.expect(PROMPT)
+        terminal.type("!wait Nothing.happens\r")
+        terminal.expect(r"\n")
+    else:
+        terminal.type("half a line")
+        terminal.expect("half a line")
+    assert how == "closed" or while_busy or not termios.tcgetattr(terminal.main)[3] & termios.ICANON
+    if isinstance(how, signal.Signals):
+        terminal.process.send_signal(how)
+        assert terminal.end() == 128 + how
+        assert termios.tcgetattr(terminal.main)[3] & termios.ICANON
+        assert termios.tcgetattr(terminal.main)[3] & termios.ECHO
+    else:
+        other = os.open(os.devnull, os.O_RDWR)
+        os.dup2(other, terminal.main)  # closes it, and leaves its number to be closed in the end
+        os.close(other)
+        assert terminal.process.wait(30) == 129

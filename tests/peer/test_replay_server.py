@@ -172,6 +172,15 @@ async def test_what_cannot_be_replayed_is_refused(tape: Path, tmp_path: Path) ->
             pass
 
 
+async def test_a_lacking_end_of_the_file_is_told(tape: Path) -> None:
+    *lines, last = tape.read_bytes().splitlines(keepends=True)
+    assert b'"k":"end"' in last
+    tape.write_bytes(b"".join(lines))
+    async with debug.replay(tape) as replay:
+        assert len(replay.passed_over) == 1
+        assert f"line {len(lines)}: the recording ends without its last line" in replay.passed_over[0]
+
+
 async def test_damage_of_the_file_is_told(tape: Path) -> None:
     with tape.open("a") as file:
         file.write('{"t": 1, "n"')

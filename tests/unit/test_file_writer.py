@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import zstandard
 
+from cdpengine.debug.decompression import BlockDecompressor
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 
 COUNT = 60
@@ -88,3 +90,58 @@ def test_an_error_of_who_gathers_is_told(tmp_path: Path) -> None:
     writer.start()
     writer.finish()
     assert writer.failure == "ValueError"
+
+
+def test_what_trickles_can_be_read_while_the_writer_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    writer = FileWriter(opened(path), path.name, compressed=True, gather=nothing)
+    writer.give([b"first\n"])
+    writer.start()
+    assert decoded(path) == b"first\n"  # it was there when the thread was started
+    expected = b"first\n"
+    for number in range(5):
+        writer.give([b"line %d\n" % number])
+        expected += b"line %d\n" % number
+        deadline = time.monotonic() + 10
+        while decoded(path) != expected:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+    writer.finish()
+
+
+def test_what_floods_is_flushed_although_more_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock of the test's own: each piece of the flood takes 0.25 s."""
+    now = 0.0
+    lags: list[int] = []
+
+    def clock() -> float:
+        nonlocal now
+        now += 0.25
+        # How much of what was taken before this can be read already; the rest is at most as old as the last flush.
+        taken = COUNT - len(writer._given)
+        lags.append(taken - decoded(path).count(b"\n"))
+        return now
+
+    path = tmp_path / "a"
+    writer = FileWriter(opened(path), path.name, compressed=True, gather=nothing)
+    monkeypatch.setattr(time, "monotonic", clock)
+    writer.give([os.urandom(80_000).replace(b"\n", b"-") + b"\n" for _ in range(COUNT)])
+    writer._write_given()
+    assert len(lags) > COUNT
+    assert max(lags) * 0.25 <= 0.5
+    assert decoded(path).count(b"\n") == COUNT
+    writer.start()
+    writer.finish()
+
+
+def decoded(path: Path) -> bytes:
+    return BlockDecompressor().feed(path.read_bytes())
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_what_cannot_be_written_at_the_start_is_told() -> None:
+    writer = FileWriter(os.open("/dev/full", os.O_WRONLY), "full", compressed=False, gather=nothing)
+    writer.give([b"a line"])
+    writer.start()
+    assert writer.failure == "No space left on device"
+    writer.finish()

@@ -251,7 +251,12 @@ def test_a_progress_bar_for_large_files_only_in_a_terminal(tmp_path: Path) -> No
     assert piped.stderr == ""
 
 
-def test_following_goes_on_as_the_file_grows_and_ends_with_ctrl_c(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_following_goes_on_as_the_file_grows_and_ends_with_a_signal(
+    tmp_path: Path, number: int, status: int
+) -> None:
     recorded = small()
     path = tmp_path / "a.jsonl"
     lines = recorded.bytes().splitlines(keepends=True)
@@ -264,9 +269,9 @@ def test_following_goes_on_as_the_file_grows_and_ends_with_ctrl_c(tmp_path: Path
         with path.open("ab") as file:
             file.write(lines[-2])
         assert "#5 Runtime.evaluate" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=BOUND)
-    assert (process.returncode, out, err.strip()) == (130, "", "")
+    assert (process.returncode, out, err.strip()) == (status, "", "")
 
 
 def test_following_ends_with_the_recording(tmp_path: Path) -> None:
@@ -346,3 +351,45 @@ def test_where_there_is_no_terminal_all_figures_are_there(
         (line,) = [line for line in out.splitlines() if line.startswith(method)]
         assert line.split()[-1] == "500.0"
     assert "left out" not in out
+
+
+def cut_off(path: Path, *, lines: int, rest: int) -> Path:
+    """Write a recording as the recorder does, cut off after so many lines of it and `rest` bytes of what comes next."""
+    raw = small().bytes().splitlines(keepends=True)
+    if path.suffix != ".zst":
+        path.write_bytes(b"".join(raw[:lines]) + raw[lines][:rest])
+        return path
+    compressor = zstandard.ZstdCompressor(level=1).compressobj()
+    blocks = [compressor.compress(line) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for line in raw]
+    path.write_bytes(b"".join(blocks[:lines]) + blocks[lines][:rest])
+    return path
+
+
+@pytest.mark.parametrize("rest", [0, 9], ids=["between lines", "in a line"])
+@pytest.mark.parametrize("name", ["cut.jsonl", "cut.jsonl.zst"])
+@pytest.mark.parametrize(
+    "command",
+    ["show", "stats", "stats --json", "diff", "export --perfetto", "export --har", "export --html"],
+)
+def test_of_a_recording_that_was_cut_off_all_is_used_and_the_cut_is_told(
+    tmp_path: Path, command: str, name: str, rest: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = 9
+    path = cut_off(tmp_path / name, lines=lines, rest=rest)
+    whole = small().write(tmp_path / "whole.jsonl")
+    words: list[str | Path] = [*command.split()]
+    if words[0] == "diff":
+        words += [whole, path]
+    elif words[0] == "export":
+        words += [path, "-o", tmp_path / "out"]
+    else:
+        words.append(path)
+    status, out, err = trace(capsys, *words)
+    assert status == 1
+    # A compressed file that ends with a block is not over all the same: its frame has no end.
+    at = lines + 1 if rest or name.endswith(".zst") else lines
+    assert f"{name}, line {at}: " in err
+    if words[0] == "export" and "--har" not in words:  # for which this one lacks what makes one
+        assert (tmp_path / "out").stat().st_size > 100
+    elif words[0] == "show":
+        assert len(out.splitlines()) == lines - 1

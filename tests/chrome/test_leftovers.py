@@ -1,0 +1,115 @@
+"""Profiles of real browsers: one in use is never swept, whoever uses it; one that nobody uses or owns is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import trio
+
+import cdpengine
+from cdpengine.browser import leftovers
+from cdpengine.browser.leftovers import sweep_folder
+from cdpengine.browser.owned_folder import OWNER_FILE
+from cdpengine.browser.process import LaunchOptions, start_browser
+
+pytestmark = [
+    pytest.mark.chrome,
+    pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc"),
+]
+
+
+@pytest.fixture(autouse=True)
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))  # paths of sockets have to be short
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def take_your_time(seconds: float) -> bool:
+    time.sleep(seconds)
+    return False
+
+
+def at_once(_seconds: float) -> bool:
+    return False
+
+
+def processes_of(profile: Path) -> list[Path]:
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdecimal() and str(profile).encode() in (process / "cmdline").read_bytes():
+                found.append(process)
+        except OSError:
+            continue  # it ended while we looked
+    return found
+
+
+async def test_one_in_use_is_left_alone_also_without_its_owner(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftovers, "_ENDING_SECONDS", 0.2)
+    async with start_browser(LaunchOptions(cdpengine.find_browser().path)) as process:
+        profile = process.profile
+        owner_file = profile / OWNER_FILE
+        assert len(processes_of(profile)) > 2
+        held = [
+            descriptor
+            for each in processes_of(profile)
+            for descriptor in (each / "fd").iterdir()
+            if os.path.lexists(descriptor) and os.readlink(descriptor) == str(owner_file)
+        ]
+        assert held == [], "the browser inherited the lock"
+        assert sweep_folder(temporary, take_your_time) == 0
+        # As if the owner were gone: another file takes the place of the one that it has locked.
+        owner_file.unlink()
+        owner_file.touch()
+        for sees, does_not in (
+            ("_answers", "_is_named_by_a_process"),
+            ("_is_named_by_a_process", "_answers"),
+        ):
+            with monkeypatch.context() as patch:
+                patch.setattr(leftovers, does_not, lambda _: False)
+                assert sweep_folder(temporary, take_your_time) == 0, f"{sees} does not see the browser"
+                assert sweep_folder(temporary, at_once) == 0  # asked so often that its socket's queue is full
+        assert (profile / "Local State").exists()
+        # A browser that was killed leaves the folder of its socket, too.
+        os.killpg(process.pid, signal.SIGKILL)
+        with trio.fail_after(10):
+            await process.wait()
+        assert len(list(temporary.iterdir())) == 2
+        assert sweep_folder(temporary, take_your_time) == 1
+        assert list(temporary.iterdir()) == []
+
+
+async def test_a_launch_is_not_held_up_by_what_is_swept(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep goes on until the browser ends, and then stops."""
+    asked = []
+
+    def sweep(folder: Path, stopped_within: object) -> int:
+        assert callable(stopped_within)
+        assert folder == temporary
+        while not stopped_within(0.05):
+            asked.append(1)
+        return 0
+
+    monkeypatch.setattr(leftovers, "sweep_folder", sweep)
+    with trio.fail_after(30):
+        async with cdpengine.launch() as browser:
+            assert browser.version.product
+            seen = len(asked)
+            while len(asked) < seen + 2:  # noqa: ASYNC110 - a thread tells nobody
+                await trio.sleep(0.01)
+    assert list(temporary.iterdir()) == []
