@@ -128,24 +128,26 @@ def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
 
 
 def _near(name: str, names: Iterable[str]) -> str:
-    near = _nearest(name, names)
+    known = {other.lower(): other for other in names if len(other) > 1}
+    lowered = name.lower()
+    near = [named_keys.ALSO_CALLED[lowered]] if lowered in named_keys.ALSO_CALLED else []
+    import difflib
+
+    near += [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
     if not near:
         return "a key's name as in UI Events, such as Enter, ArrowLeft, F5, a, ?; text goes through type()"
     return " or ".join(repr(match) for match in dict.fromkeys(near))
 
 
-def _nearest(name: str, names: Iterable[str]) -> list[str]:
-    import difflib
-
-    known = {other.lower(): other for other in names if len(other) > 1}
-    lowered = name.lower()
-    near = [named_keys.ALSO_CALLED[lowered]] if lowered in named_keys.ALSO_CALLED else []
-    return near + [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
-
-
 def _shown(chord: str, layout: Layout) -> str:
-    """Return keys as an error names them; what is not even like a key is text, and may be a password."""
-    names = (*layout.names, CONTROL_OR_META, ALTGRAPH)
-    if all(len(name) <= 1 or name in layout.names or _nearest(name, names) for name in chord.split("+")):
+    """Return keys as an error names them: what is no key's name is a text, and may be a password."""
+    known = {
+        *layout.names,
+        *named_keys.ALSO_CALLED,
+        *(name.lower() for name in layout.names),
+        "",
+        CONTROL_OR_META,
+    }
+    if all(name in known or name.lower() in known for name in chord.split("+")):
         return repr(chord)
-    return f"a text of {len(chord)} characters"
+    return f"a text of {len(chord)} characters, which names no key"

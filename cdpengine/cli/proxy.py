@@ -72,6 +72,7 @@ def proxy(
       cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222 --fault error:Page.navigate:2:-32000:no
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import debug
+    from cdpengine.browser.endpoint import redact_endpoint
     from cdpengine.debug.faults import parse_faults
     from cdpengine.debug.front import is_loopback
 
@@ -97,7 +98,7 @@ def proxy(
                     err=True,
                     paint=partial(click.style, fg="red", bold=True),
                 )
-            say(f"{running.endpoint} -> {upstream} ({running.ws_endpoint})")
+            say(f"{running.endpoint} -> {redact_endpoint(upstream)} ({running.ws_endpoint})")
             for fault in planned:
                 say(f"fault {fault}")
             running.notes.append(say)

@@ -112,7 +112,7 @@ class Interpreter:
         if self._session is self.browser.session:
             return "browser"
         number = self._number(self._session.target_id or "")
-        return f"{self._session.target_type} {number}"
+        return escape_line(f"{self._session.target_type} {number}")
 
     @property
     def target_numbers(self) -> list[str]:

@@ -29,6 +29,9 @@ NAMED = re.compile(rf"{_ANYWHERE}|(?<![a-z])otp(?![a-z])|cc-(?:number|csc|exp)|o
 MARK = "***"
 """What stands in the place of a secret."""
 
+# What was redacted for a recording or the log of the wire stays as it is.
+_NEW = r"(?!\[redacted\](?:[&#;,\s\"'\\}@)\]]|$))"
+
 # Addresses that hold a whole document or program. Nothing says where they end, so the rest of the text goes too.
 _INLINE = re.compile(
     r"\b(data:(?:[\w.+\-]{1,80}/[\w.+\-]{1,80})?(?:;[\w.+\-=%\"']{0,80}){0,8},|javascript:)(?!\.\.\.)\S.*",
@@ -36,7 +39,7 @@ _INLINE = re.compile(
 )
 
 # Up to the last @ of a URL's authority: a password may hold one itself.
-_USER = re.compile(r"(//|%2f%2f)[^/?#\s\"'<>]*@", re.IGNORECASE)
+_USER = re.compile(rf"(//|%2f%2f){_NEW}[^/?#\s\"'<>]*@", re.IGNORECASE)
 # user:password@host:port without a scheme, as proxies are written.
 _PLAIN_USER = re.compile(r"(?<![\w/.\-])[\w.+\-]{1,80}:[^\s@/\"'<>]{1,200}@(?=[\w.\-\[\]]{1,200}:\d{2,5}\b)")
 
@@ -47,22 +50,22 @@ _PARAMETER = re.compile(
     r"(?P<name>(?:(?!%(?:25)*(?:3d|26))[^\s&#=?;\"'<>]){1,120})(?:=|%(?:25){0,3}3d)",
     re.IGNORECASE,
 )
-_VALUE = re.compile(r"""(?:[^&#\s"'<>]|'(?![\s),;:\]}.]|$))+""")
+_VALUE = re.compile(_NEW + r"""(?:[^&#\s"'<>]|'(?![\s),;:\]}.]|$))+""")
 
 # name=value outside of URLs; a value that begins with a dot is "...", which says that there is any.
 _ASSIGNED = re.compile(
     r"(?<![\w.\-])([\w.\-]{1,120})((?:=|%(?:25){0,3}3d)\s?)"
-    r"""("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^&;\s"'<>.…*][^&;\s"'<>]*)""",
+    rf"""{_NEW}("{_NEW}(?:[^"\\]|\\.)*"?|'{_NEW}(?:[^'\\]|\\.)*'?|[^&;\s"'<>.…*][^&;\s"'<>]*)""",
     re.IGNORECASE,
 )
 # "name": value, as JSON and Python write it, also where that is a text in other JSON.
 _IN_OBJECT = re.compile(
     r"""(\\{0,8}["'])([\w.\-]{1,120})(\\{0,8}["']\s?:\s?)"""
-    r"""("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\\{1,8}"[^"]*"?|[^\s,}\]"'\\]+(?=\s?[,}\]]))"""
+    rf"""("{_NEW}(?:[^"\\]|\\.)*"?|'{_NEW}(?:[^'\\]|\\.)*'?|\\{{1,8}}"{_NEW}[^"]*"?|[^\s,}}\]"'\\]+(?=\s?[,}}\]]))"""
 )
 _HEADER = re.compile(
     r"(?<![\w\-])((?:proxy-)?authorization\s?:|(?:set-)?cookie\s?:(?=[^\r\n=]{1,200}=)"
-    r"|x-[\w\-]{0,60}?(?:token|key|secret|auth)[\w\-]{0,60}\s?:)\s?[^\r\n]+",
+    r"|x-[\w\-]{0,60}?(?:token|key|secret|auth)[\w\-]{0,60}\s?:)(?!\s?\[redacted\]$)\s?[^\r\n]+",
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\b(Bearer|Basic|Negotiate)\s+(?!auth)[\w\-.~+/]{8,}=*", re.IGNORECASE)

@@ -8,15 +8,26 @@ import json
 import pickle
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import attrs
 import pytest
 
 from cdpengine import errors
+from cdpengine.action.field_values import texts_of
+from cdpengine.action.keyboard import check_text
+from cdpengine.action.keys import chord_named, key_named
+from cdpengine.action.option import Option
+from cdpengine.browser.endpoint import check_endpoint
+from cdpengine.browser.flags import check_arguments
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError, RescueReport, RescueStep
+from cdpengine.evaluate.literals import to_literal
+from cdpengine.network.headers import check_headers
+from cdpengine.state.cookie import checked_cookie
+from cdpengine.state.origins import check_origin
+from cdpengine.state.proxies import Proxy, check_proxy
 
 CLASSES = [
     kind
@@ -139,6 +150,37 @@ def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
         assert "hunter2" not in str(error)
         assert "hunter2" not in repr(error)
         assert "hunter2" not in json.dumps(describe_error(error))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: key_named("hunter2, and what else was to be typed"),
+        lambda: chord_named("Control+hunter2"),
+        lambda: chord_named("hunter2+A"),
+        lambda: chord_named("hunter2 +"),
+        lambda: Option(label="hunter2", index=-1),
+        lambda: Option(value=["hunter2"]),  # type: ignore[arg-type]
+        lambda: check_arguments(["--proxy-server=http://user:hunter2@host\0"]),
+        lambda: check_proxy(Proxy("http//user:hunter2@host:80/x")),
+        lambda: check_proxy(Proxy("http://user:hunter2@host:80")),
+        lambda: checked_cookie({"name": "a", "value": "hunter2;", "domain": "host"}, "cookie"),
+        lambda: checked_cookie({"name": "a", "value": "b", "url": "ftp://user:hunter2@host/"}, "cookie"),
+        lambda: check_headers({"authorization": "hunter2\n"}),
+        lambda: check_headers({"authorization: Bearer hunter2hunter2": "a"}),
+        lambda: check_origin("ftp://user:hunter2@host/"),
+        lambda: check_endpoint("http://user:hunter2@host:1?token=hunter2"),
+        lambda: check_endpoint("http://host:1?token=hunter2 "),
+        lambda: to_literal(["hunter2", {1: "hunter2"}]),
+        lambda: texts_of(["hunter2"]),  # type: ignore[arg-type]
+        lambda: check_text("hunter2 \ud800"),
+    ],
+)
+def test_what_was_passed_is_not_told(call: Callable[[], object]) -> None:
+    with pytest.raises(errors.InvalidArgument) as caught:
+        call()
+    assert "hunter2" not in str(caught.value)
+    assert "hunter2" not in json.dumps(describe_error(caught.value))
 
 
 def test_every_message_goes_through_the_root() -> None:

@@ -11,6 +11,9 @@ import pytest
 from hypothesis import given
 
 from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
+from cdpengine.snapshot.content import Paragraph, Run, clean
+from cdpengine.snapshot.markdown import to_markdown
+from cdpengine.snapshot.text import python_text, quote, yaml_text
 
 TERMINAL = "\x1b]0;t\x07\x9b31m\r\n\b\x7f\u2028\u202e\u200bß\udc9b"
 TEXTS = st.text(
@@ -123,3 +126,18 @@ def test_json_parses_to_the_same(value: object) -> None:
     assert json.loads(safe) == json.loads(json.dumps(value))
     assert not {unicodedata.category(char) for char in safe} & {"Cs", "Zl", "Zp"}
     assert not {char for char in safe if unicodedata.category(char) == "Cc"} - {"\n"}
+
+
+@pytest.mark.parametrize(
+    "hidden", ["\x1b", "\x9b", "\u034f", "\u202e", "\u3164", "\ufe01", "\U000e0041", "a\u200db"]
+)
+def test_snapshots_and_extracts_hide_nothing_either(hidden: str) -> None:
+    for write in (quote, yaml_text, python_text, clean):
+        assert hidden not in write(f"text{hidden}text")
+    assert json.loads(quote(f"text{hidden}text")) == f"text{hidden}text"
+    link = Paragraph((Run("text", (("a", f"https://host/{hidden}"),)),))
+    assert hidden not in to_markdown([link])
+    for kept in (PERSIAN, FAMILY, RED_HEART):
+        assert kept in quote(kept)
+        assert kept in yaml_text(kept)
+        assert clean(kept) == kept

@@ -47,6 +47,8 @@ SECRET = "hunter2hunter2"
         f"{{'password': '{SECRET}', 'id': 3}}",
         f'{{\\"clientSecret\\":\\"{SECRET}\\"}}',
         f"password={SECRET}",
+        f"password=[redacted]{SECRET}",
+        f"https://host/?token=[redacted]{SECRET}",
         f"password='a {SECRET}'",
         f"data:text/html,<input value={SECRET}> and {SECRET}",
         f"data:text/html;charset=utf-8;base64,{SECRET}",
@@ -84,6 +86,9 @@ def test_every_name_of_the_tables_is_known(name: str, form: str) -> None:
         "the state = 3 of key 7",
         "metadata: 3, 4",
         "a == b",
+        'Page.navigate {"url":"https://[redacted]@host/?token=[redacted]&a=1","password":"[redacted]"}',
+        "authorization: [redacted]",
+        '{\\"token\\":\\"[redacted]\\"}',
     ],
 )
 def test_words_stay(text: str) -> None:

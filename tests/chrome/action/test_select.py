@@ -131,7 +131,7 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
-        (COLOURS, ["Yellow"], OptionNotFound, "(6 characters) is not there. It has: 'Red', 'Green'"),
+        (COLOURS, ["Yellow"], OptionNotFound, "is not there. It has: 'Red', 'Green'"),
         (COLOURS, ["Black"], Disabled, "'Black' is disabled"),
         (COLOURS, ["w"], Disabled, "'White' is disabled"),
         (COLOURS, ["r", "b"], NotInteractable, "takes one option, and 2"),
