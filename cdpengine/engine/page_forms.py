@@ -280,10 +280,13 @@ class PageForms(PageBase):
         return lambda: self._node(target)
 
 
+_COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
+
+
 def _shown_key(key: object) -> str:
     """Return what a key is called in names of actions, which are logged: what it types is no part of that."""
     held, _, last = str(key).rpartition("+")
-    types = len(last) <= 1 and not any(name in held for name in ("Control", "Alt", "Meta"))
+    types = len(last) <= 1 and not _COMMANDING & set(held.split("+"))
     return "a character" if types else str(key)[:40]
 
 
