@@ -9,11 +9,12 @@
   if (!element) return { taken: false, holds: null };
   if (element.localName === "label" && element.control) element = element.control;
   const field = element.localName === "input" || element.localName === "textarea";
-  const held = field ? element.value : element.innerText;
+  const secret = isSecret(element);
+  const held = field ? element.value : secret ? element.textContent : element.innerText; // which is dots, where drawn so
   const bad = field && element.validity.badInput;
   const same = values.isTyped(type)
     ? values.wasTaken(wanted, held, type === "number")
     : values.isSame(element, values.sanitized(element, wanted), held);
   if (same && !bad) return { taken: true, holds: null };
-  return { taken: false, holds: isSecret(element) ? null : held };
+  return { taken: false, holds: secret ? null : held };
 })

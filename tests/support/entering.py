@@ -89,7 +89,9 @@ async def _fill_form(stage: Stage, secret: str) -> None:
 async def _policy(stage: Stage, secret: str) -> None:
     stage.page.set_dialog_policy("accept", prompt_text=secret)
     await stage.page.evaluate("void prompt('?')")
-    stage.page.set_dialog_policy(lambda _dialog: cdpengine.DialogAnswer(accept=True, prompt_text=f"{secret}!"))
+    stage.page.set_dialog_policy(
+        lambda _dialog: cdpengine.DialogAnswer(accept=True, prompt_text=f"{secret}!")
+    )
     await stage.page.evaluate("void prompt('?')")
     stage.page.set_dialog_policy("default")
 
