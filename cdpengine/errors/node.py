@@ -136,7 +136,7 @@ class Unstable(NotInteractable):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ValueRefused(NotInteractable):
-    """The control did not take the value. `took` is what it holds instead; None for a password."""
+    """The control did not take the value. `took` is what it holds instead; None for a secret field."""
 
     took: str | None = None
 
