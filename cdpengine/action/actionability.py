@@ -62,7 +62,7 @@ from cdpengine.errors import (
     SessionGone,
     Unstable,
 )
-from cdpengine.js import script
+from cdpengine.js import script_with
 from cdpengine.session.calls import PendingCall
 
 T = TypeVar("T")
@@ -240,7 +240,7 @@ class Inspection:
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
         await self._usable(visible=True, editable=editable)
-        focus = await self.run(script("focus"), {"atEnd": at_end}, _Focus)
+        focus = await self.run(script_with("focus", "secret_field"), {"atEnd": at_end}, _Focus)
         if not focus.focused:
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")

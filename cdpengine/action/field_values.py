@@ -1,8 +1,7 @@
-"""What is written into form controls, as text; and whether a control took it. Pure.
+"""What is written into form controls, as text. Pure.
 
 Rule: Python's own values become what HTML's inputs hold: a date for each type of input that can hold one,
-numbers in their shortest form. A text that the page has only set apart (a mask: "(030) 123 456") counts as
-taken; one that lost or changed a character does not.
+numbers in their shortest form.
 """
 
 from __future__ import annotations
@@ -74,39 +73,3 @@ def _precision(value: dt.time) -> str:
 
 def _shortest(value: float) -> str:
     return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(value)
-
-
-def was_taken(wanted: str, held: str, *, number: bool = False) -> bool:
-    """Tell whether a field that holds `held` has taken `wanted`, as it is or set apart by the page's script.
-
-    White space does not count, nor upper and lower case; characters that are neither letters nor digits may have
-    come in between.
-    """
-    wanted, held = _plain(wanted), _plain(held)
-    if wanted == held:
-        return True
-    if number:
-        return _as_number(wanted) == _as_number(held) is not None
-    if not held or not wanted:
-        return False
-    rest = iter(held)
-    for character in wanted:
-        for other in rest:
-            if other == character:
-                break
-            if other.isalnum():
-                return False
-        else:
-            return False
-    return not any(other.isalnum() for other in rest)
-
-
-def _plain(text: str) -> str:
-    return "".join(text.replace("\u200b", "").split()).casefold()
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -5,8 +5,8 @@ takes its place; so the page sees trusted beforeinput and input events, and chan
 Dates and times are written segment by segment, ranges moved by the arrow keys. What keys did not bring about,
 and colours, for which there is only Chrome's picker, are set, and the page is told by input and change events that
 are not trusted; the outcome says so. What cannot be taken is refused before
-anything is changed, where that can be known; else the control is read back, and the error says what it holds
-instead.
+anything is changed, where that can be known; else the control is read back in the page, and the error says what it
+holds instead, unless that is secret.
 """
 
 from __future__ import annotations
@@ -18,16 +18,20 @@ import msgspec
 from cdpengine.action.actionability import Inspection
 from cdpengine.action.check import set_checked
 from cdpengine.action.context import ActionContext
-from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of, was_taken
+from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
-from cdpengine.action.segments import DescribedNode, same_value, segment_keys, segments_in
+from cdpengine.action.segments import DescribedNode, segment_keys, segments_in
 from cdpengine.action.select import Option, select
 from cdpengine.browser.node import Node
 from cdpengine.errors import InvalidArgument, NotInteractable, StaleRef, ValueRefused
-from cdpengine.js import script
+from cdpengine.js import script_with
 
 FillValue = TextValue | bool | Option
+
+
+_FILL = ("fill", "secret_field", "field_values")
+_HELD = ("held", "secret_field", "field_values")
 
 
 class _Made(msgspec.Struct):
@@ -37,8 +41,6 @@ class _Made(msgspec.Struct):
     type: str = ""
     reason: str = ""
     holds: str | None = None
-    multiline: bool = False
-    wanted: str = ""
     keys: list[str] = []
     range: bool = False
     focused: bool = False
@@ -53,10 +55,8 @@ class _Described(msgspec.Struct):
 class _Held(msgspec.Struct):
     """What held.js answers."""
 
-    connected: bool
+    taken: bool
     holds: str | None
-    length: int
-    bad: bool = False
 
 
 def check_fill_value(value: FillValue) -> None:
@@ -81,16 +81,18 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     if isinstance(value, Option):
         return await select(node, value, context=context)
     texts = texts_of(value)
+    for text in texts.values():  # known to be secret before the first script of this action is given them
+        node.session.connection.tap.add_secret(text)
     async with context.inspect(node, "fill") as inspection:
         await inspection.wait_until_usable(writable=True)
-        made = await inspection.run(script("fill"), {"texts": texts, "script": False}, _Made)
+        made = await inspection.run(script_with(*_FILL), {"texts": texts, "script": False}, _Made)
         if made.kind == "text":
             return await _replace(node, made, texts, inspection, context)
         if made.kind == "keys":
-            by_keys = await _by_keys(node, made, inspection, context)
+            by_keys = await _by_keys(node, made, texts, inspection, context)
             if by_keys is not None:
                 return by_keys
-            made = await inspection.run(script("fill"), {"texts": texts, "script": True}, _Made)
+            made = await inspection.run(script_with(*_FILL), {"texts": texts, "script": True}, _Made)
     match made.kind:
         case "set":
             if made.reason:
@@ -122,40 +124,39 @@ async def _replace(
     else:
         dialog = await keyboard.press("Delete")
     outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
-    try:
-        held = await inspection.run(script("held"), None, _Held)
-    except StaleRef:
-        return outcome  # the page took the input as a reason to show another document
-    if held.holds is None:
-        taken = held.length == len(text.encode("utf-16-le")) // 2
-    else:
-        taken = not held.bad and was_taken(text, held.holds, number=made.type == "number")
-    if not taken:
+    held = await _held(inspection, text, made)
+    if held is not None and not held.taken:
         raise _refused(node, "the control, or the page's script, made something else of it", held.holds)
     return outcome
 
 
 async def _by_keys(
-    node: Node, made: _Made, inspection: Inspection, context: ActionContext
+    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
 ) -> ActionOutcome | None:
     """Give a date, time or range its value by keys; None where they do not do it."""
-    keys = made.keys if made.range else await _keys_for_segments(node, made, context)
+    text = texts.get(made.type, texts[EVERY_TYPE])
+    keys = made.keys if made.range else await _keys_for_segments(node, made, text, context)
     if not keys:
         return None
     dialog = await context.keyboard.on(node.session).press_each(*keys)
     outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
-    try:
-        held = await inspection.run(script("held"), None, _Held)
-    except StaleRef:
-        return outcome  # the page took the input as a reason to show another document
-    if not held.bad and held.holds is not None and same_value(made.wanted, held.holds):
+    held = await _held(inspection, text, made)
+    if held is None or held.taken:
         return outcome
     if dialog:
         raise _refused(node, "a dialog opened while it was being filled in", held.holds)
     return None
 
 
-async def _keys_for_segments(node: Node, made: _Made, context: ActionContext) -> list[str]:
+async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
+    """Ask whether the control took the text; None when the input made the page show another document."""
+    try:
+        return await inspection.run(script_with(*_HELD), {"wanted": text, "type": made.type}, _Held)
+    except StaleRef:
+        return None
+
+
+async def _keys_for_segments(node: Node, made: _Made, text: str, context: ActionContext) -> list[str]:
     control = node
     if made.labelled:
         found = await related_node(node, "control", None, node.description, context=context)
@@ -167,7 +168,7 @@ async def _keys_for_segments(node: Node, made: _Made, context: ActionContext) ->
         {"backendNodeId": control.backend_node_id, "depth": -1, "pierce": True},
         _Described,
     )
-    return segment_keys(segments_in(described.node), made.wanted, anywhere=made.focused)
+    return segment_keys(segments_in(described.node), text.replace(" ", "T"), anywhere=made.focused)
 
 
 def _refused(node: Node, reason: str, holds: str | None) -> ValueRefused:

@@ -18,7 +18,7 @@ import msgspec
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
 from cdpengine.errors import EvaluationFailed, RemoteError, StaleRef
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.session.calls import PendingCall
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class _Returned(msgspec.Struct, rename="camel"):
 @cache
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
-    return f"""function () {{
+    return own(f"""function () {{
       const tools = {script("node_tools")}; const witness = {script("witness")};
       const look = {script("actionability")}; const receipt = {script("receipt")};
       const covering = {script("covering")}; const area = {script("area")};
@@ -70,7 +70,12 @@ def _library() -> str:
         area: (node, request) => area.call(node, request, tools(node)),
         receipt: (node, request) => receipt.call(node, request, tools(node)),
       }};
-    }}"""
+    }}""")
+
+
+@cache
+def _call_of(name: str) -> str:
+    return own(f"function (node, request) {{ return this.{name}(node, request); }}")
 
 
 async def handle_on(node: Node, worlds: IsolatedWorlds, group: str) -> Handle:
@@ -102,7 +107,7 @@ def post_library_call(handle: Handle, name: str, request: object, *, by_value: b
     return handle.node.session.post(
         "Runtime.callFunctionOn",
         objectId=handle.library_id,
-        functionDeclaration=f"function (node, request) {{ return this.{name}(node, request); }}",
+        functionDeclaration=_call_of(name),
         arguments=[{"objectId": handle.object_id}, {"value": request}],
         returnByValue=by_value,
         awaitPromise=True,
@@ -110,11 +115,14 @@ def post_library_call(handle: Handle, name: str, request: object, *, by_value: b
 
 
 def post_run(handle: Handle, source: str, request: object) -> PendingCall:
-    """Post a call of the function `source` on the node, with one argument. Promises are awaited in the page."""
+    """Post a call of the engine's own function `source` on the node, with one argument.
+
+    Promises are awaited in the page.
+    """
     return handle.node.session.post(
         "Runtime.callFunctionOn",
         objectId=handle.object_id,
-        functionDeclaration=source,
+        functionDeclaration=own(source),
         arguments=[{"value": request}],
         returnByValue=True,
         awaitPromise=True,

@@ -2,7 +2,8 @@
 
 Rule: what is asked for without a delay is sent together, in order, and then awaited; so nothing can come in
 between, and a cancelled press leaves no key down. Text that the layout has no key for goes in by
-Input.insertText, whole grapheme clusters at a time.
+Input.insertText, whole grapheme clusters at a time. Those who watch the wire get to know a text as a secret before
+the first message that holds a part of it.
 """
 
 from __future__ import annotations
@@ -148,12 +149,13 @@ class Keyboard:
         check_delay(delay)
         with_keys = layout_of(layout, self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
+        self._add_secrets(text)
         batch: list[PendingCall] = []
         for piece, keys in pieces(text, with_keys, joined=not delay):
             for key in keys:
                 batch += self._post_press(key)
             if not keys:
-                batch.append(self.session.post("Input.insertText", text=piece))
+                batch.append(self._post_insertion(piece))
             # What Enter and Tab do (submit, move the focus) comes before the text after them.
             if delay or len(batch) >= 2 * _BATCH or piece in _ACTING:
                 if await delivered(batch, self._interruptions):
@@ -176,9 +178,10 @@ class Keyboard:
             check_text(step)
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
+        self._add_secrets(*steps, text)
         if not delay:
             posted = [self._post_composition(step) for step in grown]
-            return await delivered([*posted, self._post_commit(text)], self._interruptions)
+            return await delivered([*posted, self._post_insertion(text)], self._interruptions)
         try:
             for step in grown:
                 if await delivered([self._post_composition(step)], self._interruptions):
@@ -187,7 +190,7 @@ class Keyboard:
         except BaseException:
             await self._withdraw_composition()
             raise
-        return await delivered([self._post_commit(text)], self._interruptions)
+        return await delivered([self._post_insertion(text)], self._interruptions)
 
     async def insert_text(self, text: str) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
@@ -196,7 +199,12 @@ class Keyboard:
         """
         check_text(text)
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await delivered([self.session.post("Input.insertText", text=text)], self._interruptions)
+        self._add_secrets(text)
+        return await delivered([self._post_insertion(text)], self._interruptions)
+
+    def _add_secrets(self, *texts: str) -> None:
+        for text in texts:
+            self.session.connection.tap.add_secret(text)
 
     # --- posting: at once, in order, without waiting -------------------------------------------------------
 
@@ -212,7 +220,7 @@ class Keyboard:
         end = len(text.encode("utf-16-le")) // 2  # the page counts in UTF-16
         return self.session.post("Input.imeSetComposition", text=text, selectionStart=end, selectionEnd=end)
 
-    def _post_commit(self, text: str) -> PendingCall:
+    def _post_insertion(self, text: str) -> PendingCall:
         return self.session.post("Input.insertText", text=text)
 
     async def _withdraw_composition(self) -> None:

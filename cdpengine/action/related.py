@@ -13,7 +13,7 @@ from cdpengine.action.in_page import Handle, handle_on, returned_object, stale, 
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
-from cdpengine.js import script
+from cdpengine.js import own, script
 
 _group_numbers = itertools.count(1)
 
@@ -60,7 +60,7 @@ async def object_from(handle: Handle, name: str, request: object) -> str | None:
         call = handle.node.session.post(
             "Runtime.callFunctionOn",
             objectId=handle.object_id,
-            functionDeclaration=script(name),
+            functionDeclaration=own(script(name)),
             arguments=[{"value": request}],
         )
         return await returned_object(post(call), handle.node)

@@ -6,6 +6,8 @@ is waited for, so what comes next finds the page at rest.
 
 from __future__ import annotations
 
+from functools import cache
+
 import trio
 
 from cdpengine.action.actionability import inspect
@@ -20,7 +22,7 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import RemoteError
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.session.session import Session
 
 _IN_VIEW = Requirements(enabled=False, receives_events=False)
@@ -71,13 +73,18 @@ async def scroll_at(
     return outcome
 
 
+@cache
+def _rest_source() -> str:
+    return own(f"({script('rest')})()")
+
+
 async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
     """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
     with trio.move_on_after(_REST):
         try:
             context = await worlds.context(session, frame_id)
             await session.call(
-                "Runtime.evaluate", expression=f"({script('rest')})()", contextId=context, awaitPromise=True
+                "Runtime.evaluate", expression=_rest_source(), contextId=context, awaitPromise=True
             )
         except RemoteError:
             return  # the document was replaced: nothing of it scrolls any more

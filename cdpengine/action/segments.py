@@ -88,11 +88,6 @@ def segment_keys(segments: Sequence[Segment], text: str, *, anywhere: bool) -> l
     return keys
 
 
-def same_value(wanted: str, held: str) -> bool:
-    """Tell whether two values of a date or time input are the same: with seconds or without, say."""
-    return wanted == held or (bool(wanted) and _parts(wanted) is not None and _parts(wanted) == _parts(held))
-
-
 def _parts(text: str) -> dict[str, int] | None:
     match = _VALUE.fullmatch(text)
     if match is None:

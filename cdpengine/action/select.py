@@ -33,7 +33,7 @@ from cdpengine.errors import (
     StaleRef,
     ValueRefused,
 )
-from cdpengine.js import script
+from cdpengine.js import script_with
 
 __all__ = ["Option", "select"]
 
@@ -56,7 +56,7 @@ class _Seen(msgspec.Struct):
     multiple: bool = False
     found: list[int] = []
     disabled: str | None = None
-    selected: list[int] = []
+    taken: bool = False
     labels: list[str] = []
     held: list[str] = []
     steps: int = -1
@@ -115,8 +115,7 @@ async def _select(
     seen = await _wait_for_options(node, inspection, values, wanted, context)
     if not seen.multiple and len(set(seen.found)) != 1:
         raise _cannot(node, f"it takes one option, and {len(set(seen.found))} were given")
-    chosen = sorted(set(seen.found))
-    if seen.selected == chosen:
+    if seen.taken:
         return ActionOutcome("select", node.description)
     dialog = by_script = False
     try:
@@ -127,13 +126,13 @@ async def _select(
             seen = await _look(inspection, wanted)
         elif seen.steps >= 0:
             dialog, seen = await _choose_by_keys(node, inspection, seen.steps, wanted, context)
-        if seen.selected != sorted(set(seen.found)) and not dialog:
+        if not seen.taken and not dialog:
             by_script = True
             seen = await _look(inspection, wanted, set_them=True)
     except StaleRef:
         # The page took the choice as a reason to show another document, as menus of places to go to do.
         return ActionOutcome("select", node.description, dialog_opened=dialog)
-    if seen.selected != sorted(set(seen.found)):
+    if not seen.taken:
         raise ValueRefused(
             action="select from",
             target=node.description,
@@ -212,7 +211,7 @@ async def _look(
     patience: float = 0,
 ) -> _Seen:
     request = {"wanted": wanted, "set": set_them, "patience": round(patience * 1000)}
-    return await inspection.run(script("select"), request, _Seen)
+    return await inspection.run(script_with("select", "secret_field"), request, _Seen)
 
 
 def _no_values(values: Sequence[str | Option]) -> None:

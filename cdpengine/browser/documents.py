@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from contextlib import suppress
+from functools import cache
 from typing import Any, TypeVar
 
 import attrs
@@ -18,7 +19,7 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
 from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.session.session import Session
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ class _Returned(msgspec.Struct, rename="camel"):
     exception_details: _Thrown | None = None
 
 
+@cache
 def with_looking(name: str, parameters: str = "request") -> str:
     """Return the source of a function of `parameters` (and `node`): the script `name`, given looking.js."""
     return f"function (request, node) {{ return ({script(name)})({parameters}, ({script('looking')})(), node); }}"
@@ -89,7 +91,7 @@ class Document:
     def tell(self, object_id: str, function: str) -> None:
         """Call a function on an object, and do not wait for it."""
         with suppress(SessionGone, ConnectionLost):
-            self.session.post("Runtime.callFunctionOn", objectId=object_id, functionDeclaration=function)
+            self.session.post("Runtime.callFunctionOn", objectId=object_id, functionDeclaration=own(function))
 
     def release(self) -> None:
         """Let go of what the group holds. Not waited for: a document that is gone holds nothing."""
@@ -103,7 +105,7 @@ class Document:
             {"executionContextId": self.context} if object_id is None else {"objectId": object_id}
         )
         params = {
-            "functionDeclaration": function,
+            "functionDeclaration": own(function),
             "arguments": [
                 {"objectId": argument.object_id} if isinstance(argument, Held) else {"value": argument}
                 for argument in arguments

@@ -32,6 +32,9 @@ _EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devto
 _DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 _VERSION_PATH = "/json/version"
 _LONGEST_ANSWER = 65_536  # bytes; Chrome's is under 1 KB, and another server's may have no end
+_PLAIN = re.compile(r"\d{1,9}|true|false", re.IGNORECASE)
+"""Values of a query that say how, and not who one is: timeout=300000, headless=true."""
+
 _NO_JSON_ADVICE = (
     "Is it Chrome's debugging port? A Chrome that was allowed remote debugging in its settings has no "
     f"{_VERSION_PATH}: pass the ws:// URL instead (port and path are in DevToolsActivePort in its profile)"
@@ -103,6 +106,19 @@ def redact_endpoint(endpoint: str) -> str:
         return head
     names = [part.partition("=")[0] for part in re.split(r"[&;#]", query) if "=" in part]
     return f"{head}?{'&'.join(f'{name}=***' for name in names) or '***'}"
+
+
+def secrets_in_endpoint(endpoint: str) -> list[str]:
+    """Return what in an endpoint can be a token: user, password, the values of its query but small numbers."""
+    try:
+        url = urlsplit(endpoint)
+        pairs = parse_qsl(url.query)
+    except ValueError:
+        return []
+    values = [value for _name, value in pairs if not _PLAIN.fullmatch(value)]
+    if url.query and "=" not in url.query:
+        values.append(url.query)
+    return [each for each in (url.username, url.password, *values) if each]
 
 
 def browser_key(ws_url: str) -> str:

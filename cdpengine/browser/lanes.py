@@ -20,6 +20,7 @@ import msgspec
 import trio
 
 from cdpengine.browser.changes import Changes
+from cdpengine.browser.liveness import NOTHING
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import (
@@ -273,7 +274,7 @@ async def _proved(lane: Session, page: PageTarget) -> None:
     while True:
         # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
         calls = [lane.post("Inspector.enable"), lane.post("Page.enable")]
-        calls.append(lane.post("Runtime.evaluate", expression="0"))
+        calls.append(lane.post("Runtime.evaluate", expression=NOTHING["expression"]))
         try:
             for call in calls:
                 await _answered(call, needed=call is calls[-1])

@@ -22,6 +22,7 @@ from cdpengine.errors import (
     TargetCrashed,
     UndecodableReply,
 )
+from cdpengine.js import own
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -33,7 +34,7 @@ termination that was meant for the script before it."""
 _TRIES = 10
 """Questions, until one that is always hit counts as an answer: somebody there refuses."""
 
-NOTHING = {"expression": "0", "returnByValue": True}
+NOTHING = {"expression": own("0"), "returnByValue": True}
 
 
 async def answers(session: Session) -> None:

@@ -10,7 +10,8 @@ import itertools
 import logging
 import math
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -19,7 +20,13 @@ from urllib.parse import urlsplit
 import trio
 
 from cdpengine.activity.options import ActivityOptions, checked_options
-from cdpengine.browser.endpoint import ResolvedEndpoint, browser_key, redact_endpoint, resolve_endpoint
+from cdpengine.browser.endpoint import (
+    ResolvedEndpoint,
+    browser_key,
+    redact_endpoint,
+    resolve_endpoint,
+    secrets_in_endpoint,
+)
 from cdpengine.browser.find import find_browser
 from cdpengine.browser.lanes import ConnectionOpener
 from cdpengine.browser.liveness import check_seconds
@@ -28,6 +35,7 @@ from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
 from cdpengine.engine.browser import Browser, BrowserVersion
 from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, LaunchFailed, RemoteError
+from cdpengine.network.headers import secret_values
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.wire.tap import Tap
@@ -36,6 +44,8 @@ from cdpengine.wire.transport import PipeTransport, open_websocket
 
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
+
+_PASSWORD = re.compile(r"://[^/?#\s:@]*:([^/?#\s]+)@")
 
 _pipe_numbers = itertools.count(1)
 
@@ -100,7 +110,7 @@ async def launch(
     with budget.scope() as starting:
         async with (
             start_browser(options) as process,
-            _attach(process, evaluate_enabled=evaluate_enabled) as browser,
+            _attach(process, _passwords(args), evaluate_enabled=evaluate_enabled) as browser,
         ):
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
@@ -150,7 +160,9 @@ async def connect(
                 expected="the browser's address (ws://host:port/devtools/browser/..., or http://host:port), "
                 "not that of one page",
             )
-        async with _attach_websocket(resolved, evaluate_enabled=evaluate_enabled) as browser:
+        secrets = [*secrets_in_endpoint(endpoint), *secrets_in_endpoint(resolved.ws_url)]
+        secrets += secret_values(resolved.headers.items())
+        async with _attach_websocket(resolved, secrets, evaluate_enabled=evaluate_enabled) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.set_activity(activity_options)
@@ -161,10 +173,12 @@ async def connect(
 
 
 @asynccontextmanager
-async def _attach(process: BrowserProcess, *, evaluate_enabled: bool) -> AsyncIterator[Browser]:
+async def _attach(
+    process: BrowserProcess, secrets: Iterable[str], *, evaluate_enabled: bool
+) -> AsyncIterator[Browser]:
     if process.pipe is not None and process.endpoint is None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
-        tap = Tap()
+        tap = _tap_that_knows(secrets)
         async with (
             _watched_as_asked(tap),
             open_connection(transport, tap=tap) as connection,
@@ -175,13 +189,15 @@ async def _attach(process: BrowserProcess, *, evaluate_enabled: bool) -> AsyncIt
     else:
         assert process.endpoint is not None
         endpoint = await resolve_endpoint(process.endpoint, None)
-        async with _attach_websocket(endpoint, evaluate_enabled=evaluate_enabled) as browser:
+        async with _attach_websocket(endpoint, secrets, evaluate_enabled=evaluate_enabled) as browser:
             yield browser
 
 
 @asynccontextmanager
-async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: bool) -> AsyncIterator[Browser]:
-    tap = Tap()
+async def _attach_websocket(
+    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool
+) -> AsyncIterator[Browser]:
+    tap = _tap_that_knows(secrets)
 
     @asynccontextmanager
     async def open_one() -> AsyncIterator[Connection]:
@@ -198,6 +214,19 @@ async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: boo
         _engine(main, open_one, tap, key, endpoint.ws_url, evaluate_enabled) as browser,
     ):
         yield browser
+
+
+def _tap_that_knows(secrets: Iterable[str]) -> Tap:
+    """Return the tap of a browser's connections; who watches it gets to know the secrets before any message."""
+    tap = Tap()
+    for secret in secrets:
+        tap.add_secret(secret)
+    return tap
+
+
+def _passwords(args: Sequence[str]) -> list[str]:
+    """Return the passwords in switches such as "--proxy-server=http://user:password@host"."""
+    return [found for each in args for found in _PASSWORD.findall(str(each))]
 
 
 @asynccontextmanager

@@ -95,7 +95,7 @@ class PageForms(PageBase):
         anything is sent, for a key or layout that does not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
-        async with self._input(f"press {str(key)[:40]}{on}", timeout) as (budget, happenings):
+        async with self._input(f"press {_shown_key(key)}{on}", timeout) as (budget, happenings):
             node = None if target is None else await self._aim(target, heal, budget, happenings)
             outcome = await press(
                 key,
@@ -278,6 +278,16 @@ class PageForms(PageBase):
 
     def _finder(self, target: Target) -> Callable[[], Node]:
         return lambda: self._node(target)
+
+
+_COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
+
+
+def _shown_key(key: object) -> str:
+    """Return what a key is called in names of actions, which are logged: what it types is no part of that."""
+    held, _, last = str(key).rpartition("+")
+    types = len(last) <= 1 and not _COMMANDING & set(held.split("+"))
+    return "a character" if types else str(key)[:40]
 
 
 def _fields(fields: object) -> list[Field]:

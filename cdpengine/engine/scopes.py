@@ -17,7 +17,7 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import BackendNode, Target, describe_target
 from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.snapshot.refs import Ref, parse_ref_text
 from cdpengine.snapshot.text import quote, shorten
 
@@ -118,7 +118,7 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
     reply = await session.request(
         "Runtime.callFunctionOn",
         {
-            "functionDeclaration": script("query"),
+            "functionDeclaration": own(script("query")),
             "arguments": [{"value": selector}],
             "executionContextId": context,
             "serializationOptions": {

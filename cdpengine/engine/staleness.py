@@ -17,14 +17,15 @@ from cdpengine.browser.renderer import renderer_id
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import frame_of, resolve, stale
 from cdpengine.errors import Became, ConnectionLost, RemoteError, SessionGone, StaleRef
+from cdpengine.js import own
 from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
 
 _PATIENCE = 1.0
 """Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
 
-_WHERE = """function () {
+_WHERE = own("""function () {
   return !this.isConnected ? "detached" : (this.ownerDocument || this) !== document ? "moved" : "";
-}"""
+}""")
 
 _REASONS: dict[Became, str] = {
     "removed": "it was removed from the document, and is gone",

@@ -15,7 +15,7 @@ from typing import Protocol
 import attrs
 import trio
 
-from cdpengine.browser.frame_watches import FrameWatches
+from cdpengine.browser.frame_watches import STOP, FrameWatches
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.requests import RequestsUnderWay, watch_requests
 from cdpengine.budget import Budget
@@ -29,7 +29,7 @@ from cdpengine.errors import (
 )
 from cdpengine.evaluate.evaluation import Evaluator, JSHandle, Script
 from cdpengine.evaluate.source import is_function
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.nursery import open_body_nursery
 
 _STOP_GRACE = 0.08
@@ -323,7 +323,6 @@ class Expression:
     def _stop(self) -> None:
         if (handle := self._handle) is not None:
             with suppress(SessionGone, ConnectionLost):
-                stop = "function () { this.stop(); }"
                 handle.lane.post(
-                    "Runtime.callFunctionOn", objectId=handle.object_id, functionDeclaration=stop
+                    "Runtime.callFunctionOn", objectId=handle.object_id, functionDeclaration=own(STOP)
                 )

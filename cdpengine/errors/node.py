@@ -136,7 +136,7 @@ class Unstable(NotInteractable):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ValueRefused(NotInteractable):
-    """The control did not take the value. `took` is what it holds instead; None for a password.
+    """The control did not take the value. `took` is what it holds instead; None for a secret field.
 
     The message does not show it: it is what was typed, or made of that.
     """

@@ -111,10 +111,11 @@ class Script:
             f"arguments[{next(numbers)}]" if isinstance(arg, (Node, JSHandle)) else to_literal(arg)
             for arg in self.args
         ]
-        # `arguments` and not a parameter: a name of ours must not hide one that the function means.
+        # `arguments` and not a parameter: a name of ours must not hide one that the function means. What the
+        # caller passes stands behind the last "\n)(", as in `expression`.
         return (
             f"function() {{ for (const i of {nodes}) if (!arguments[i].isConnected) throw '{_DETACHED}' + i; "
-            f"return ({self.source}\n).call({','.join(['this', *args])}) }}"
+            f"return (({self.source}\n).bind(this)\n)({','.join(args)}) }}"
         )
 
 

@@ -134,7 +134,7 @@ class Exposed:
         removal = session.connection.post_shared("Runtime.removeBinding", {"name": self._binding}, session.id)
         # Chrome leaves the function in the documents that have it. Numbers of contexts can be another process's by
         # now: there is no such key there then.
-        calls += [removal, *(self._tell(session, context, "end()") for context in documents)]
+        calls += [removal, *(self._tell(session, context, "end") for context in documents)]
         session.release_domains("Runtime")
         self._tabs.in_background(self._end_listening, session, sink, removal)
         return calls
@@ -162,7 +162,7 @@ class Exposed:
         documents = self._documents.get(session)
         if documents is None:  # it got there while it was taken back
             with suppress(SessionGone, ConnectionLost):
-                self._tell(session, context, "end()")
+                self._tell(session, context, "end")
             return
         documents[context] = None
         documents.move_to_end(context)
@@ -183,7 +183,9 @@ class Exposed:
                 if plain:
                     args = decode_payload(plain.encode("utf-8", "surrogatepass"), list[object])
                 else:
-                    args = await self._read(session, context, f"globalThis[{self._key!r}].args('{number}')")
+                    args = await self._read(session, context, self._call("args", json.dumps(number)))
+                    if args is None:
+                        return  # the document has the function no more, and the page was told
                 literal = self._literal(await _result(self._function, args))
         except Exception as error:  # noqa: BLE001 - a stranger's code: the page is told, and it is on record
             if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
@@ -193,7 +195,7 @@ class Exposed:
             failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
         with suppress(SessionGone, ConnectionLost):
             if failed is None:
-                self._tell(session, context, f"resolve('{number}', {literal})")
+                self._tell(session, context, "resolve", json.dumps(number), literal)
             else:
                 self._reject(session, context, number, failed)
 
@@ -203,20 +205,19 @@ class Exposed:
         self.failures.add(failure)
         self._log.add(failure)
         logger.error("the exposed function %s failed: %s", self.name, failure.reason, exc_info=error)
-        self._tell(
-            session,
-            context,
-            f"reject('{number}', {json.dumps(kind)}, {json.dumps(message[:_LONGEST_MESSAGE])})",
-        )
+        reason = json.dumps(kind), json.dumps(message[:_LONGEST_MESSAGE])
+        self._tell(session, context, "reject", json.dumps(number), *reason)
 
-    def _tell(self, session: Session, context: int, call: str) -> Posted:
+    def _tell(self, session: Session, context: int, name: str, *literals: str) -> Posted:
         # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
         return session.post(
-            "Runtime.evaluate",
-            expression=f"void globalThis[{self._key!r}]?.{call}",
-            contextId=context,
-            silent=True,
+            "Runtime.evaluate", expression=self._call(name, *literals), contextId=context, silent=True
         )
+
+    def _call(self, name: str, *literals: str) -> str:
+        """Return the call of a function that binding.js left. Values are arguments alone, as in `evaluate`."""
+        arguments = json.dumps(self._key), json.dumps(name), *literals
+        return f"({script('binding_call')}\n)({', '.join(arguments)})"
 
 
 _LONGEST_MESSAGE = 10_000

@@ -20,6 +20,16 @@ def script(name: str) -> str:
     return resources.files(__name__).joinpath(f"{name}.js").read_text("utf-8")
 
 
+@cache
+def script_with(name: str, *parts: str, given: str = "request") -> str:
+    """Return the source of a function that calls the function `name` with what each of `parts` makes.
+
+    It takes the arguments `given`, passes them on before these, and its `this` with them. It is noted as own.
+    """
+    made = ", ".join(f"({script(part)})()" for part in parts)
+    return own(f"function ({given}) {{ return ({script(name)}).call(this, {given}, {made}); }}")
+
+
 def own(source: str) -> str:
     """Return the source of a function or an expression, noted as the engine's own.
 

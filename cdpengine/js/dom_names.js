@@ -1,9 +1,10 @@
 // What name Chrome would give an element, from the DOM alone (accname-1.2). Called with what dom_roles.js and
-// dom_text.js answer, it answers { roleOf, nameOf }, which stand in for `element.computedRole` and `computedName`.
+// dom_text.js answer, and isSecret (see secret_field.js), it answers { roleOf, nameOf }, which stand in for
+// `element.computedRole` and `computedName`.
 //
 // A name has its white space collapsed. Linear where names do not contain each other; a name stops growing at
 // LONGEST characters, so that nested names cannot make it anything worse.
-(function (kit, drawn) {
+(function (kit, drawn, isSecret) {
   "use strict";
 
   const { roleOf, gridOf, isFocusable } = kit;
@@ -222,10 +223,11 @@
     switch (role) {
       case "textbox":
       case "searchbox":
-        if (tag === "input" && element.type === "password") return "\u2022".repeat(element.value.length);
+        if ((tag === "input" || tag === "textarea") && isSecret(element)) return "\u2022".repeat(element.value.length);
         return tag === "input" || tag === "textarea" ? element.value : contentOf(element, trail);
       case "combobox":
       case "listbox": {
+        if ((tag === "input" || tag === "textarea" || tag === "select") && isSecret(element)) return "";
         if (tag === "input" || tag === "textarea") return element.value;
         if (tag === "select") return Array.from(element.selectedOptions, (option) => option.label).join(" ");
         const chosen = Array.from(element.querySelectorAll("[aria-selected='true']")).slice(0, 100);

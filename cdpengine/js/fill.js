@@ -1,17 +1,16 @@
 // Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
 // world, with { texts, script }: the text for each type of input, "" for all others; whether inputs that take no text
-// are to be set here and now. Answers with what the control is:
+// are to be set here and now; then the parts secret_field.js and field_values.js. Answers with what the control is:
 //   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page was told;
-//            "keys": it has the focus, and keys can give it the value `wanted` (for a range those in `keys`; `focused`:
-//            it had the focus before);
+//            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
+//            the focus before);
 //            "toggle", "select", "listbox", "file": for those who know these; "none": it takes nothing (see reason)
 //   reason   why it was refused; nothing was changed then
-//   holds    what the control holds now; null where that is nobody's business (passwords)
-(function (request) {
+//   holds    what the control holds instead, where it was refused; null for a secret field
+(function (request, isSecret, values) {
   "use strict";
 
   const TYPED = ["text", "search", "url", "tel", "email", "password", "number"];
-  const SET = ["date", "datetime-local", "month", "week", "time", "color", "range"];
   const MOST_STEPS = 100;
 
   let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
@@ -20,7 +19,7 @@
 
   const isInput = element.localName === "input";
   const isField = isInput || element.localName === "textarea";
-  const secret = isInput && element.type === "password";
+  const secret = isSecret(element);
 
   function holds() {
     if (secret) return null;
@@ -28,27 +27,7 @@
   }
 
   function answer(kind, reason) {
-    return { kind, type: isInput ? element.type : element.localName, reason, holds: holds(), multiline: !isInput };
-  }
-
-  // What an input of this type makes of a text, tried on another one: the page sees nothing of it.
-  function sanitized(text) {
-    const other = document.implementation.createHTMLDocument("").createElement("input");
-    for (const name of ["min", "max", "step"]) {
-      if (element.hasAttribute(name)) other.setAttribute(name, element.getAttribute(name));
-    }
-    other.type = element.type;
-    other.value = text;
-    return other.value;
-  }
-
-  function sameValue(wanted, got) {
-    if (wanted === got) return true;
-    if (got === "") return false;
-    if (element.type === "color") return wanted.toLowerCase() === got.toLowerCase();
-    if (element.type === "range") return Number(wanted) === Number(got);
-    // A time with or without seconds, a date and time with a blank between them.
-    return wanted.replace(" ", "T").replace(/(:\d\d):00(\.0+)?$/, "$1") === got.replace(/(:\d\d):00(\.0+)?$/, "$1");
+    return { kind, type: isInput ? element.type : element.localName, reason, holds: reason ? holds() : null };
   }
 
   // The keys that move a range to this value, from where it is or from one of its ends; none if that takes too many.
@@ -95,10 +74,10 @@
 
   const text = request.texts[isInput ? element.type : ""] ?? request.texts[""];
 
-  if (isInput && SET.includes(element.type)) {
-    const taken = sanitized(text);
-    if (text !== "" && !sameValue(text, taken)) {
-      const made = taken === "" ? "nothing" : JSON.stringify(taken);
+  if (isInput && !values.isTyped(element.type)) {
+    const taken = values.sanitized(element, text);
+    if (text !== "" && !values.isSame(element, text, taken)) {
+      const made = taken === "" ? "nothing" : secret ? "something else" : JSON.stringify(taken);
       return answer("set", "an input of type " + element.type + " makes " + made + " of that");
     }
     let scripted = false;
@@ -107,7 +86,7 @@
     if (element.value !== taken && !request.script && element.type !== "color") {
       const keys = element.type === "range" ? rangeKeys(Number(taken)) : [];
       const labelled = this !== element;
-      return { ...answer("keys", ""), wanted: taken, keys, focused: before, labelled, range: element.type === "range" };
+      return { ...answer("keys", ""), keys, focused: before, labelled, range: element.type === "range" };
     }
     // Segments may hold parts of a date that are no value yet.
     if (element.value !== taken || (taken === "" && element.validity.badInput)) {
@@ -116,7 +95,7 @@
       element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
       element.dispatchEvent(new Event("change", { bubbles: true }));
     }
-    const left = sameValue(taken, element.value) ? "" : "the page put another value in its place";
+    const left = values.isSame(element, taken, element.value) ? "" : "the page put another value in its place";
     return { ...answer("set", left), scripted };
   }
 
@@ -130,7 +109,7 @@
   }
   if (isInput) {
     if (/[\r\n]/.test(text)) return answer("text", "it has one line, and the text has line breaks");
-    if (element.type === "number" && text !== "" && sanitized(text) === "") return answer("text", "that is no number");
+    if (element.type === "number" && text !== "" && values.sanitized(element, text) === "") return answer("text", "that is no number");
   }
   if (isField && element.maxLength >= 0 && text.length > element.maxLength) {
     return answer("text", "it takes " + element.maxLength + " characters at most, not " + text.length);

@@ -1,11 +1,14 @@
 // Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
-// Called on a node in an isolated world, with { atEnd }: whether the caret goes behind the text that is there.
-(function (request) {
+// Called on a node in an isolated world, with { atEnd }: whether the caret goes behind the text that is there; and the
+// part secret_field.js.
+(function (request, isSecret) {
   "use strict";
 
   let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
   if (!element) return { focused: false, holder: "" };
   if (element.localName === "label" && element.control) element = element.control;
+
+  isSecret(element); // a password that is typed now is known as one when the page shows it later
 
   // Within an editing host it is the host that takes the focus.
   let host = element;

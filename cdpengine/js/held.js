@@ -1,14 +1,20 @@
-// Answers what a form control or editable element holds now; null for a password, of which only `length` is told.
-// Called on a node in an isolated world.
-(function () {
+// Answers whether a form control or editable element holds now what it was filled with. Called on a node in an isolated
+// world, with { wanted, type }: the text, and the type of input that it was meant for; then the parts secret_field.js
+// and field_values.js. Where it holds something else, `holds` is that; null for a secret field.
+(function (request, isSecret, values) {
   "use strict";
 
+  const { wanted, type } = request;
   let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
-  if (!element) return { connected: false, holds: null, length: 0 };
+  if (!element) return { taken: false, holds: null };
   if (element.localName === "label" && element.control) element = element.control;
   const field = element.localName === "input" || element.localName === "textarea";
-  const text = field ? element.value : element.innerText;
-  const secret = element.localName === "input" && element.type === "password";
-  const bad = field && element.validity ? element.validity.badInput : false;
-  return { connected: element.isConnected, holds: secret ? null : text, length: text.length, bad };
+  const secret = isSecret(element);
+  const held = field ? element.value : secret ? element.textContent : element.innerText; // which is dots, where drawn so
+  const bad = field && element.validity.badInput;
+  const same = values.isTyped(type)
+    ? values.wasTaken(wanted, held, type === "number")
+    : values.isSame(element, values.sanitized(element, wanted), held);
+  if (same && !bad) return { taken: true, holds: null };
+  return { taken: false, holds: secret ? null : held };
 })

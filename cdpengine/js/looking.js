@@ -85,7 +85,7 @@
       }
       for (const child of childrenOf(element)) {
         if (child.nodeType === Node.TEXT_NODE) {
-          if (child.data && (child.data.trim() ? isShown() : true)) add(child.data);
+          if (child.data && (child.data.trim() ? isShown() && style.webkitTextSecurity === "none" : true)) add(child.data);
         } else if (child.nodeType === Node.ELEMENT_NODE) {
           walk(child);
         }
@@ -126,7 +126,8 @@
     if (element.id) name += "#" + element.id;
     for (const token of Array.from(element.classList).slice(0, 2)) name += "." + token;
     // Never what somebody entered.
-    const own = element.matches("input, textarea, select") ? "" : (element.textContent || "").slice(0, 400);
+    const entered = element.matches("input, textarea, select") || getComputedStyle(element).webkitTextSecurity !== "none";
+    const own = entered ? "" : (element.textContent || "").slice(0, 400);
     const label = collapsed(element.getAttribute("aria-label") || own || element.getAttribute("title") || "");
     return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
   }

@@ -23,14 +23,17 @@
     for (let at = start; at; at = flatParent(at)) yield at;
   }
 
+  // Whether its text is drawn as dots.
+  const isVeiled = (of) => getComputedStyle(of).webkitTextSecurity !== "none";
+
   function shortText(of) {
     // Only text that is in the markup: never what somebody entered.
-    if (of.matches("input, textarea, select, script, style")) return "";
+    if (of.matches("input, textarea, select, script, style") || isVeiled(of)) return "";
     const walker = document.createTreeWalker(of, NodeFilter.SHOW_TEXT);
     let text = "";
     for (let steps = 0; steps < 50 && text.length <= TEXT_LIMIT && walker.nextNode(); steps++) {
       const parent = walker.currentNode.parentElement;
-      if (parent && parent.matches("script, style, textarea, option")) continue;
+      if (parent && (parent.matches("script, style, textarea, option") || isVeiled(parent))) continue;
       text = (text + " " + walker.currentNode.data.slice(0, 200)).replace(/\s+/g, " ").trim();
     }
     return text.length > TEXT_LIMIT ? text.slice(0, TEXT_LIMIT) + "…" : text;

@@ -4,8 +4,9 @@
 // collapses, ["=", text] text whose white space is kept; 0 ends the innermost element, 1 ends a line, 2 a
 // paragraph, 3 is a line break; any other array opens an element ("img", "hr" and "frame" have no end). Shadow
 // trees that are open, and slots, are gone through as they are drawn. What is not drawn is left out, and so is
-// what was typed into a password field. It stops after `milliseconds`, and says so in `cut`.
-(function (root, options) {
+// what is in a secret field (see secret_field.js, the last argument). It stops after `milliseconds`, and says so in
+// `cut`.
+(function (root, options, isSecret) {
   "use strict";
 
   const { milliseconds, main } = options;
@@ -36,7 +37,7 @@
     sub: "sub", code: "code", kbd: "code", samp: "code", tt: "code",
   };
   const INLINE = /^(?:inline|ruby|math$|contents|none)/;
-  const UNTYPED = new Set(["password", "hidden", "file", "color"]);
+  const UNTYPED = new Set(["file", "color"]);
   const ASIDE =
     "nav,footer,aside,dialog,[role=navigation],[role=contentinfo],[role=complementary],[role=banner]," +
     "[role=search],[role=dialog],[role=alertdialog]";
@@ -140,13 +141,8 @@
     return url.length <= LONGEST_ADDRESS && !/^(?:javascript|data|blob):/i.test(url) ? url.toWellFormed() : "";
   }
 
-  function isMasked(field, style) {
-    return (
-      style.webkitTextSecurity !== "none" || /\b(?:current|new)-password|one-time-code|cc-(?:number|csc)/.test(field.autocomplete)
-    );
-  }
-
-  function field(element, name, style) {
+  function field(element, name) {
+    if (name !== "progress" && name !== "meter" && isSecret(element)) return "";
     if (name === "select") {
       return Array.from(element.selectedOptions, (option) => option.label.trim()).join(", ");
     }
@@ -159,7 +155,7 @@
       if (UNTYPED.has(type)) return "";
       if (type === "submit" || type === "reset") return element.value || (type === "submit" ? "Submit" : "Reset");
     }
-    return isMasked(element, style) ? "" : element.value;
+    return element.value;
   }
 
   // A table of data has headings, or else rows and columns of which no cell holds more than words.
@@ -238,7 +234,7 @@
     } else if (["input", "select", "textarea", "progress", "meter"].includes(name)) {
       if (visible) {
         parts.push(" ");
-        text(field(element, name, style), name === "textarea" ? "preserve" : "collapse");
+        text(field(element, name), name === "textarea" ? "preserve" : "collapse");
         parts.push(" ");
       }
     } else if (style.contentVisibility !== "hidden") {
@@ -278,6 +274,7 @@
     });
     const below = {
       visible,
+      veiled: style.webkitTextSecurity !== "none", // as it is drawn
       keeps: style.whiteSpaceCollapse,
       table: opened && opened[0] === "table" ? true : context.table && name !== "table",
       main: context.main,
@@ -298,7 +295,7 @@
       if (cut) continue;
       const [at, around] = next;
       if (at instanceof Text) {
-        if (around.visible) text(at.data, around.keeps);
+        if (around.visible) text(around.veiled ? at.data.replace(/\S/g, "\u2022") : at.data, around.keeps);
       } else {
         show(at, around, stack);
       }
@@ -310,7 +307,7 @@
   const starts = start === null || !isConnected.call(start) ? [] : main && start === whole ? mainOf(start) : [start];
   for (const each of starts) {
     parts.push(2);
-    read(each, { visible: true, keeps: "collapse", table: false, main: main ? each : null });
+    read(each, { visible: true, veiled: false, keeps: "collapse", table: false, main: main ? each : null });
     parts.push(2);
   }
   return [JSON.stringify({ parts, cut, seen }), [document, ...frames]];

@@ -2,8 +2,9 @@
 //   wanted    [{ text } or { label, value, index }, ...]: the options, each by all that is given
 //   set       whether to choose them now and tell the page, by input and change events
 //   patience  milliseconds to wait for an option that is not there yet; any change in the select ends the wait
-// Answers what it is, which options are meant, and which are selected; at once, or as a promise.
-(function (request) {
+// and the part secret_field.js. Answers what it is, which options are meant, and whether just these are selected; where
+// they are not, which are, unless that is secret. At once, or as a promise.
+(function (request, isSecret) {
   "use strict";
 
   const MOST_LABELS = 20;
@@ -85,15 +86,17 @@
       element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
       element.dispatchEvent(new Event("change", { bubbles: true }));
     }
+    const selected = Array.from(element.selectedOptions);
+    const taken = selected.length === new Set(known).size && selected.every((option) => known.includes(option));
     return {
       kind: "select",
       connected: element.isConnected,
       multiple: element.multiple,
       found: found.map((option) => (option === null ? -1 : option.index)),
       disabled: refused ? plain(refused.label) : null,
-      selected: Array.from(element.selectedOptions, (option) => option.index),
+      taken: taken && known.length === found.length,
       labels: Array.from(element.options).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
-      held: Array.from(element.selectedOptions).slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
+      held: taken || isSecret(element) ? [] : selected.slice(0, MOST_LABELS).map((option) => plain(option.label).slice(0, 60)),
       steps: known.length === 1 ? steps(known[0]) : -1,
       toggles: toggles(known),
       open: opened(),

@@ -2,9 +2,11 @@
 // Evaluated once for each document in an isolated world, and called there with
 //   kit     null, where elements have Chrome's own computedRole and computedName; otherwise a function that returns
 //           { roleOf(element), nameOf(element) }, asked anew for each walk, which answer what those would
+//   makeSecret    the function of secret_field.js
 //   makeDom, ...  the functions of walk_dom.js, walk_elements.js, walk_columns.js and so on
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
-// It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope.
+// It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope but
+// what secret_field.js keeps.
 //   { do: "walk", milliseconds, boxes, pointer, known, held }, element   what is in the element, or all, as a string
 //                              of JSON: see the end of walk(). With a number `held`, parts that say the same as in the
 //                              walk of that number, the last one, are only named; null: nothing is to be kept.
@@ -14,7 +16,9 @@
 //   { do: "document" }         the document
 //   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
-(function (kit, tables, makeDom, makeElements, makeColumns, makeDetails, makeLabels, makeStyles, makeSteady, makeReuse) {
+(function (
+  kit, tables, makeSecret, makeDom, makeElements, makeColumns, makeDetails, makeLabels, makeStyles, makeSteady, makeReuse,
+) {
   "use strict";
 
   const INLINE = 1; // folded, and its text goes on in the sentence around it
@@ -48,7 +52,8 @@
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
-  const detailsFor = makeDetails(dom);
+  const isSecret = makeSecret();
+  const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
   const styles = makeStyles(dom);
   const reuse = makeReuse(dom, makeSteady(dom));
@@ -82,8 +87,9 @@
       }
     }
     const names = kit === null ? null : kit();
+    const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
-    const nameOf = names === null ? (element) => element.computedName : names.nameOf;
+    const nameOf = names === null ? (element) => veil(element, element.computedName) : names.nameOf;
 
     const { columns, roleNumber, row, addText, addEdge, extra, noteBox, shorten } = makeColumns();
     const { labels, captionOf, controls, captionNumber, noteLabels, nameCaptions } = labelsFor();
@@ -91,8 +97,9 @@
     let cut = false;
     let framed = false; // there is what may hold a document of its own
 
-    let styled = null; // whose style the next two are of
+    let styled = null; // whose style the next three are of
     let transform = "none";
+    let veiled = false;
     let skipped = false;
     let decorated = styles.hasDecorations(document);
     let disabling = query(document, "[aria-disabled]").length > 0;
@@ -120,6 +127,27 @@
       }
     }
 
+    function noteSecrets(root) {
+      if (names !== null) return;
+      for (const each of query(root, "input,select,textarea")) {
+        if (each.type === "hidden" || each.type === "password" || !isSecret(each)) continue; // Chrome hides these itself
+        const isSelect = each.localName === "select";
+        const held = isSelect ? Array.from(each.selectedOptions, (option) => option.label).join(" ") : each.value;
+        if (held.trim() !== "") secrets.push(each, held.replace(/\s+/g, " ").trim());
+      }
+    }
+
+    // A name without the values of the secret fields that it is made of.
+    function veil(at, name) {
+      for (let i = 0; i < secrets.length; i += 2) {
+        const [field, value] = [secrets[i], secrets[i + 1]];
+        if (at === field || !name.includes(value)) continue;
+        const labelled = getAttribute.call(at, "aria-labelledby") !== null || (at.labels && at.labels.length > 0);
+        if (labelled || contains.call(at, field)) name = name.replaceAll(value, "\u2022".repeat(value.length));
+      }
+      return name;
+    }
+
     // --- the tree ---------------------------------------------------------------------------------------------
 
     function children(element, depth, level, visible) {
@@ -142,6 +170,7 @@
         if (parts !== null && root.querySelector(":modal") !== null) disturbed = true;
         if (above !== null) parts.watch(root);
         noteOwners(root);
+        noteSecrets(root);
         decorated = decorated || styles.hasDecorations(root);
         disabling = disabling || query(root, "[aria-disabled]").length > 0;
         from = root;
@@ -177,9 +206,11 @@
           styled = parent;
           const style = getComputedStyle(parent);
           transform = style.textTransform;
+          veiled = style.webkitTextSecurity !== "none";
           skipped = style.contentVisibility !== "visible" && styles.skipsContents(parent, style);
         }
         if (skipped) return;
+        if (veiled) return addText(depth, "\u2022".repeat(data.length)); // as it is drawn, and as Chrome tells it
         if (transform !== "none") return addText(depth, styles.transformed(data, transform));
       }
       addText(depth, data);
@@ -321,7 +352,7 @@
       const shown = visible && (modal === null || insideModal(at));
       if (shown) {
         const role = (kit === null ? own("computedRole") : roleOf(at)) || "generic";
-        const name = kit === null ? own("computedName") : nameOf(at);
+        const name = kit === null ? veil(at, own("computedName")) : nameOf(at);
         const what = bits.get(role) || 0;
         const focusable = own("hasAttribute")("tabindex");
         if (!focusable && (what & INLINE || (what & FOLDED && name === ""))) {
@@ -354,6 +385,7 @@
       const whole = start === null || start === document;
       const root = whole ? ofDocument("documentElement") : start;
       noteOwners(whole ? document : getRootNode.call(start));
+      noteSecrets(whole ? document : getRootNode.call(start));
       if (root !== null) visit(root, 0, 0, true);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;

@@ -1,10 +1,10 @@
 // Says what there is to say of one element besides role and name: states in the order in which they are shown, its
-// value (never a password's), address, description, placeholder. A part of walk.js, which calls it once with its
-// ways to read the document, `dom`, and then once for each walk with
+// value (never a secret field's), address, description, placeholder. A part of walk.js, which calls it once with its
+// ways to read the document, `dom`, and what secret_field.js makes, and then once for each walk with
 //   extra(line, key, value)  takes what was found
 //   focused                  the element that has the focus, or null
 //   isDisabling()            whether something in the document may have aria-disabled
-(function (dom) {
+(function (dom, isSecret) {
   "use strict";
 
   const INTERACTIVE = 4; // as in columns.py
@@ -14,8 +14,9 @@
   const NATIVE = new Set([
     "button", "input", "select", "textarea", "option", "optgroup", "fieldset", "dialog", "summary",
   ]);
+  const FIELDS = new Set(["input", "select", "textarea"]);
   const VALUELESS = new Set(["checkbox", "radio", "button", "submit", "reset", "image", "hidden"]);
-  const TEXTUAL = new Set(["text", "search", "url", "tel", "email", "number"]);
+  const TEXTUAL = new Set(["text", "search", "url", "tel", "email", "number", "password"]);
   const CHECKED = new Set([
     "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "option", "treeitem",
   ]);
@@ -139,12 +140,17 @@
       }
       const selected =
         tag === "option"
-          ? at.selected && !isDisabled(at, tag, true, true)
+          ? at.selected && !isDisabled(at, tag, true, true) && !isOfSecret(at)
           : says("aria-selected") === "true" && isSelectable(at, role);
       if (selected) extra(line, "selected", true);
       if (tag === "dialog" && at.matches(":modal")) extra(line, "modal", true);
       else flag("aria-modal", "modal");
       if (at.isContentEditable && EDITABLE.has(role)) extra(line, "editable", true);
+    }
+
+    function isOfSecret(option) {
+      const select = option.closest("select");
+      return select !== null && isSecret(select);
     }
 
     function isSelectable(at, role) {
@@ -154,6 +160,11 @@
     function values(at, tag, role, line, attributed, fullName) {
       const type = tag === "input" ? at.type : "";
       let value = "";
+      if (FIELDS.has(tag) && isSecret(at)) {
+        if (type === "number") ranged(at.min, at.max, line, role, false);
+        if (tag === "select" ? at.selectedIndex >= 0 : at.value !== "") extra(line, "value", null);
+        return;
+      }
       if (tag === "select") {
         const option = at.selectedOptions[0];
         value = !at.multiple && at.size <= 1 && option ? option.label : "";
@@ -161,7 +172,6 @@
         value = at.value;
       } else if (type !== "") {
         if (type === "file") value = chosen(at, fullName);
-        else if (type === "password" || isMasked(at, type)) return void (at.value && extra(line, "value", null));
         else if (!VALUELESS.has(type)) value = at.value;
         if (type === "range" || type === "number") ranged(at.min, at.max, line, role, type === "range");
       } else if (tag === "progress") {
@@ -170,6 +180,7 @@
         value = String(at.value);
       } else if (attributed && isEditingHost(at)) {
         value = at.innerText;
+        if (value !== "" && isSecret(at)) return void extra(line, "value", null);
       } else if (attributed) {
         value = at.getAttribute("aria-valuenow") || (role === "meter" ? "0" : "");
         if (value === "" && role === "combobox") value = at.innerText;
@@ -196,16 +207,12 @@
 
     // A text field is not called invalid for being required and empty; what has to be chosen is.
     function isOnlyEmpty(at, tag, type) {
-      return (tag === "textarea" || TEXTUAL.has(type) || type === "password") && at.validity.valueMissing;
+      return (tag === "textarea" || TEXTUAL.has(type)) && at.validity.valueMissing;
     }
 
     function number(text, otherwise) {
       const given = text === null || text === "" ? NaN : Number(text);
       return Number.isFinite(given) ? given : otherwise;
-    }
-
-    function isMasked(at, type) {
-      return TEXTUAL.has(type) && getComputedStyle(at).webkitTextSecurity !== "none";
     }
 
     function describe(at, what, name, line, attributed, native) {
@@ -228,7 +235,9 @@
     }
 
     function textOf(of) {
-      return getAttribute.call(of, "aria-label") || read(of, Node.prototype, "textContent");
+      const label = getAttribute.call(of, "aria-label");
+      if (label || (FIELDS.has(of.localName) && isSecret(of))) return label || "";
+      return read(of, Node.prototype, "textContent");
     }
 
     return details;

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cdpengine.network.headers import merged
+from cdpengine.network.headers import merged, secret_values
 from cdpengine.network.setting import Setting
 from cdpengine.network.words import NetworkConditions
 from cdpengine.session.calls import PendingCall
@@ -15,7 +15,10 @@ from cdpengine.session.session import Session
 
 
 def _post_headers(session: Session, layers: Sequence[Mapping[str, str]]) -> PendingCall:
-    return session.post("Network.setExtraHTTPHeaders", headers=merged(layers))
+    headers = merged(layers)
+    for value in secret_values(headers.items()):
+        session.connection.tap.add_secret(value)
+    return session.post("Network.setExtraHTTPHeaders", headers=headers)
 
 
 def _post_conditions(session: Session, layers: Sequence[NetworkConditions]) -> PendingCall:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -23,7 +23,7 @@ from cdpengine.errors import (
     RemoteError,
     SessionGone,
 )
-from cdpengine.network.headers import entries
+from cdpengine.network.headers import entries, secret_values
 from cdpengine.network.messages import InterceptedRequest, InterceptedResponse
 from cdpengine.network.words import AbortReason
 from cdpengine.session.calls import SharedCall
@@ -154,10 +154,20 @@ class Exchange:
         if self.session.error(method) is not None:
             return None
         connection = self.session.connection
+        for value in self._secrets(params.get("headers", params.get("responseHeaders", ()))):
+            connection.tap.add_secret(value)
         try:
             return connection.post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
         except (SessionGone, ConnectionLost):
             return None
+
+    def _secrets(self, headers: Iterable[Mapping[str, str]]) -> list[str]:
+        """Return the headers' values that can be secrets, but for those that are the page's or a server's."""
+        foreign = set(self.asked.headers.values())
+        if self.response is not None:
+            foreign.update(value for _name, value in self.response.header_list)
+        given = [(each["name"], each["value"]) for each in headers if each["value"] not in foreign]
+        return secret_values(given)
 
     async def answer(self, name: str, method: str, params: dict[str, Any]) -> None:
         """Send an answer and wait for Chrome's word. Raises RemoteError where it is refused: none is given."""

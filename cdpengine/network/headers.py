@@ -18,6 +18,25 @@ Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _BREAKS = re.compile(r"[\r\n\0]")
 
+_SCHEME = re.compile(r"(?:Basic|Bearer|Digest|Negotiate|Token)\s+", re.IGNORECASE)
+
+_HARMLESS = frozenset({
+    "age", "allow", "alt-svc", "cache-control", "connection", "content-disposition", "content-encoding",
+    "content-language", "content-length", "content-range", "content-security-policy",
+    "content-security-policy-report-only", "content-type", "cross-origin-embedder-policy",
+    "cross-origin-opener-policy", "cross-origin-resource-policy", "date", "dnt", "etag", "expect", "expires",
+    "forwarded", "host", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
+    "keep-alive", "last-modified", "link", "location", "max-forwards", "origin", "permissions-policy",
+    "pragma", "priority", "range", "referer", "referrer-policy", "refresh", "retry-after", "save-data",
+    "server", "server-timing", "service-worker-allowed", "sourcemap", "strict-transport-security", "te",
+    "timing-allow-origin", "trailer", "transfer-encoding", "upgrade", "upgrade-insecure-requests",
+    "user-agent", "vary", "via", "x-content-type-options", "x-dns-prefetch-control", "x-frame-options",
+    "x-requested-with", "x-xss-protection",
+})  # fmt: skip
+_HARMLESS_BEGINNINGS = ("accept", "access-control-", "sec-", "x-forwarded-")
+"""Headers of HTTP's own whose values say what everybody may know. Others are taken for secrets:
+Authorization, Cookie, X-Api-Key."""
+
 OF_THE_BODY_AS_SENT = frozenset({"content-length", "content-encoding", "transfer-encoding"})
 """What is true only of a body as it came over the wire: not of one that was read, and perhaps changed."""
 
@@ -44,6 +63,19 @@ def check_headers(headers: object) -> list[tuple[str, str]]:
                 what=f"header {name}", given="a value with a line break", expected="a value of one line"
             )
     return pairs
+
+
+def secret_values(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the values of headers that a program gives and that can be secrets: of all but the harmless ones.
+
+    Of "Bearer abc" and the like it is what follows the scheme.
+    """
+    found = []
+    for name, value in pairs:
+        if name.casefold() not in _HARMLESS and not name.casefold().startswith(_HARMLESS_BEGINNINGS):
+            scheme = _SCHEME.match(value)
+            found.append(value if scheme is None else value[scheme.end() :])
+    return found
 
 
 def entries(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:

@@ -16,6 +16,7 @@ import msgspec
 import trio
 
 from cdpengine.errors import ConnectionLost, MeasurementFailed, SessionGone
+from cdpengine.js import own
 from cdpengine.picture.options import ImageOptions
 from cdpengine.picture.pillow import as_rgba, check_pixels, joined
 from cdpengine.picture.png import OtherKind, PngColumn
@@ -104,12 +105,15 @@ async def current_view(session: Session) -> View:
     )
 
 
+_SCALE = own("devicePixelRatio")
+
+
 async def screen_scale(session: Session, context: int) -> float:
     """Return how many pixels of the screen a CSS pixel has. `context` is an isolated world of the page.
 
     The protocol has no other way that also counts the scale that is emulated. Raises as `Session.request`.
     """
-    params = {"expression": "devicePixelRatio", "contextId": context, "returnByValue": True}
+    params = {"expression": _SCALE, "contextId": context, "returnByValue": True}
     reply = await session.request("Runtime.evaluate", params, _Evaluated)
     return reply.result.value or 1.0
 

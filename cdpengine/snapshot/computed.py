@@ -23,7 +23,7 @@ import msgspec
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ax import keep_warm
 from cdpengine.snapshot.columns import Walk, decode_walk, nodes_of, role_bits
@@ -183,19 +183,19 @@ _Key = tuple[str, str | None]
 _remembered: WeakKeyDictionary[Session, OrderedDict[_Key, _Installed]] = WeakKeyDictionary()
 
 _PARTS = ("dom", "elements", "columns", "details", "labels", "styles", "steady", "reuse")
-"""The functions that walk.js takes, in this order: the files walk_*.js."""
+"""The functions that walk.js takes after secret_field.js, in this order: the files walk_*.js."""
 
-_OFFERED = "'computedRole' in Element.prototype && 'computedName' in Element.prototype"
+_OFFERED = own("'computedRole' in Element.prototype && 'computedName' in Element.prototype")
 
 
 @cache
 def _installation(kit: str | None) -> str:
     # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
     tables = json.dumps({"bits": role_bits()}, sort_keys=True)
-    parts = ", ".join([tables, *(script(f"walk_{part}") for part in _PARTS)])
+    parts = ", ".join([tables, script("secret_field"), *(script(f"walk_{part}") for part in _PARTS)])
     if kit is None:
-        return f"{_OFFERED} ? {script('walk')}(null, {parts}) : null"
-    return f"{script('walk')}({kit}, {parts})"
+        return own(f"{_OFFERED} ? {script('walk')}(null, {parts}) : null")
+    return own(f"{script('walk')}({kit}, {parts})")
 
 
 async def _installed(request: FrameRequest, kit: str | None) -> _Installed:

@@ -18,7 +18,8 @@ from cdpengine.snapshot.request import FrameRequest
 @cache
 def role_and_name_source() -> str:
     """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
-    return f"() => {script('dom_names')}({script('dom_roles')}(), {script('dom_text')}())"
+    parts = ", ".join(f"{script(part)}()" for part in ("dom_roles", "dom_text", "secret_field"))
+    return f"() => {script('dom_names')}({parts})"
 
 
 async def read_dom(request: FrameRequest) -> Document:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import attrs
 import msgspec
 
+from cdpengine.js import own
 from cdpengine.snapshot.clickables import Clickable, find_clickables
 from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
 from cdpengine.snapshot.node import Box, Document, Node, walk
@@ -308,6 +309,9 @@ class _Evaluated(msgspec.Struct):
     result: _Remote
 
 
+_VIEWPORT = own("[innerWidth, innerHeight]")
+
+
 async def add_boxes(request: FrameRequest, document: Document, capture: Capture | None = None) -> None:
     """Fill `Node.box` of the document's nodes, and `Document.viewport`.
 
@@ -317,7 +321,7 @@ async def add_boxes(request: FrameRequest, document: Document, capture: Capture 
     if capture is None:
         capture = await fetch_capture(request.session)
     context = await request.worlds.context(request.session, request.frame_id)
-    params = {"expression": "[innerWidth, innerHeight]", "contextId": context, "returnByValue": True}
+    params = {"expression": _VIEWPORT, "contextId": context, "returnByValue": True}
     viewport = (await request.session.request("Runtime.evaluate", params, _Evaluated)).result.value
     fill_boxes(document, capture, request.frame_id)
     document.viewport = viewport

@@ -5,10 +5,12 @@ Rule: one evaluation in the frame's isolated world, of milliseconds, that leaves
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 
-from cdpengine import js
 from cdpengine.errors import UndecodableReply
+from cdpengine.js import own, script
 from cdpengine.snapshot.forecast import Probe
 from cdpengine.snapshot.request import FrameRequest
 
@@ -22,6 +24,11 @@ class _Evaluated(msgspec.Struct, rename="camel"):
     exception_details: msgspec.Raw = msgspec.Raw(b"")
 
 
+@cache
+def _source() -> str:
+    return own(f"({script('probe')})()")
+
+
 async def probe(request: FrameRequest) -> Probe:
     """Count what the cost of the frame's accessibility tree depends on. Two round trips.
 
@@ -29,7 +36,7 @@ async def probe(request: FrameRequest) -> Probe:
     """
     context = await request.worlds.context(request.session, request.frame_id)
     params = {
-        "expression": f"({js.script('probe')})()",
+        "expression": _source(),
         "contextId": context,
         "returnByValue": True,
         "silent": True,

@@ -15,7 +15,7 @@ import msgspec
 
 from cdpengine.browser.node import Node as BrowserNode
 from cdpengine.errors import ProtocolError
-from cdpengine.js import script
+from cdpengine.js import script_with
 from cdpengine.snapshot.content import Block, Remark
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.parts import blocks_of
@@ -67,7 +67,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
         reply = await request.session.request(
             "Runtime.callFunctionOn",
             {
-                "functionDeclaration": script("readable"),
+                "functionDeclaration": script_with("readable", "secret_field", given="root, options"),
                 "arguments": [root, {"value": {"milliseconds": milliseconds, "main": main_only}}],
                 "executionContextId": context,
                 "serializationOptions": _DEEP,

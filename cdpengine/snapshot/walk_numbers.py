@@ -15,6 +15,7 @@ import msgspec
 
 from cdpengine.browser.node import Node
 from cdpengine.errors import ProtocolError
+from cdpengine.js import own
 from cdpengine.session.session import Session
 from cdpengine.snapshot.request import FrameRequest
 
@@ -24,7 +25,7 @@ TAKEN_GROUP = "cdpengine.walk.taken"
 _TAKEN_AT_ONCE = 10_000
 """Chrome needs some 30 microseconds for each element whose id it is asked for."""
 
-CALL = "function (...all) { return this(...all); }"
+CALL = own("function (...all) { return this(...all); }")
 """How the walk, which is a function, is called by its remote object id."""
 
 _DEEP = {

@@ -1,7 +1,8 @@
 """Cookies of one browser context: got, set and deleted, those of all partitions included.
 
 Rule: all that are set together are there afterwards, or none of them; what Chrome drops without a word is found
-by looking again. Asked of the browser itself: no page is needed, and none notices.
+by looking again. Asked of the browser itself: no page is needed, and none notices. Those who watch the wire get to
+know the values that are set as secrets before the first message that holds them.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ async def write_cookies(root: Session, context_id: str | None, cookies: Sequence
     if not cookies:
         await trio.lowlevel.checkpoint()
         return
+    for each in cookies:  # before what is there is read: it may be the same
+        root.connection.tap.add_secret(each.value)
     before = {cookie.key: cookie for cookie in await read_cookies(root, context_id)}
     try:
         await _set(root, context_id, cookies)

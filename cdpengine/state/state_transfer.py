@@ -63,6 +63,11 @@ async def apply_state(
     """Set what a checked state holds; what is there besides stays. Raises CookieRefused, StorageUnavailable."""
     cookies = [cookie for cookie in state.cookies if not expired(cookie)]
     origins = [each for each in state.origins if each.local_storage]
+    for each in origins:  # before what is there is read: it may be the same
+        for value in each.local_storage.values():
+            root.connection.tap.add_secret(value)
+    for cookie in cookies:
+        root.connection.tap.add_secret(cookie.value)
     if not origins:
         await write_cookies(root, context_id, cookies)
         return
@@ -84,4 +89,5 @@ async def _take_out(page: OriginPage, before: Sequence[tuple[OriginState, dict[s
         for each, old in reversed(before):
             items = await page.go(each.origin)
             await items.delete([key for key in each.local_storage if key not in old])
-            await items.write({key: value for key, value in old.items() if key in each.local_storage})
+            kept = {key: value for key, value in old.items() if key in each.local_storage}
+            await items.write(kept, entered=False)

@@ -40,8 +40,15 @@ class StorageItems:
             raise self._unavailable(error) from None
         return {entry[0]: entry[1] for entry in reply.entries if len(entry) == 2}
 
-    async def write(self, items: Mapping[str, str]) -> None:
-        """Set items; others stay. Raises StorageUnavailable, also where they do not fit: none is set then."""
+    async def write(self, items: Mapping[str, str], *, entered: bool = True) -> None:
+        """Set items; others stay. Raises StorageUnavailable, also where they do not fit: none is set then.
+
+        `entered`: the values are this program's, not the page's own that are put back. Those who watch the wire
+        then get to know them as secrets, before anything is asked of the storage.
+        """
+        if entered:
+            for value in items.values():
+                self.session.connection.tap.add_secret(value)
         before = await self.read()
         try:
             calls = [

@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of, was_taken
+from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of
 from cdpengine.errors import FailedField, FormErrors, InvalidArgument, OptionNotFound, StaleRef, ValueRefused
 
 
@@ -40,37 +40,6 @@ def test_texts(value: TextValue, kind: str, text: str) -> None:
 def test_what_has_no_text(value: object) -> None:
     with pytest.raises(InvalidArgument, match="value|text"):
         texts_of(value)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "held", "taken"),
-    [
-        ("ada", "ada", True),
-        ("ada", "ADA", True),
-        (" ada ", "ada", True),
-        ("a\r\nb", "a\nb", True),
-        ("0301234567", "(030) 123-4567", True),
-        ("4111111111111111", "4111 1111 1111 1111", True),
-        ("12.5", "125", False),
-        ("12.5", "12.50", False),
-        ("abcd", "abc", False),
-        ("abc", "abcd", False),
-        ("abc", "acb", False),
-        ("abc", "", False),
-        ("", "", True),
-        ("", "x", False),
-        ("", "__.__", False),
-    ],
-)
-def test_was_taken(wanted: str, held: str, taken: bool) -> None:
-    assert was_taken(wanted, held) is taken
-
-
-@pytest.mark.parametrize(
-    ("wanted", "held", "taken"), [("1e2", "100", True), ("7", "8", False), ("x", "y", False)]
-)
-def test_numbers_are_compared_as_such(wanted: str, held: str, taken: bool) -> None:
-    assert was_taken(wanted, held, number=True) is taken
 
 
 def test_errors_tell_and_travel() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine.action.segments import DescribedNode, Segment, same_value, segment_keys, segments_in
+from cdpengine.action.segments import DescribedNode, Segment, segment_keys, segments_in
 
 MONTH, DAY, YEAR = Segment("month", 12), Segment("day", 31), Segment("year", 275760)
 MINUTE, AMPM = Segment("minute", 59), Segment("ampm", 2)
@@ -64,20 +64,3 @@ def test_segments_in_the_order_that_they_are_shown() -> None:
     )
     found = segments_in(DescribedNode(shadow_roots=[DescribedNode(children=[edit])]))
     assert found == [Segment("hour", 23), Segment("minute", fixed=True)]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "held", "same"),
-    [
-        ("12:00", "12:00:00.000", True),
-        ("2026-02-28T09:05:07.2", "2026-02-28T09:05:07.200", True),
-        ("12:00", "12:00:01", False),
-        ("", "", True),
-        ("", "12:00", False),
-        ("12:00", "", False),
-        ("33", "33", True),
-        ("33", "34", False),
-    ],
-)
-def test_same_value(wanted: str, held: str, same: bool) -> None:
-    assert same_value(wanted, held) is same

@@ -1,0 +1,408 @@
+"""Every way in which a program enters a text into a page: each public method, and what is done to see it.
+
+A method either has ways (a function of a stage and a secret text, which it enters) or a reason why nothing of what
+it is given is a secret. A class of the public face is in CLASSES; a method that is in no table fails a test.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Awaitable, Callable
+
+import attrs
+from network_site import Site, ask
+
+import cdpengine
+from cdpengine.action.keyboard import Keyboard
+from cdpengine.action.mouse import Mouse
+from cdpengine.action.touch import Touch
+from cdpengine.engine.expected_chooser import ExpectedFileChooser
+from cdpengine.engine.page_storage import OriginStorage, PageStorage
+from cdpengine.evaluate.evaluation import JSHandle
+from cdpengine.network.route import Route
+from cdpengine.state.cookie import Cookie
+from cdpengine.state.storage_state import OriginState, StorageState
+
+CLASSES: tuple[type, ...] = (
+    cdpengine.Page,
+    cdpengine.BrowserContext,
+    cdpengine.Browser,
+    Keyboard,
+    Mouse,
+    Touch,
+    PageStorage,
+    OriginStorage,
+    Route,
+    ExpectedFileChooser,
+    JSHandle,
+)
+
+FORM = """<!doctype html><input id=field><input id=secret type=password><textarea id=area></textarea>
+<input id=number type=number><input id=code autocomplete=one-time-code><div id=rich contenteditable>old</div>
+<input id=date type=date><input id=moment type=datetime-local step=1><input id=week type=week>
+<input id=short maxlength=3>"""
+
+
+@attrs.frozen
+class Stage:
+    """A page of a context of its own, on a site, with FORM in it."""
+
+    browser: cdpengine.Browser
+    context: cdpengine.BrowserContext
+    page: cdpengine.Page
+    site: Site
+
+    async def node(self, css: str) -> cdpengine.FoundNode:
+        return (await self.page.find_all(css))[0]
+
+
+Way = Callable[[Stage, str], Awaitable[object]]
+
+
+async def _type(stage: Stage, secret: str) -> None:
+    await stage.page.type(await stage.node("#secret"), secret)
+
+
+async def _type_slowly(stage: Stage, secret: str) -> None:
+    await stage.page.type(await stage.node("#area"), secret, delay=0.001, submit=True)
+
+
+def _fill(css: str) -> Way:
+    async def fill(stage: Stage, secret: str) -> None:
+        await stage.page.fill(await stage.node(css), secret)
+
+    return fill
+
+
+async def _fill_refused(stage: Stage, secret: str) -> None:
+    try:
+        await stage.page.fill(await stage.node("#short"), secret)
+    except cdpengine.ValueRefused:
+        return
+    raise AssertionError("it was not refused")
+
+
+async def _fill_form(stage: Stage, secret: str) -> None:
+    await stage.page.fill_form([(await stage.node("#secret"), secret)])
+
+
+async def _policy(stage: Stage, secret: str) -> None:
+    stage.page.set_dialog_policy("accept", prompt_text=secret)
+    await stage.page.evaluate("void prompt('?')")
+    stage.page.set_dialog_policy(
+        lambda _dialog: cdpengine.DialogAnswer(accept=True, prompt_text=f"{secret}!")
+    )
+    await stage.page.evaluate("void prompt('?')")
+    stage.page.set_dialog_policy("default")
+
+
+async def _policy_of_all(stage: Stage, secret: str) -> None:
+    stage.browser.set_dialog_policy("accept", prompt_text=secret)
+    page = await stage.context.new_page()
+    await page.evaluate("void prompt('?')")
+    stage.browser.set_dialog_policy("default")
+    await page.close()
+
+
+async def _expect_dialog(stage: Stage, secret: str) -> None:
+    async with stage.page.expect_dialog(text=secret):
+        await stage.page.evaluate("void prompt('?', 'the page\\'s own')")
+
+
+async def _credentials(stage: Stage, secret: str) -> None:
+    async with stage.page.http_credentials("ada", secret):
+        await ask(stage.page, "/secret/a")
+
+
+async def _credentials_of_context(stage: Stage, secret: str) -> None:
+    async with stage.context.http_credentials("ada", secret):
+        await ask(stage.page, "/secret/b")
+
+
+async def _extra_headers(stage: Stage, secret: str) -> None:
+    async with stage.page.extra_headers({"Authorization": f"Bearer {secret}", "Accept-Language": "de"}):
+        await ask(stage.page, "/echo")
+
+
+async def _extra_headers_of_context(stage: Stage, secret: str) -> None:
+    async with stage.context.extra_headers({"X-Api-Key": secret}):
+        await ask(stage.page, "/echo")
+
+
+def _routed(answer: Callable[[Route, str], Awaitable[object]], *, of_context: bool = False) -> Way:
+    async def route(stage: Stage, secret: str) -> None:
+        async def handle(route: Route) -> None:
+            await answer(route, secret)
+
+        scope: cdpengine.Page | cdpengine.BrowserContext = stage.context if of_context else stage.page
+        async with scope.route("*/echo*", handle):
+            await ask(stage.page, "/echo")
+
+    return route
+
+
+async def _continue_response(route: Route, secret: str) -> None:
+    await route.fetch()
+    await route.continue_(headers=[("X-Token", secret)])
+
+
+async def _fetch(route: Route, secret: str) -> None:
+    await route.fetch(headers={**route.request.headers, "X-Token": secret})
+    await route.continue_()
+
+
+def _cookie(stage: Stage, secret: str, name: str = "a") -> Cookie:
+    return Cookie(name=name, value=secret, domain="127.0.0.1")
+
+
+def _state(stage: Stage, secret: str) -> StorageState:
+    origin = stage.site.url.rstrip("/")
+    return StorageState((_cookie(stage, f"{secret}-c", "b"),), (OriginState(origin, {"key": f"{secret}-i"}),))
+
+
+async def _restore(stage: Stage, secret: str) -> None:
+    # Twice: what is read before it is set is the same the second time.
+    await stage.context.restore_storage_state(_state(stage, secret))
+    await stage.context.restore_storage_state(_state(stage, secret))
+
+
+async def _new_context(stage: Stage, secret: str) -> None:
+    proxy = cdpengine.Proxy("direct://", username="ada", password=f"{secret}-p")
+    async with stage.browser.new_context(storage_state=_state(stage, secret), proxy=proxy) as context:
+        await context.new_page()
+
+
+POINTS = "it points"
+READS = "it only reads"
+LOOKS_FOR = "what is looked for is on the page, and is not entered"
+CODE = "JavaScript of the user's: recorders withhold what it is given and returns"
+SWITCHES = "names, numbers and states"
+ENDS = "it ends what was begun"
+FILES = "names of files, which say where they are"
+WAITS = "it waits"
+ADDRESS = "an address: what is secret in addresses is found by how it looks"
+MARKUP = "a document that the program makes: recorders withhold it"
+OWN = "for the engine's own parts"
+KEYS = "keys one by one: recorders put them together"
+
+WAYS: dict[str, dict[str, Way] | str] = {
+    "Page.add_init_script": CODE,
+    "Page.blur": POINTS,
+    "Page.bounding_box": READS,
+    "Page.bring_to_front": SWITCHES,
+    "Page.bypass_service_workers": SWITCHES,
+    "Page.check": POINTS,
+    "Page.click": POINTS,
+    "Page.close": ENDS,
+    "Page.content": READS,
+    "Page.coverage": READS,
+    "Page.double_click": POINTS,
+    "Page.drag": POINTS,
+    "Page.emulate": SWITCHES,
+    "Page.end_lasting": ENDS,
+    "Page.evaluate": CODE,
+    "Page.evaluate_handle": CODE,
+    "Page.evaluate_statistics": READS,
+    "Page.expect_dialog": {"text": _expect_dialog},
+    "Page.expect_download": WAITS,
+    "Page.expect_file_chooser": WAITS,
+    "Page.expect_popup": WAITS,
+    "Page.expect_response": WAITS,
+    "Page.expose": CODE,
+    "Page.extra_headers": {"authorization": _extra_headers},
+    "Page.extract_markdown": READS,
+    "Page.extract_text": READS,
+    "Page.fill": {
+        "text": _fill("#field"),
+        "password": _fill("#secret"),
+        "textarea": _fill("#area"),
+        "code": _fill("#code"),
+        "contenteditable": _fill("#rich"),
+        "refused": _fill_refused,
+    },
+    "Page.fill_form": {"password": _fill_form},
+    "Page.find": LOOKS_FOR,
+    "Page.find_all": LOOKS_FOR,
+    "Page.focus": POINTS,
+    "Page.go_back": SWITCHES,
+    "Page.go_forward": SWITCHES,
+    "Page.goto": ADDRESS,
+    "Page.heap_snapshot": READS,
+    "Page.highlight": POINTS,
+    "Page.hover": POINTS,
+    "Page.http_credentials": {"password": _credentials},
+    "Page.labelled_screenshot": READS,
+    "Page.metrics": READS,
+    "Page.network_conditions": SWITCHES,
+    "Page.offline": SWITCHES,
+    "Page.outer_html": READS,
+    "Page.pdf": READS,
+    "Page.press": KEYS,
+    "Page.profile": READS,
+    "Page.reload": SWITCHES,
+    "Page.remove_init_scripts": ENDS,
+    "Page.rescue": ENDS,
+    "Page.reset_emulation": ENDS,
+    "Page.reset_network": ENDS,
+    "Page.route": {
+        "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
+        "fulfill": _routed(lambda route, secret: route.fulfill(headers={"Set-Cookie": f"sid={secret}"})),
+    },
+    "Page.save_pdf": FILES,
+    "Page.screenshot": READS,
+    "Page.scroll": POINTS,
+    "Page.scroll_into_view": POINTS,
+    "Page.select": "values and labels are the page's own",
+    "Page.set_content": MARKUP,
+    "Page.set_dialog_policy": {"prompt_text": _policy},
+    "Page.set_viewport": SWITCHES,
+    "Page.set_window_bounds": SWITCHES,
+    "Page.settled": WAITS,
+    "Page.settling": WAITS,
+    "Page.snapshot": READS,
+    "Page.tap": POINTS,
+    "Page.throttle_cpu": SWITCHES,
+    "Page.title": READS,
+    "Page.trace": READS,
+    "Page.triple_click": POINTS,
+    "Page.type": {"password": _type, "delay": _type_slowly},
+    "Page.uncheck": POINTS,
+    "Page.unexpose": ENDS,
+    "Page.unresponsive_for": READS,
+    "Page.unroute": ENDS,
+    "Page.upload": FILES,
+    "Page.wait_for": LOOKS_FOR,
+    "Page.wait_for_response": WAITS,
+    "Page.window_bounds": READS,
+    "BrowserContext.add_init_script": CODE,
+    "BrowserContext.allow_downloads": FILES,
+    "BrowserContext.bypass_service_workers": SWITCHES,
+    "BrowserContext.caches": READS,
+    "BrowserContext.check_emulation": OWN,
+    "BrowserContext.clear_cookies": ENDS,
+    "BrowserContext.clear_http_cache": ENDS,
+    "BrowserContext.clear_storage": ENDS,
+    "BrowserContext.cookies": READS,
+    "BrowserContext.databases": READS,
+    "BrowserContext.delete_cookies": ENDS,
+    "BrowserContext.emulate": SWITCHES,
+    "BrowserContext.end_lasting": ENDS,
+    "BrowserContext.expose": CODE,
+    "BrowserContext.extra_headers": {"key": _extra_headers_of_context},
+    "BrowserContext.grant_permissions": SWITCHES,
+    "BrowserContext.holds": READS,
+    "BrowserContext.http_credentials": {"password": _credentials_of_context},
+    "BrowserContext.local_storage": "what it gives has ways of its own",
+    "BrowserContext.network_conditions": SWITCHES,
+    "BrowserContext.new_page": ADDRESS,
+    "BrowserContext.offline": SWITCHES,
+    "BrowserContext.origin_page": OWN,
+    "BrowserContext.real_id": READS,
+    "BrowserContext.remove_init_scripts": ENDS,
+    "BrowserContext.reset_emulation": ENDS,
+    "BrowserContext.reset_network": ENDS,
+    "BrowserContext.reset_permissions": ENDS,
+    "BrowserContext.restore_storage_state": {"cookies and items": _restore},
+    "BrowserContext.route": {
+        "continue": _routed(
+            lambda route, secret: route.continue_(headers={"X-Token": secret}), of_context=True
+        ),
+    },
+    "BrowserContext.set_cookies": {
+        "value": lambda stage, secret: stage.context.set_cookies([_cookie(stage, secret)])
+    },
+    "BrowserContext.set_permissions": SWITCHES,
+    "BrowserContext.storage_state": READS,
+    "BrowserContext.throttle_cpu": SWITCHES,
+    "BrowserContext.unexpose": ENDS,
+    "BrowserContext.unroute": ENDS,
+    "Browser.adopt_context": OWN,
+    "Browser.close_target": OWN,
+    "Browser.context_of": OWN,
+    "Browser.expect_page": WAITS,
+    "Browser.forget_context": OWN,
+    "Browser.new_context": {"storage_state": _new_context},
+    "Browser.new_page": ADDRESS,
+    "Browser.page": READS,
+    "Browser.refuse_downloads": OWN,
+    "Browser.set_activity": SWITCHES,
+    "Browser.set_dialog_policy": {"prompt_text": _policy_of_all},
+    "Browser.statistics": READS,
+    "Browser.trace": READS,
+    "Browser.wait_for_page": WAITS,
+    "Browser.watched": OWN,
+    "Keyboard.check_chord": OWN,
+    "Keyboard.check_layout": OWN,
+    "Keyboard.compose": {
+        "text": lambda stage, secret: stage.page.keyboard.compose(secret),
+        "steps": lambda stage, secret: stage.page.keyboard.compose("\u4f60\u597d", secret),
+        "delay": lambda stage, secret: stage.page.keyboard.compose(secret, delay=0.001),
+    },
+    "Keyboard.down": KEYS,
+    "Keyboard.insert_text": {"text": lambda stage, secret: stage.page.keyboard.insert_text(secret)},
+    "Keyboard.on": OWN,
+    "Keyboard.press": KEYS,
+    "Keyboard.press_each": KEYS,
+    "Keyboard.type": {"text": lambda stage, secret: stage.page.keyboard.type(secret)},
+    "Keyboard.up": KEYS,
+    "Mouse.check_click": OWN,
+    "Mouse.click": POINTS,
+    "Mouse.down": POINTS,
+    "Mouse.dropped": OWN,
+    "Mouse.hover": POINTS,
+    "Mouse.mask": OWN,
+    "Mouse.move": POINTS,
+    "Mouse.on": OWN,
+    "Mouse.post_release": OWN,
+    "Mouse.press_at": POINTS,
+    "Mouse.take_over": OWN,
+    "Mouse.up": POINTS,
+    "Mouse.wheel": POINTS,
+    "Mouse.wheel_at": POINTS,
+    "Touch.on": OWN,
+    "Touch.tap": POINTS,
+    "PageStorage.clear": ENDS,
+    "PageStorage.delete": "keys of items, not what they hold",
+    "PageStorage.items": READS,
+    "PageStorage.set": {
+        "local": lambda stage, secret: stage.page.local_storage.set({"a": secret}),
+        "session": lambda stage, secret: stage.page.session_storage.set({"a": secret}),
+    },
+    "OriginStorage.clear": ENDS,
+    "OriginStorage.delete": "keys of items, not what they hold",
+    "OriginStorage.items": READS,
+    "OriginStorage.set": {
+        "local": lambda stage, secret: stage.context.local_storage(stage.site.url.rstrip("/")).set(
+            {"b": secret}
+        )
+    },
+    "Route.abort": SWITCHES,
+    "Route.continue_": {"response": _routed(_continue_response)},
+    "Route.fallback": {
+        "headers": _routed(lambda route, secret: route.fallback(headers={"X-Token": secret})),
+    },
+    "Route.fetch": {"headers": _routed(_fetch)},
+    "Route.fulfill": {
+        "headers": _routed(lambda route, secret: route.fulfill(headers={"X-Token": secret})),
+    },
+    "ExpectedFileChooser.opened": READS,
+    "ExpectedFileChooser.set_files": FILES,
+}
+
+DATES: dict[str, tuple[cdpengine.FillValue, str]] = {
+    "#date": (dt.date(2031, 5, 17), "2031-05-17"),
+    "#moment": (dt.datetime(2032, 6, 18, 10, 11, 12), "2032-06-18T10:11:12"),
+    "#week": (dt.date(2033, 7, 19), "2033-W29"),
+    "#number": (1234567.5, "1234567.5"),
+}
+"""What a field is filled with that has a form of its own, and this form, in which it is sent."""
+
+
+def public_methods() -> set[str]:
+    """Return the names of all public methods of CLASSES."""
+    return {
+        f"{kind.__name__}.{name}"
+        for kind in CLASSES
+        for name in dir(kind)
+        if not name.startswith("_") and callable(getattr(kind, name))
+    }
