@@ -38,12 +38,13 @@ async def cassette(
     unredacted: bool = False,
     complete: bool = False,
     patience: float = PATIENCE,
+    strict: bool = True,
 ) -> AsyncIterator[Cassette]:
     """Give an endpoint that behaves as `path` says; without such a file, record it with a browser that is started.
 
     `record` True records it anew, False never does; None records when the file is absent. `executable` chooses the
-    browser as in `launch`; secrets are redacted unless `unredacted` (what was redacted fits everything when it is
-    replayed). `complete` and `patience` as in `replay`.
+    browser as in `launch`; secrets are redacted unless `unredacted`. `complete`, `patience` and
+    `strict` as in `replay`: with `strict`, the program must enter the texts that it entered when it was recorded.
 
     Raises ReplayDiverged when the program asks something else than when it was recorded, InvalidArgument when
     there is nothing to replay, RecordingDamaged, and what starting a browser raises.
@@ -52,7 +53,7 @@ async def cassette(
     if record is None:
         record = not path.exists()
     if not record:
-        async with replay(path, complete=complete, patience=patience) as running:
+        async with replay(path, complete=complete, patience=patience, strict=strict) as running:
             yield Cassette(path, "replay", running.endpoint)
         return
     if not path.parent.is_dir():

@@ -8,11 +8,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from cdpengine.debug.discretion import Discretion
 from cdpengine.debug.json_pages import pointing_here
-from cdpengine.debug.matching import describe, fits
+from cdpengine.debug.matching import differences, fits
 from cdpengine.debug.playback import DIVERGED, Playback
 from cdpengine.debug.recording import Kind, Line
 from cdpengine.debug.tape import Client
+
+
+def describe(method: str, recorded: Any, asked: Any) -> list[str]:
+    return Discretion().describe(method, recorded, asked, differences(method, recorded, asked))
 
 
 def raw(message: dict[str, Any]) -> msgspec.Raw:
