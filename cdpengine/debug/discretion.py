@@ -42,7 +42,12 @@ class Discretion:
         self._knowing: Redactor | None = None
 
     def learn(self, method: str, message: bytes) -> None:
-        """Take a call: what a recorder would redact in it is secret from now on."""
+        """Take a call: what a recorder would redact in it is secret from now on.
+
+        Not so single keys: what they make together is added by who gathers them.
+        """
+        if method == "Input.dispatchKeyEvent":
+            return
         clean = self._redactor.redact(message, method)
         if clean is message:
             return
@@ -79,19 +84,19 @@ class Discretion:
                 lines.append("  ...")
                 break
             lines += self._lines(difference, recorded, asked)
-        return [self.hide(line) for line in lines]
+        return lines
 
     def _lines(self, difference: Difference, recorded: Any, asked: Any) -> list[str]:
-        place = difference.place
+        place = self.hide(difference.place)
         if difference.entered:
             return [f"~ {place}: another text was entered than when it was recorded (neither is shown)"]
         old = None if difference.recorded is MISSING else value_at(recorded, difference.path)
         new = None if difference.asked is MISSING else value_at(asked, difference.path)
         if difference.recorded is MISSING:
-            return [f"+ {place}: {_shown(difference, new, None)}"]
+            return [f"+ {place}: {self.hide(_shown(difference, new, None))}"]
         if difference.asked is MISSING:
-            return [f"- {place}: {_shown(difference, old, None)}"]
-        shown = _shown(difference, old, new), _shown(difference, new, old)
+            return [f"- {place}: {self.hide(_shown(difference, old, None))}"]
+        shown = self.hide(_shown(difference, old, new)), self.hide(_shown(difference, new, old))
         if shown[0] == shown[1]:
             return [f"~ {place}: it differs in what is not shown here"]
         return [f"- {place}: {shown[0]}", f"+ {place}: {shown[1]}"]

@@ -147,10 +147,14 @@ def without_names(text: str) -> str:
     parts = list(split_names(text))
     if len(parts) == 1 and parts[0].kind is not None:
         return text
-    text = _MILLISECONDS.sub(
-        lambda found: "\0" * len(found[0]), text
-    )  # of one length: the parts stay in place
-    return "".join(text[part.start : part.end] if part.kind is None else f"\0{part.kind}\0" for part in parts)
+    pieces = []
+    for part in parts:
+        piece = text[part.start : part.end]
+        if part.kind is None or piece.isdigit():
+            pieces.append(_MILLISECONDS.sub("\0time\0", piece))
+        else:
+            pieces.append(f"\0{part.kind}\0")
+    return "".join(pieces)
 
 
 def count_oddities(word: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 from cdpengine.debug.generated_names import (
@@ -43,7 +43,9 @@ class Renaming:
         self._asked: dict[str, str] = {}
         self._recorded: dict[str, str] = {}
         self._replace: re.Pattern[bytes] | None = None
+        self._replace_text: re.Pattern[str] | None = None
         self._forms: dict[bytes, bytes] = {}
+        self._texts: dict[str, str] = {}
 
     @property
     def names(self) -> dict[str, str]:
@@ -75,7 +77,8 @@ class Renaming:
             self._recorded[asked] = recorded
             if recorded != asked:
                 self._forms[_in_json(recorded)] = _in_json(asked)
-                self._replace = None
+                self._texts[recorded] = asked
+                self._replace = self._replace_text = None
 
     def rename(self, message: bytes) -> bytes:
         """Return a recorded message with the names of the program that replays it."""
@@ -84,12 +87,16 @@ class Renaming:
         if not any(form in message for form in self._forms):
             return message
         if self._replace is None:
-            longest_first = sorted(self._forms, key=len, reverse=True)
-            # A port is a number: that of "127.0.0.1:80" is not in "127.0.0.1:8080".
-            ends = (rb"(?!\d)" if form[-1:].isdigit() else b"" for form in longest_first)
-            alternatives = (re.escape(form) + end for form, end in zip(longest_first, ends, strict=True))
-            self._replace = re.compile(b"|".join(alternatives))
+            self._replace = re.compile(_any_of(form.decode() for form in self._forms).encode())
         return self._replace.sub(lambda found: self._forms[found[0]], message)
+
+    def rename_text(self, text: str) -> str:
+        """Return a recorded text with the names of the program that replays it."""
+        if not any(name in text for name in self._texts):
+            return text
+        if self._replace_text is None:
+            self._replace_text = re.compile(_any_of(self._texts))
+        return self._replace_text.sub(lambda found: self._texts[found[0]], text)
 
 
 class Trial:
@@ -121,6 +128,8 @@ class Trial:
         parts = list(split_names(recorded, self.clock, a_name=role == "name"))
         if role == "exact":
             parts = [part if part.kind == "port" else Part(part.start, part.end, None) for part in parts]
+        if role != "exact" and self._renaming.rename_text(recorded) == asked:
+            return True
         before = dict(self.pairs), dict(self._back)
         if REDACTED in recorded:
             fitting = self._fits_pattern(recorded, asked, parts)
@@ -152,9 +161,10 @@ class Trial:
         at = 0
         for part in parts:
             if part.kind is None:
-                if not asked.startswith(recorded[part.start : part.end], at):
+                text = self._renaming.rename_text(recorded[part.start : part.end])
+                if not asked.startswith(text, at):
                     return False
-                at += part.end - part.start
+                at += len(text)
                 continue
             end = find_name(asked, at, part.kind)
             if end < 0 or not self.pair(part.kind, recorded[part.start : part.end], asked[at:end]):
@@ -178,6 +188,13 @@ class Trial:
         return all(
             self.pair(kind, text, new) for (kind, text), new in zip(names, found.groups(), strict=True)
         )
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """Return a regular expression of all names, the longest first."""
+    # A port is a number: that of "127.0.0.1:80" is not in "127.0.0.1:8080".
+    ends = ((name, r"(?!\d)" if name[-1:].isdigit() else "") for name in sorted(names, key=len, reverse=True))
+    return "|".join(re.escape(name) + end for name, end in ends)
 
 
 def _in_json(name: str) -> bytes:
