@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,8 +24,8 @@ import msgspec
 from cdpengine.debug.generated_names import without_names
 from cdpengine.debug.redact import REDACTED
 
-SHORTEST = 4
-"""Characters from which on a text has a fingerprint: one of a shorter text would tell too much of it."""
+SHORTEST = 2
+"""Withheld characters from which on a text has a fingerprint: one of a single character would tell it."""
 
 MOST = 256
 """Different texts of one recording that get a fingerprint: each takes its time."""
@@ -37,6 +38,8 @@ _MOST_DIGITS = 16
 _COST, _BLOCK = 1 << 13, 8  # of scrypt: 8 MiB, and 22 ms (measured)
 _RUN = 16
 """Typed characters after which they get their fingerprint, and the next ones another."""
+
+_NAME = re.compile("\0\\w+\0")
 
 UNKNOWN = "none"
 """What stands for the fingerprint of typed keys that got none."""
@@ -66,11 +69,31 @@ class Fingerprints:
         self._most = most
         self._known: dict[str, str] = {}
 
-    def of(self, text: str) -> str:
-        """Return the fingerprint of a text, "" for one that gets none."""
-        digits = min(_MOST_DIGITS, len(text) * _BITS_A_CHARACTER // 4)
-        if not SHORTEST <= len(text) <= _LONGEST:
+    def of(self, text: str, withheld: int | None = None) -> str:
+        """Return the fingerprint of a text, "" for one that gets none.
+
+        `withheld` is how many of its characters are not in the recording, None for all.
+        """
+        withheld = len(text) if withheld is None else withheld
+        if withheld < SHORTEST or len(text) > _LONGEST:
             return ""
+        return self._whole(text)[: min(_MOST_DIGITS, withheld * _BITS_A_CHARACTER // 4)]
+
+    def of_value(self, text: str, withheld: int | None = None) -> str:
+        """Return the same for a text in which a client may have put names that differ from run to run."""
+        normal = without_names(text)
+        told = len(_NAME.sub("", normal))
+        return self.of(normal, told if withheld is None else min(withheld, told))
+
+    def is_of(self, text: str, fingerprint: str) -> bool:
+        """Say whether a text that was typed has a fingerprint."""
+        return self._whole(text).startswith(fingerprint)
+
+    def is_of_value(self, text: str, fingerprint: str) -> bool:
+        """Say whether a text in which there may be such names has a fingerprint."""
+        return self.is_of(without_names(text), fingerprint)
+
+    def _whole(self, text: str) -> str:
         known = self._known.get(text)
         if known is None:
             if len(self._known) >= self._most:
@@ -80,11 +103,7 @@ class Fingerprints:
                 raw, salt=self._salt, n=_COST, r=_BLOCK, p=1, dklen=_MOST_DIGITS // 2
             ).hex()
             self._known[text] = known
-        return known[:digits]
-
-    def of_value(self, text: str) -> str:
-        """Return the same for a text in which a client may have put names that differ from run to run."""
-        return self.of(without_names(text))
+        return known
 
 
 def fingerprints(before: Any, after: Any, by: Fingerprints) -> list[str]:
@@ -92,14 +111,20 @@ def fingerprints(before: Any, after: Any, by: Fingerprints) -> list[str]:
 
     Both are decoded parameters, as they were and redacted. "" stands for a text that gets none.
     """
-    return [by.of_value(text) for text in withheld_texts(before, after)]
+    return [by.of_value(text, withheld) for text, withheld in withheld_texts(before, after)]
 
 
-def withheld_texts(before: Any, after: Any) -> Iterator[str]:
-    """Give what stood in `before` where a text was redacted in `after`; "" where that cannot be said."""
-    for path, _ in redacted_places(after):
+def withheld_texts(before: Any, after: Any) -> Iterator[tuple[str, int]]:
+    """Give what stood in `before` where a text was redacted in `after`, and how many characters of it were.
+
+    "" where that cannot be said.
+    """
+    for path, clean in redacted_places(after):
         value = value_at(before, path)
-        yield value if isinstance(value, str) else ""
+        if isinstance(value, str):
+            yield value, max(0, len(value) - len(clean.replace(REDACTED, "")))
+        else:
+            yield "", 0
 
 
 def value_at(value: Any, path: Sequence[str | int]) -> Any:
@@ -140,19 +165,30 @@ def typed_by(method: str, params: Any) -> str:
     return f"<{params['key']}>" if params.get("key") else ""
 
 
+def is_key(typed: str) -> bool:
+    """Say whether what was typed is a key that gives no character."""
+    return len(typed) > 1 and typed[0] == "<" and typed[-1] == ">"
+
+
 @attrs.define
 class Run:
     """What was typed in one session since its last fingerprint, and the number of the last call of it."""
 
     text: str = ""
+    characters: int = 0
     last: int = 0
+
+    def add(self, line: int, typed: str) -> None:
+        """Take what the call on a line typed."""
+        self.text += typed
+        self.last = line
+        self.characters += 0 if is_key(typed) else len(typed)
 
     @property
     def is_due(self) -> bool:
         """Whether enough was typed to be given its fingerprint."""
-        return len(self.text) >= _RUN or (
-            len(self.text) >= SHORTEST and self.text.endswith((">", "\r", "\n"))
-        )
+        ends = self.text.endswith((">", "\r", "\n"))
+        return self.characters >= _RUN or (self.characters >= SHORTEST and ends)
 
 
 class Typing:
@@ -174,7 +210,7 @@ class Typing:
             return
         self._since[session] = self._since.get(session, "") + text
         pieces = self._pieces.setdefault(session, [""])
-        if len(text) > 1 and text[0] == "<" and text[-1] == ">":
+        if is_key(text):
             pieces.append("")  # a key that gives no character
         else:
             pieces[-1] += text
@@ -184,7 +220,7 @@ class Typing:
         if not typed:
             return True
         text = self._since.pop(session, "")
-        return by is None or typed == UNKNOWN or by.of(text) == typed
+        return by is None or typed == UNKNOWN or by.is_of(text, typed)
 
     def texts(self) -> Iterator[str]:
         """Give all texts that were typed: each by itself, and all of one session together."""
@@ -260,10 +296,10 @@ class EnteredTexts:
         if key in self._torn:
             return []
         run = self._runs.setdefault(key, Run())
-        run.text += typed_by(call.method, before)
-        run.last = call.line
+        run.add(call.line, typed_by(call.method, before))
         return self._ended(run) if run.is_due else []
 
     def _ended(self, run: Run) -> list[Entered]:
-        text, run.text = run.text, ""
-        return [Entered(run.last, typed=self._by.of(text) or UNKNOWN)] if text else []
+        text, characters = run.text, run.characters
+        run.text, run.characters = "", 0
+        return [Entered(run.last, typed=self._by.of(text, characters) or UNKNOWN)] if text else []

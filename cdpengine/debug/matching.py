@@ -205,7 +205,7 @@ class _Comparison:
         expected = self.strictness.prints.get(path, "")
         if not expected or self.strictness.by is None:
             return None
-        return self.strictness.by.of_value(asked) != expected
+        return not self.strictness.by.is_of_value(asked, expected)
 
     def _of_paths(self, recorded: Any, asked: Any, path: Path, *, named: bool) -> Iterator[Difference]:
         if isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):

@@ -36,7 +36,7 @@ def test_a_fingerprint_is_salted_and_leaves_most_of_a_text_open() -> None:
     assert by.of("c4nary-pass") == Fingerprints(SALT).of("c4nary-pass")
     assert by.of("c4nary-pass") != by.of("c4nary-pasS")
     assert by.of("c4nary-pass") != Fingerprints(b"another salt....").of("c4nary-pass")
-    for text in ("1234", "123456", "c4nary-pass", "x" * 40, "x" * 500):
+    for text in ("12", "123", "1234", "123456", "c4nary-pass", "x" * 40, "x" * 500):
         # Two bits of each character at most: a digit has more than three, a letter more than four.
         assert len(by.of(text)) * 4 <= min(64, 2 * len(text))
     assert all(by.of("x" * length) == "" for length in range(SHORTEST))
@@ -51,16 +51,25 @@ def test_only_so_many_texts_get_one() -> None:
 
 def test_the_fingerprints_of_a_call_stand_in_the_order_of_its_redacted_texts() -> None:
     by = Fingerprints(SALT)
-    before = {"a": {"password": "c4nary-pass"}, "b": ["plain", {"token": "c4nary-token"}], "c": "pin=1"}
+    before = {"a": {"password": "c4nary-pass"}, "b": ["plain", {"token": "c4nary-token"}], "c": "pin=123"}
     after = {
         "a": {"password": "[redacted]"},
         "b": ["plain", {"token": "[redacted]"}],
         "c": "pin=[redacted]",
         "d": "[redacted]",
     }
-    assert list(withheld_texts(before, after)) == ["c4nary-pass", "c4nary-token", "pin=1", ""]
+    assert list(withheld_texts(before, after)) == [
+        ("c4nary-pass", 11),
+        ("c4nary-token", 12),
+        ("pin=123", 3),
+        ("", 0),
+    ]
     prints = fingerprints(before, after, by)
-    assert prints == [by.of("c4nary-pass"), by.of("c4nary-token"), by.of("pin=1"), ""]
+    assert prints[:2] == [by.of("c4nary-pass"), by.of("c4nary-token")]
+    # Of what stands in the recording nothing is told again: these are two bits for each of three characters.
+    assert len(prints[2]) == 1
+    assert by.is_of("pin=123", prints[2])
+    assert prints[3] == ""
     assert fingerprints(before, before, by) == []
 
 
@@ -223,9 +232,16 @@ def test_what_is_typed_key_by_key_has_one_fingerprint_for_many_keys(tmp_path: Pa
     taped.play(tmp_path)
     with open_recording(tmp_path / "tape.jsonl") as recording:
         typed = [line for line in recording if line.k == "entered"]
-    # One for each would give them away: "Ada<Tab>", the password, and 16 and 7 further characters.
-    assert [bool(line.typed) for line in typed] == [True] * 4
+    # One for each would give them away: these are of "Ada<Tab>", the password, and 16 and 7 further characters.
+    assert [len(line.typed) for line in typed] == [1, 5, 8, 3]
     assert all(line.h == () for line in typed)
+
+
+def test_keys_without_characters_tell_no_more_of_those_with_some() -> None:
+    taped = Taped().type("1").press("Enter").press("Enter").type("2")
+    assert taped.entered is not None
+    (entered,) = taped.entered.end()
+    assert len(entered.typed) == 1
 
 
 def test_typing_in_two_sessions_is_kept_apart(tmp_path: Path) -> None:
