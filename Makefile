@@ -16,7 +16,7 @@ demo: setup ## The engine on a page of its own: see, click, type, hover, evaluat
 test: setup ## Every check: lint, types, direction of imports, all tests against a real browser
 	@scripts/check.sh lint types imports tests
 
-test-peers: setup ## Puppeteer and Playwright through the proxy: installs them beside the benchmarks, and runs them
+test-peers: setup ## Puppeteer, Playwright and others through the proxy, and replayed: installs and runs them
 	@scripts/peers.sh
 	@$(BIN)/pytest -q -m peers tests/chrome
 

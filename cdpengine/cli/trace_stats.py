@@ -88,7 +88,8 @@ def _print(figures: Figures, top: int | None) -> None:
     )
     console.print(
         f"{_bytes(counts.bytes_out)} out, {_bytes(counts.bytes_in)} in; "
-        f"{counts.unanswered:,} calls without a reply; {figures.actions:,} actions"
+        f"{counts.unanswered:,} calls without a reply; {figures.actions:,} actions; "
+        f"{figures.http:,} asked over HTTP"
     )
     if figures.events_per_second is not None:
         console.print(

@@ -39,13 +39,14 @@ async def cassette(
     keep_arguments: bool = False,
     complete: bool = False,
     patience: float = PATIENCE,
+    strict: bool = True,
 ) -> AsyncIterator[Cassette]:
     """Give an endpoint that behaves as `path` says; without such a file, record it with a browser that is started.
 
     `record` True records it anew, False never does; None records when the file is absent. `executable` chooses the
     browser as in `launch`; secrets are redacted unless `unredacted`, and texts that the program's own scripts are
-    given and return are withheld unless `keep_arguments` (what was redacted fits everything when it is
-    replayed). `complete` and `patience` as in `replay`.
+    given and return are withheld unless `keep_arguments`. `complete`, `patience` and `strict` as in `replay`: with
+    `strict`, the program must enter the texts that it entered when it was recorded.
 
     Raises ReplayDiverged when the program asks something else than when it was recorded, InvalidArgument when
     there is nothing to replay, RecordingDamaged, and what starting a browser raises.
@@ -54,7 +55,7 @@ async def cassette(
     if record is None:
         record = not path.exists()
     if not record:
-        async with replay(path, complete=complete, patience=patience) as running:
+        async with replay(path, complete=complete, patience=patience, strict=strict) as running:
             yield Cassette(path, "replay", running.endpoint)
         return
     if not path.parent.is_dir():

@@ -15,7 +15,8 @@ import attrs
 from cdpengine.debug.recording import Line
 
 _ERRORS = frozenset({"error", "stray", "lost"})
-_NOTES = frozenset({"target", "span", "span-end", "lost", "end"})
+_REFUSED = 400  # from this status on an answer over HTTP is a refusal
+_NOTES = frozenset({"target", "span", "span-end", "entered", "lost", "end"})
 BROWSER = "browser"
 """What the browser's own session is called, which has no id."""
 
@@ -26,9 +27,9 @@ class Choice:
 
     `methods` are globs ("Network.*", case does not matter), `sessions` and `targets` beginnings of ids ("browser"
     for the browser's own session), `ids` of commands, `texts` what must stand in the message (case does not
-    matter), `slow` milliseconds that a reply or an action took at least, `errors` refusals, strays, losses and
-    the ends of actions that failed, `spans` globs of the names of actions, or their numbers, that the lines must
-    belong to.
+    matter), `slow` milliseconds that a reply or an action took at least, `errors` refusals (over HTTP too),
+    strays, losses and the ends of actions that failed, `spans` globs of the names of actions, or their numbers,
+    that the lines must belong to.
     """
 
     methods: tuple[str, ...] = ()
@@ -65,7 +66,7 @@ class Chooser:
         choice = self._choice
         if kind in _NOTES and not self._notes:
             return False
-        if choice.errors and kind not in _ERRORS and not line.failed:
+        if choice.errors and kind not in _ERRORS and not line.failed and line.status < _REFUSED:
             return False
         if self._methods is not None and not self._methods.match(line.m):
             return False

@@ -99,11 +99,12 @@ class Gap:
 
 @attrs.frozen
 class Figures:
-    """All figures of one recording; `seconds` from its first line to its last."""
+    """All figures of one recording; `seconds` from its first line to its last; `http` what was asked over HTTP."""
 
     seconds: float
     messages: int
     strays: int
+    http: int
     actions: int
     counts: Counts
     events_per_second: float | None
@@ -159,6 +160,7 @@ class Tally:
         self._sessions: dict[tuple[str, str], _Row] = {}
         self._directory = Directory(MOST_ROWS)
         self._strays = 0
+        self._http = 0
         self._stray_bytes = [0, 0]
         self._actions = 0
         self._by_action: dict[str, _ActionRow] = {}
@@ -226,6 +228,7 @@ class Tally:
             seconds=seconds,
             messages=whole.calls + whole.events + whole.replies + self._strays,
             strays=self._strays,
+            http=self._http,
             actions=self._actions,
             counts=whole,
             events_per_second=whole.events / seconds if seconds > 0 else None,
@@ -289,6 +292,8 @@ class Tally:
             case "stray":
                 self._strays += 1
                 self._stray_bytes[line.d == "<"] += line.z
+            case "http":
+                self._http += 1
             case "lost":
                 self._next_number += line.count
                 self._gap(line.t, line.count, told=True)

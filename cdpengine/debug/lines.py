@@ -6,6 +6,7 @@ how long it took, whose session it is, which action caused it. Memory is bounded
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,13 +14,14 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine.debug.entered_texts import KEYS, Entered, EnteredTexts
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.recording import CUT, Kind, Line
 from cdpengine.debug.redact import Redactor
 from cdpengine.debug.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
 from cdpengine.js import is_own
 from cdpengine.wire.messages import Envelope, envelope_or_none
-from cdpengine.wire.tap import Traffic
+from cdpengine.wire.tap import HttpExchange, Traffic
 
 _HEAD = 200
 """Characters of a cut payload that are kept."""
@@ -101,14 +103,23 @@ class LineMaker:
 
     `began` is the engine's clock when it began; `limit` is in bytes of a message, 0 for none. `foreign` says that
     the commands are a stranger's, who did not say beforehand what he enters: what he gives to scripts is withheld
-    even where these are the engine's own.
+    even where these are the engine's own. `entered` takes the calls in which something was redacted.
     """
 
-    def __init__(self, *, began: float, limit: int, redactor: Redactor | None, foreign: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        began: float,
+        limit: int,
+        redactor: Redactor | None,
+        foreign: bool = False,
+        entered: EnteredTexts | None = None,
+    ) -> None:
         self._began = began
         self._limit = limit
         self._redactor = redactor
         self._foreign = foreign
+        self._entered = entered
         self._number = 0
         self._sent: dict[tuple[str, int], _Sent] = {}
         self._target_of: dict[str, str] = {}
@@ -134,6 +145,31 @@ class LineMaker:
         return self._line(
             time, "target", c=connection, s=session_id, T=target_id, type=kind, url=self._url(url)
         )
+
+    def http(self, exchange: HttpExchange) -> bytes:
+        """Return the line of what was asked over HTTP."""
+        target, body = exchange.target, exchange.body
+        if self._redactor is not None:
+            target = self._redactor.text(target)
+            # The protocol's description is the browser's own, and its names look like secrets ("password").
+            body = body if is_protocol(exchange.target) else self._redactor.redact(body)
+        cut = 0 < self._limit < len(body)
+        message = msgspec.Raw(_encode({CUT: len(body)})) if cut else _as_json(body)
+        return self._line(
+            exchange.time,
+            "http",
+            m=exchange.method,
+            url=target,
+            status=exchange.status,
+            type=exchange.content_type,
+            ms=round(exchange.seconds * 1000, 3),
+            z=len(exchange.body),
+            msg=message,
+        )
+
+    def entered(self, time: float, entered: Entered) -> bytes:
+        """Return the line of the fingerprints of what a call entered."""
+        return self._line(time, "entered", of=entered.of, h=entered.prints, typed=entered.typed)
 
     def lost(self, time: float, count: int) -> bytes:
         """Return the line that says that `count` messages could not be taken; their numbers are left out."""
@@ -315,6 +351,11 @@ class LineMaker:
         elif redactor.learned != self._sifted_at:
             kept = redactor.redact(kept, method, own=own)
         self._number += 1
+        # A key that enters no letter stays as it is, and ends what was typed before it.
+        noted = kind == "call" and (kept is not seen.raw or method in KEYS)
+        if noted and self._entered is not None:
+            place = self._number, seen.traffic.connection, envelope.session_id or ""
+            self._entered.note(*place, method, seen.raw, kept)
         side = self._side(kind, seen.traffic.connection, envelope.session_id or "")
         call_id = "" if envelope.id is None else f'"id":{envelope.id},'
         # By hand, in the order of the fields of Line: a third of what their encoding costs otherwise.
@@ -402,6 +443,20 @@ _BREAKS = re.compile(rb"[\r\n]")
 def _one_line(message: bytes) -> bytes:
     """Return JSON without line breaks: between tokens they mean nothing, and within strings they are escaped."""
     return _BREAKS.sub(b" ", message) if b"\n" in message or b"\r" in message else message
+
+
+def is_protocol(target: str) -> bool:
+    """Say whether what is asked over HTTP is the description of the protocol."""
+    return target.partition("?")[0].rstrip("/") == "/json/protocol"
+
+
+def _as_json(body: bytes) -> msgspec.Raw:
+    """Return a body as JSON on one line: as it is where it is some, as a text where it is not."""
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return msgspec.Raw(_encode(body.decode("utf-8", "replace")))
+    return msgspec.Raw(_one_line(body))
 
 
 S = TypeVar("S", bound=msgspec.Struct)

@@ -5,34 +5,87 @@ and means nothing to the browser, and in nothing else:
 
 - the values of VOLATILE, and the numbers of LEFT_OF_DEADLINES;
 - the names by which the engine counts what it puts into pages ("w21");
-- ports of this machine (127.0.0.1:41234), since servers of tests take a free one, and tokens of 16 or more
-  hexadecimal digits in small letters, UUIDs too, since those are made up by chance. Chrome's own ids are in
-  capitals;
-- what was redacted or cut when it was recorded fits everything.
+- generated names and times (`generated_names.py`), each by the same other one throughout (`renaming.py`); but
+  not in selectors, nor in the URLs of other machines: there, another token is another thing;
+- the folders, not the names, of files of this machine;
+- what was redacted or cut when it was recorded: it fits everything, or, in the strict mode, what has its
+  fingerprint.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
 import msgspec
 
+from cdpengine.debug.entered_texts import Fingerprints, redacted_places, value_at
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.recording import CUT
-from cdpengine.debug.redact import Redactor
+from cdpengine.debug.renaming import Renaming, Role, Trial
 from cdpengine.debug.secret_words import SECRET_PARAMETERS
 from cdpengine.debug.skeleton import LEFT_OF_DEADLINES
 
 VOLATILE = frozenset({"objectGroup", "timestamp", "wallTime"})
 """Parameters whose values the client makes up: names, times."""
 
-_LOOPBACK = re.compile(r"\b(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}\b")
-_TOKEN = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b[0-9a-f]{16,64}\b")
+NAMES = frozenset({"worldName", "executionContextName"})
+"""Parameters that hold a name that the client gives to something of its own."""
+
+NAMES_OF_METHODS = {"Runtime.addBinding": "name", "Runtime.removeBinding": "name"}
+"""The same, where the field of that name is another thing elsewhere."""
+
+EXACT = frozenset({"selector", "query"})
+"""Parameters that say what is looked for: nothing in them is generated."""
+
+FOLDERS = frozenset({"downloadPath"})
+FILES = frozenset({"files"})
+"""Parameters that hold paths of this machine. Where a file lies is a matter of the machine, its name is not."""
+
+_ELSEWHERE = re.compile(
+    r"(?:https?|wss?)://(?!(?:127\.0\.0\.1|localhost|\[::1\]|[\w.-]+\.localhost)(?![\w.-]))", re.IGNORECASE
+)
 _COUNTED = re.compile(r"w\d+")
-_SHOWN = 90
-_MISSING = object()
+MISSING: Any = object()
+"""What stands for a value that is not there."""
+
+Path = tuple[str | int, ...]
+
+
+@attrs.frozen
+class Strictness:
+    """How texts are compared that were redacted.
+
+    `by` computes fingerprints; without it, such texts fit everything. `prints` are those that were recorded of the
+    call, by the places of its redacted texts.
+    """
+
+    by: Fingerprints | None = None
+    prints: Mapping[Path, str] = attrs.field(factory=dict)
+
+
+LENIENT = Strictness()
+
+
+@attrs.frozen(eq=False)
+class Difference:
+    """A place at which a call is not the recorded one; MISSING stands for what is not there.
+
+    `entered`: a text that was redacted has another fingerprint.
+    """
+
+    path: Path
+    recorded: Any
+    asked: Any
+    entered: bool = False
+
+    @property
+    def place(self) -> str:
+        """The place as text, such as "arguments[2].value"."""
+        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return text.removeprefix(".")
 
 
 def decode_params(raw: bytes | msgspec.Raw) -> Any:
@@ -46,7 +99,7 @@ def decode_params(raw: bytes | msgspec.Raw) -> Any:
 
 
 def same(recorded: Any, asked: Any) -> bool:
-    """Say whether two values are equal, what is volatile aside."""
+    """Say whether two values are equal, what is volatile aside. What was redacted is equal to nothing."""
     if isinstance(recorded, dict) and isinstance(asked, dict):
         if recorded.keys() != asked.keys():
             return False
@@ -55,52 +108,124 @@ def same(recorded: Any, asked: Any) -> bool:
         )
     if isinstance(recorded, list) and isinstance(asked, list):
         return len(recorded) == len(asked) and all(map(same, recorded, asked))
-    return bool(recorded == asked)
+    return bool(recorded == asked) and not (isinstance(recorded, str) and REDACTED in recorded)
 
 
-def fits(method: str, recorded: Any, asked: Any) -> bool:
-    """Say whether parameters are the recorded ones, but for what may differ."""
-    return not any(_differences(recorded, asked, "", SECRET_PARAMETERS.get(method, ())))
+def fits(
+    method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
+) -> bool:
+    """Say whether parameters are the recorded ones, but for what may differ. `trial` takes the names that do."""
+    return next(differences(method, recorded, asked, trial, strictness), None) is None
 
 
-def describe(method: str, recorded: Any, asked: Any, most: int = 12) -> list[str]:
-    """Return the lines of a diff: "- " what was recorded, "+ " what was asked. Secrets are not shown."""
-    redactor = Redactor()
-    lines: list[str] = []
-    for path, old, new in _differences(recorded, asked, "", SECRET_PARAMETERS.get(method, ())):
-        if len(lines) >= 2 * most:
-            lines.append("  ...")
-            break
-        if old is not _MISSING:
-            lines.append(f"- {path}: {_shown(old, new, redactor)}")
-        if new is not _MISSING:
-            lines.append(f"+ {path}: {_shown(new, old, redactor)}")
-    return lines
+def differences(
+    method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
+) -> Iterator[Difference]:
+    """Give the places at which parameters are not the recorded ones."""
+    compared = _Comparison(method, trial or Renaming().trial(), strictness)
+    return compared.differences(recorded, asked, (), "text")
 
 
-def _differences(
-    recorded: Any, asked: Any, path: str, secret: tuple[str, ...]
-) -> Iterator[tuple[str, Any, Any]]:
-    if isinstance(recorded, dict) and CUT in recorded:
-        return
-    if isinstance(recorded, dict) and isinstance(asked, dict):
+def prints_by_place(recorded: Any, prints: tuple[str, ...]) -> dict[Path, str]:
+    """Return the fingerprints of a call by the places of its redacted texts; none where these are others."""
+    places = [path for path, _ in redacted_places(recorded)]
+    return dict(zip(places, prints, strict=True)) if len(places) == len(prints) else {}
+
+
+@attrs.frozen(eq=False)
+class _Comparison:
+    method: str
+    trial: Trial
+    strictness: Strictness
+
+    def differences(self, recorded: Any, asked: Any, path: Path, role: Role) -> Iterator[Difference]:
+        if isinstance(recorded, dict) and CUT in recorded:
+            return
+        if isinstance(recorded, dict) and isinstance(asked, dict):
+            yield from self._of_objects(recorded, asked, path)
+        elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
+            for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
+                yield from self.differences(old, new, (*path, index), role)
+        elif isinstance(recorded, str) and isinstance(asked, str):
+            yield from self._of_texts(recorded, asked, path, role)
+        elif recorded != asked and not (
+            _is_number(recorded) and _is_number(asked) and self.trial.clock.plays_same_part(recorded, asked)
+        ):
+            yield Difference(path, recorded, asked)
+
+    def _of_objects(
+        self, recorded: dict[str, Any], asked: dict[str, Any], path: Path
+    ) -> Iterator[Difference]:
+        secret = SECRET_PARAMETERS.get(self.method, ())
         for key in [*recorded, *(key for key in asked if key not in recorded)]:
-            inner = f"{path}.{key}" if path else str(key)
-            old, new = recorded.get(key, _MISSING), asked.get(key, _MISSING)
-            if _made_up(key, old, new) or (key in secret and old is not _MISSING and new is not _MISSING):
+            inner = (*path, key)
+            old, new = recorded.get(key, MISSING), asked.get(key, MISSING)
+            if _made_up(key, old, new):
                 continue
-            if old is _MISSING or new is _MISSING:
-                yield inner, old, new
+            if old is MISSING or new is MISSING:
+                yield Difference(inner, old, new)
+            elif key in secret and not self._is_compared(old):
+                yield from self._of_prints(old, new, inner)
+            elif key in FOLDERS or key in FILES:
+                yield from self._of_paths(old, new, inner, named=key in FILES)
             else:
-                yield from _differences(old, new, inner, secret)
-    elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
-        for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
-            yield from _differences(old, new, f"{path}[{index}]", secret)
-    elif isinstance(recorded, str) and isinstance(asked, str):
-        if recorded != asked and not _text_fits(recorded, asked):
-            yield path, recorded, asked
-    elif recorded != asked:
-        yield path, recorded, asked
+                yield from self.differences(old, new, inner, self._role(key, old))
+
+    def _is_compared(self, recorded: Any) -> bool:
+        """Say whether a secret parameter was recorded as it was, and is to be compared."""
+        return self.strictness.by is not None and recorded not in (REDACTED, 0) and _has_no_secret(recorded)
+
+    def _role(self, key: str, recorded: Any) -> Role:
+        if key in NAMES or NAMES_OF_METHODS.get(self.method) == key:
+            return "name"
+        if key in EXACT or (isinstance(recorded, str) and _ELSEWHERE.match(recorded)):
+            return "exact"
+        return "text"
+
+    def _of_texts(self, recorded: str, asked: str, path: Path, role: Role) -> Iterator[Difference]:
+        if REDACTED in recorded and (differing := self._differing_print(path, asked)) is not None:
+            if differing:
+                yield Difference(path, recorded, asked, entered=True)
+            return
+        if not self.trial.fits(recorded, asked, role):
+            yield Difference(path, recorded, asked)
+
+    def _of_prints(self, recorded: Any, asked: Any, path: Path) -> Iterator[Difference]:
+        """Compare a parameter that is secret by its place by its fingerprints alone."""
+        for inner, _ in redacted_places(recorded):
+            value = value_at(asked, inner)
+            if not isinstance(value, str):
+                if self.strictness.by is not None:
+                    yield Difference((*path, *inner), recorded, asked)
+            elif self._differing_print((*path, *inner), value):
+                yield Difference((*path, *inner), recorded, asked, entered=True)
+
+    def _differing_print(self, path: Path, asked: str) -> bool | None:
+        """Say whether a text has another fingerprint than the recorded one; None where that cannot be said."""
+        expected = self.strictness.prints.get(path, "")
+        if not expected or self.strictness.by is None:
+            return None
+        return not self.strictness.by.is_of_value(asked, expected)
+
+    def _of_paths(self, recorded: Any, asked: Any, path: Path, *, named: bool) -> Iterator[Difference]:
+        if isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
+            for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
+                yield from self._of_paths(old, new, (*path, index), named=named)
+            return
+        if not (isinstance(recorded, str) and isinstance(asked, str)):
+            yield from self.differences(recorded, asked, path, "text")
+            return
+        if recorded == asked:
+            return
+        (old_folder, old_name), (new_folder, new_name) = _split_path(recorded), _split_path(asked)
+        if not named:
+            old_folder, new_folder, old_name, new_name = recorded, asked, "", ""
+        if not (
+            _is_folder(old_folder) and _is_folder(new_folder) and self.trial.fits(old_name, new_name, "name")
+        ):
+            yield Difference(path, recorded, asked)
+        elif old_folder != new_folder:
+            self.trial.pair_freely(old_folder, new_folder)
 
 
 def _made_up(key: Any, recorded: Any, asked: Any) -> bool:
@@ -120,28 +245,14 @@ def _is_counted(value: Any) -> bool:
     return isinstance(value, str) and _COUNTED.fullmatch(value) is not None
 
 
-def _text_fits(recorded: str, asked: str) -> bool:
-    recorded, asked = _normal(recorded), _normal(asked)
-    if REDACTED not in recorded:
-        return recorded == asked
-    pattern = ".*".join(map(re.escape, recorded.split(REDACTED)))
-    return re.fullmatch(pattern, asked, re.DOTALL) is not None
+def _has_no_secret(value: Any) -> bool:
+    return next(redacted_places(value), None) is None
 
 
-def _normal(text: str) -> str:
-    return _TOKEN.sub("<token>", _LOOPBACK.sub(r"\1:<port>", text))
+def _split_path(path: str) -> tuple[str, str]:
+    at = max(path.rfind("/"), path.rfind("\\")) + 1
+    return path[:at], path[at:]
 
 
-def _shown(value: Any, other: Any, redactor: Redactor) -> str:
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    if isinstance(value, str) and isinstance(other, str) and len(text) > _SHOWN:
-        # A long text is shown from where it begins to differ.
-        at = next(
-            (i for i, (a, b) in enumerate(zip(value, other, strict=False)) if a != b),
-            min(len(value), len(other)),
-        )
-        start = max(0, at - 20)
-        text = ("..." if start else "") + text[start:]
-    text = redactor.text(text)
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
-    return repr(shown) if isinstance(value, str) else shown
+def _is_folder(path: str) -> bool:
+    return "/" in path or "\\" in path

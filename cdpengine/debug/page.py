@@ -112,7 +112,7 @@ class _Rows:
         ]  # fmt: skip
 
     def _session(self, line: Line) -> int:
-        if line.k in ("span", "span-end", "lost", "end"):
+        if line.k in ("span", "span-end", "http", "entered", "lost", "end"):
             return -1
         key = (line.c, line.s)
         number = self._numbers.get(key)
@@ -134,6 +134,11 @@ def _payload(line: Line) -> tuple[str, int]:
             return f"{line.type} {line.T} {line.url}", 0
         case "span" | "span-end":
             return f"{line.name} {line.failed}".rstrip(), 0
+        case "http":
+            head = f"{line.url} {line.status} "
+            raw = memoryview(head.encode() + bytes(line.msg))
+        case "entered":
+            return f"fingerprints of what was entered up to line {line.of}", 0
         case "lost":
             return f"{line.count} messages lost", 0
         case "stray":

@@ -134,6 +134,10 @@ class Tracer:
             case "stray":
                 track = yield from self._track(line)
                 yield from self._instant(track, "(no message)", "stray", {"message": _text(line.msg)})
+            case "http":
+                yield from self._name_actions(1)
+                what = f"{line.m} {line.url}"
+                yield self._at("i", ACTIONS, 1, name=what, cat="http", s="g", args={"status": line.status})
             case "lost":
                 yield from self._name_actions(1)
                 what = f"{line.count} messages lost"

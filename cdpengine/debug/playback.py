@@ -5,32 +5,44 @@ parameters and was not asked yet, so tasks of a program may run in another order
 browser said is given in the order in which it came, over all connections: a reply when its call was asked, an
 event when every call that was sent before it was asked. What a program leaves out is passed over when nothing
 happens any more. The first call that nothing fits is the divergence; but what is gone in the recording is
-answered as Chrome would.
+answered as Chrome would. What was asked over HTTP is a call too. Generated names that differ are renamed, in calls
+and in what the program is sent.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import attrs
 import msgspec
 
-from cdpengine.debug.matching import decode_params, describe, fits, same
-from cdpengine.debug.recording import Line, open_recording
+from cdpengine.debug.divergences import Divergences
+from cdpengine.debug.entered_texts import Fingerprints, Typing
+from cdpengine.debug.generated_names import Clock
+from cdpengine.debug.matching import decode_params, fits, same
+from cdpengine.debug.recording import Header, Line, open_recording
+from cdpengine.debug.renaming import Renaming, Trial
 from cdpengine.debug.tape import (
+    HTTP,
     NO_SESSION,
     NO_SESSION_TO_DETACH,
     NO_TARGET,
     Asked,
     Client,
+    HttpReply,
     Received,
     RecordedCall,
     Tape,
     decode_message,
+    http_params,
+    is_http_read,
+    lacks_results,
     page_path,
 )
 from cdpengine.errors import InvalidArgument, ReplayDiverged
@@ -40,7 +52,9 @@ DIVERGED = -32050
 """The code of the error that a client gets for a call that is not in the recording (JSON-RPC leaves -32000 to
 -32099 to servers; Chrome uses the first few)."""
 
-_EXPECTED_SHOWN = 5
+WITHOUT_RESULTS = "results of scripts: recorded without results; record with --keep-arguments"
+
+_NO_PRINTS = "the comparison of entered texts: no fingerprints were recorded of them"
 
 
 @attrs.frozen(eq=False)
@@ -55,10 +69,31 @@ class Playback:
     """A recording that is being played. Holds all of it in memory.
 
     `divergence` is the first one, None while the program keeps to the recording. Make one with `load_playback`.
+    `strict`: entered texts must be the recorded ones; `now` is the time in seconds since 1970, None for unknown.
     """
 
-    def __init__(self, path: str, lines: Iterable[Line]) -> None:
+    def __init__(
+        self,
+        path: str,
+        lines: Iterable[Line],
+        *,
+        header: Header | None = None,
+        strict: bool = False,
+        now: float | None = None,
+    ) -> None:
+        self._header = header or Header()
         self._tape = Tape(lines)
+        self._names = Renaming(Clock(_began(self._header), now), self._tape.gave)
+        by = None
+        if strict:
+            by = _fingerprints(self._header)
+            if by is None and self._tape.has_redacted:
+                self._tape.lacking.append(_NO_PRINTS)
+        self._by = by
+        self._typing = Typing()
+        self._told = Divergences(path, self._header, self._names, by)
+        self._told.typed = self._typing.texts
+        self._reads: dict[str, Received] = {}  # the latest answer that was given of each
         self.path = path
         self.product = self._tape.product
         self.divergence: ReplayDiverged | None = None
@@ -105,15 +140,38 @@ class Playback:
         if envelope.id is None:
             return False
         asked = Asked(client, envelope.id, envelope.session_id)
+        method, typist = envelope.method or "", (client.number, envelope.session_id or "")
+        raw = message if isinstance(message, bytes) else message.encode("utf-8", "surrogatepass")
+        self._told.learn(method, raw)
+        self._typing.add(typist, method, envelope.params)
         call = self._find(client, envelope)
         if call is None:
             code, text = self._gone(envelope) or (DIVERGED, str(self._diverged(client, envelope)))
             self._at_once.append(Delivery(client, _refusal(asked, code, text)))
+        elif not self._typing.is_as_recorded(typist, call.typed, self._by):
+            error = self._keep(self._told.another_typed(method, call))
+            self._at_once.append(Delivery(client, _refusal(asked, DIVERGED, str(error))))
+        else:
+            self._answer(call, asked)
+        return True
+
+    def ask_http(self, client: Client, method: str, target: str) -> bool:
+        """Take what is asked over HTTP; False for what only tells something and was not recorded.
+
+        After it, `due` has the answer: a message that is an HttpReply.
+        """
+        asked = Asked(client, 0, None)
+        params = http_params(target)
+        call = self._match(HTTP, method, "", params)
+        if call is not None:
+            self._answer(call, asked)
             return True
-        call.asked = asked
-        self._open[call.connection, call.session][call.method].remove(call)
-        if call.late is not None:
-            self._at_once.append(self._reply(call.late, asked))
+        if is_http_read(method, target):
+            if (latest := self._reads.get(params["path"])) is not None:
+                self._at_once.append(self._reply(latest, asked))
+            return latest is not None
+        error = self._keep(self._told.another_over_http(method, params, self.calls))
+        self._at_once.append(Delivery(client, _refusal(asked, DIVERGED, str(error), http=True)))
         return True
 
     def due(self) -> list[Delivery]:
@@ -137,7 +195,7 @@ class Playback:
                 if item.cut:
                     self.passed_over.append(f"the event {item.method} (line {item.line}) was cut")
                 elif client is not None:
-                    deliveries.append(Delivery(client, item.message))
+                    deliveries.append(Delivery(client, self._names.rename(item.message)))
             self._next += 1
         return deliveries
 
@@ -176,7 +234,13 @@ class Playback:
 
     # --- inside ----------------------------------------------------------------------------------------------
 
-    def _first_unasked(self) -> int:
+    def _answer(self, call: RecordedCall, asked: Asked) -> None:
+        call.asked = asked
+        self._open[call.connection, call.session][call.method].remove(call)
+        if call.late is not None:
+            self._at_once.append(self._reply(call.late, asked))
+
+    def _first_unasked(self) -> float:
         calls = self.calls
         while self._next_call < len(calls) and not _holds_back(calls[self._next_call]):
             self._next_call += 1
@@ -184,68 +248,48 @@ class Playback:
 
     def _find(self, client: Client, envelope: Envelope) -> RecordedCall | None:
         params = decode_params(envelope.params)
+        named = envelope.method or "", envelope.session_id or ""
         if client.connection is not None:
-            return self._match(client.connection, envelope, params)
+            return self._match(client.connection, *named, params)
         free = [
             name for name in self._connections if name not in self._clients and _serves(name, client.path)
         ]
         for name in free:
-            if (call := self._match(name, envelope, params)) is not None:
+            if (call := self._match(name, *named, params)) is not None:
                 client.connection = name
                 self._clients[name] = client
                 return call
         return None
 
-    def _match(self, connection: str, envelope: Envelope, params: Any) -> RecordedCall | None:
-        method = envelope.method or ""
-        by_method = self._open.get((connection, envelope.session_id or ""), {})
-        candidates = by_method.get(method, ())
+    def _match(self, connection: str, method: str, session: str, params: Any) -> RecordedCall | None:
+        candidates = self._open.get((connection, session), {}).get(method, ())
         for call in candidates:
             if same(call.params(), params):
                 return call
+        first: tuple[RecordedCall, Trial] | None = None
         for call in candidates:
-            if fits(method, call.params(), params):
-                return call
-        return None
+            trial = self._names.trial()
+            if fits(method, call.params(), params, trial, self._told.strictness(call)):
+                if not trial.pairs:
+                    return call
+                first = first or (call, trial)
+        if first is None:
+            return None
+        call, trial = first
+        trial.accept()
+        return call
 
     def _diverged(self, client: Client, envelope: Envelope) -> ReplayDiverged:
         method, session = envelope.method or "", envelope.session_id or ""
-        where = f" on session {session[:8]}" if session else ""
-        got = f"{method}{where}"
         connection = client.connection
         if connection is None:
             free = [name for name in self._connections if name not in self._clients]
             connection = free[0] if free else None
         if connection is None:
-            reason = f"{len(self._connections)} connections were recorded, and this is one more"
-            return self._keep(ReplayDiverged(path=self.path, line=0, got=got, expected=(), reason=reason))
+            return self._keep(self._told.one_more(method, session, len(self._connections)))
         open_here = self._open.get((connection, session), {})
-        expected = sorted(
-            (call for calls in open_here.values() for call in calls), key=lambda call: call.position
-        )
-        nearest = next((call for call in expected if call.method == method), None)
-        diff: tuple[str, ...] = ()
-        if nearest is not None:
-            reason = f"it was recorded with other parameters (line {nearest.line})"
-            diff = tuple(describe(method, nearest.params(), decode_params(envelope.params)))
-        elif any(c.method == method and c.session == session for c in self.calls):
-            reason = "it was recorded fewer times than it is asked"
-            expected = expected or [each for each in self.calls if each.asked is None]
-        elif not expected:
-            reason = "nothing more was recorded there" if open_here else "no such session was recorded"
-        else:
-            reason = "it was not recorded there"
-        line = nearest or (expected[0] if expected else None)
-        return self._keep(
-            ReplayDiverged(
-                path=self.path,
-                line=line.line if line is not None else 0,
-                got=got,
-                expected=tuple(map(str, expected[:_EXPECTED_SHOWN])),
-                reason=reason,
-                diff=diff,
-            )
-        )
+        params = decode_params(envelope.params)
+        return self._keep(self._told.another_call(method, session, params, open_here, self.calls))
 
     def _keep(self, error: ReplayDiverged) -> ReplayDiverged:
         if self.divergence is None:
@@ -254,15 +298,16 @@ class Playback:
 
     def _reply(self, item: Received, asked: Asked) -> Delivery:
         if item.cut:
-            error = ReplayDiverged(
-                path=self.path,
-                line=item.line,
-                got=item.method,
-                expected=(),
-                reason="its reply was cut when it was recorded: record with limit=0",
-            )
-            return Delivery(asked.client, _refusal(asked, DIVERGED, str(self._keep(error))))
-        return Delivery(asked.client, _renumbered(item.message, asked.id))
+            error = self._keep(self._told.cut(item))
+            http = item.connection == HTTP
+            return Delivery(asked.client, _refusal(asked, DIVERGED, str(error), http=http))
+        if item.connection == HTTP:
+            assert item.call is not None
+            self._reads[item.call.params()["path"]] = item
+            return Delivery(asked.client, self._names.rename(item.message))
+        if WITHOUT_RESULTS not in self.passed_over and lacks_results(item):
+            self.passed_over.append(WITHOUT_RESULTS)
+        return Delivery(asked.client, _renumbered(self._names.rename(item.message), asked.id))
 
     def _note_end(self, item: Received) -> None:
         """Remember the targets and sessions that are over."""
@@ -285,10 +330,13 @@ class Playback:
         return None
 
 
-def load_playback(path: str | Path) -> Playback:
-    """Read a whole recording. Raises InvalidArgument and RecordingDamaged as `open_recording` does."""
+def load_playback(path: str | Path, *, strict: bool = False) -> Playback:
+    """Read a whole recording, to be replayed now.
+
+    Raises InvalidArgument and RecordingDamaged as `open_recording` does.
+    """
     with open_recording(path) as recording:
-        playback = Playback(str(path), recording)
+        playback = Playback(str(path), recording, header=recording.header, strict=strict, now=time.time())
         playback.product = playback.product or recording.header.product
         playback.passed_over += [f"damaged: {damage}" for damage in recording.all_damage()]
     if not playback.calls:
@@ -309,11 +357,27 @@ def _renumbered(message: bytes, call_id: int) -> bytes:
     return msgspec.json.encode(fields)
 
 
-def _refusal(asked: Asked, code: int, text: str) -> bytes:
+def _refusal(asked: Asked, code: int, text: str, *, http: bool = False) -> bytes:
+    if http:
+        body = msgspec.Raw(msgspec.json.encode(f"{text}\n"))
+        return msgspec.json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))
     message: dict[str, Any] = {"id": asked.id, "error": {"code": code, "message": text}}
     if asked.session_id is not None:
         message["sessionId"] = asked.session_id
     return msgspec.json.encode(message)
+
+
+def _fingerprints(header: Header) -> Fingerprints | None:
+    if not header.redacted:
+        return Fingerprints(b"", most=0)  # the texts are there to be compared
+    return Fingerprints(bytes.fromhex(header.salt), most=1 << 62) if header.salt else None
+
+
+def _began(header: Header) -> float | None:
+    try:
+        return datetime.fromisoformat(header.started).timestamp()
+    except ValueError:
+        return None
 
 
 def _holds_back(call: RecordedCall) -> bool:

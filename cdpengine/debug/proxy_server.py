@@ -28,7 +28,7 @@ from cdpengine.errors import ConnectFailed, InvalidArgument
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.messages import Envelope, decode_envelope
-from cdpengine.wire.tap import Tap, Traffic
+from cdpengine.wire.tap import HttpExchange, Tap, Traffic
 from cdpengine.wire.transport import Transport, TransportBroken, open_websocket
 
 if TYPE_CHECKING:
@@ -100,6 +100,25 @@ class Proxy:
 
     async def answer(self, request: HttpRequest) -> HttpAnswer:
         """Ask the browser what a client asks, and have what it says of itself point here."""
+        asked_at = trio.current_time()
+        answer = await self._answer(request)
+        # What a browser has besides are the pages and scripts of its DevTools.
+        if self.tap.watchers and urlsplit(request.target).path.startswith("/json"):
+            took = trio.current_time() - asked_at
+            self.tap.pass_on_http(
+                HttpExchange(
+                    asked_at,
+                    request.method,
+                    request.target,
+                    answer.status,
+                    answer.body,
+                    answer.content_type,
+                    took,
+                )
+            )
+        return answer
+
+    async def _answer(self, request: HttpRequest) -> HttpAnswer:
         import httpx
 
         assert self._http is not None

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
+from cdpengine.debug.entered_texts import EnteredTexts
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
@@ -31,7 +32,7 @@ from cdpengine.debug.redact import Redactor
 from cdpengine.errors import InvalidArgument, RecordingFailed
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
-from cdpengine.wire.tap import Span, Tap, Traffic
+from cdpengine.wire.tap import HttpExchange, Span, Tap, Traffic
 
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
@@ -51,6 +52,12 @@ millisecond) that nobody waits for it."""
 
 _CLOSE_SECONDS = 60.0
 """Seconds that the rest may take at the end in any case."""
+
+_SALT = 16
+"""Bytes of the salt of fingerprints: as many as make those of two recordings different."""
+
+_ENTERED_AT_ONCE = 2
+"""Calls whose fingerprints are computed before what there is is written: some tens of milliseconds."""
 
 _Known = tuple[str, str, str, str, str]
 
@@ -85,6 +92,7 @@ class Recorder:
     ) -> None:
         self.path = path
         began = trio.current_time()
+        salt = os.urandom(_SALT) if redactor is not None else b""
         header = Header(
             started=dt.datetime.now(dt.UTC).isoformat(timespec="microseconds"),
             monotonic=began,
@@ -92,13 +100,19 @@ class Recorder:
             redacted=redactor is not None,
             limit=limit,
             pid=os.getpid(),
+            salt=salt.hex(),
         )
         self._most_queued = queued
         self._messages = 0
+        self._latest = began
         self._lost = 0
         self._told_lost = 0
         self._failure: str | None = None
-        self._maker = LineMaker(began=began, limit=limit, redactor=redactor, foreign=foreign)
+        self._entered = None if redactor is None else EnteredTexts(salt)
+        self._computing = threading.Lock()  # held by whoever computes fingerprints
+        self._maker = LineMaker(
+            began=began, limit=limit, redactor=redactor, foreign=foreign, entered=self._entered
+        )
         self._gathered: deque[_Item] = deque()  # what is to become lines
         self._making = threading.Lock()  # held by whoever takes out of it
         self._bytes_in = 0  # changed by the engine's thread only
@@ -107,7 +121,7 @@ class Recorder:
         compressed = path.suffix == ".zst"
         if compressed:
             import zstandard  # noqa: F401 - it takes a while, in which there had better be no empty file
-        self._writer = FileWriter(_opened(path), path.name, compressed=compressed, gather=self._make_lines)
+        self._writer = FileWriter(_opened(path), path.name, compressed=compressed, gather=self._gather)
         self._writer.give(first)
 
     @property
@@ -125,6 +139,7 @@ class Recorder:
         if self._lost != self._told_lost:
             self._tell_lost(traffic.time)
         self._messages += 1
+        self._latest = traffic.time
         self._bytes_in += size
         self._gathered.append(traffic)
         if gathered > _TOGETHER:
@@ -139,6 +154,11 @@ class Recorder:
         """Take a text that must not be written from now on."""
         if self.failure is None:
             self._gathered.append(partial(self._maker.add_secret, text))
+
+    def take_http(self, exchange: HttpExchange) -> None:
+        """Take what a client asked over HTTP."""
+        if self.failure is None:
+            self._gathered.append(partial(self._maker.http, exchange))
 
     def statistics(self) -> RecorderStatistics:
         """Return the counts so far."""
@@ -161,12 +181,31 @@ class Recorder:
         """
         if self._lost != self._told_lost:
             self._tell_lost(time)
+        while self._gathered:
+            self._make_lines()
+            with self._making:  # until the thread that writes has made its own
+                pass
+        self._add_entered(None)
         self._gathered.append(partial(self._maker.end, time))
         self._writer.finish()
 
     def _tell_lost(self, time: float) -> None:
         self._gathered.append(partial(self._maker.lost, time, self._lost - self._told_lost))
         self._told_lost = self._lost
+
+    def _gather(self) -> None:
+        """Have ready what is to be written: called by the thread that writes."""
+        self._make_lines()
+        self._add_entered(_ENTERED_AT_ONCE)
+        self._make_lines()
+
+    def _add_entered(self, most: int | None) -> None:
+        """Add the lines of entered texts of the next `most` calls, None for all. Takes its time."""
+        if self._entered is None or self.failure is not None:
+            return
+        with self._computing:
+            for each in self._entered.end() if most is None else self._entered.take(most):
+                self._gathered.append(partial(self._maker.entered, self._latest, each))
 
     @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would lose lines in silence
     def _make_lines(self) -> None:

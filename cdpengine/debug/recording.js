@@ -6,7 +6,7 @@
   const BEYOND = 12;
   const LANES = 8;
   const SLOW = 100;
-  const NOTES = new Set(["target", "span", "span-end", "end"]);
+  const NOTES = new Set(["target", "span", "span-end", "http", "entered", "end"]);
   const ERRORS = new Set(["error", "stray", "lost"]);
   const get = (id) => document.getElementById(id);
 

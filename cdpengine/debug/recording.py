@@ -3,7 +3,7 @@
 Rule: one JSON object a line, a header first; zstandard when the file begins with its magic number, whatever the
 name. Reading takes memory for one line only, and gives all that can be read: a line that is damaged is passed
 over and named in `damage`, with its number; where the file breaks off, all lines before that place are given,
-compressed or not. A field that a newer version adds is no damage.
+compressed or not. A field or a kind of line that a newer version adds is no damage.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, Literal, cast, get_args
 
 import attrs
 import msgspec
@@ -25,14 +25,18 @@ VERSION = 1
 CUT = "cdpengine.cut"
 """The key of the marker that stands for a payload above the limit; its value is the payload's size in bytes."""
 
-Kind = Literal["call", "reply", "error", "event", "stray", "target", "span", "span-end", "lost", "end"]
+Kind = Literal[
+    "call", "reply", "error", "event", "stray", "target", "span", "span-end", "http", "entered", "lost", "end"
+]
+_KINDS = frozenset(get_args(Kind))
 
 
 class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     """The first line.
 
     `started` is the wall clock, ISO 8601 in UTC; `monotonic` the engine's clock then, in seconds;
-    `limit` is the size in bytes above which payloads are cut, 0 for none.
+    `limit` is the size in bytes above which payloads are cut, 0 for none; `salt` that of the fingerprints of
+    entered texts, in hexadecimal, "" where there are none.
     """
 
     cdpengine: str = "recording"
@@ -43,6 +47,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     redacted: bool = True
     limit: int = 0
     pid: int = 0
+    salt: str = ""
 
     def encoded(self) -> bytes:
         """Return the line."""
@@ -58,27 +63,34 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     n       sequence number, from 1; a gap is where lines were lost
     k       call, reply, error (a reply that refuses), event, stray (a message that is none of these);
             target (a session and what it belongs to), span and span-end (one action of the program's own),
+            http (something that a client asked over HTTP, and the answer), entered (the fingerprints of what was
+            entered by the call on line `of`: `entered_texts.py`),
             lost (`count` messages came faster than they could be written), end (the recorder was closed in order)
     c       the connection's name
     d       ">" sent, "<" received
     s       session id, absent for the browser's own session
     T       target id of the session, where it is known
-    id, m   id and method of a call; of its reply too
+    id, m   id and method of a call; of its reply too; of http the method, such as PUT
     z       size of the message on the wire, in bytes
     ms      of replies: milliseconds since the call; of span-ends: how long the action took
     span    the action that a call, and so its reply, belongs to; of spans their own number
     name    of spans and their ends: the action, such as "page.click e7"
     failed  of span-ends: the name of the exception that ended the action; absent where it succeeded
     type    of targets: page, iframe, worker, ...
-    url     of targets
+    url     of targets; of http what was asked, such as "/json/new?about:blank"
     count   of lost
+    status  of http: the status of the answer
+    of      of entered: the number n of the call's line
+    h       of entered: the fingerprints of the call's redacted texts in their order, "" for one without; of http
+            those of `url`
+    typed   of entered: the fingerprint of what was typed in the call's session since the last one
     msg     the message: as it was, or redacted; where its payload is above the limit, {"cdpengine.cut": bytes,
-            "head": "..."} stands in the payload's place
+            "head": "..."} stands in the payload's place; of http the body of the answer, a text unless it is JSON
     """
 
     t: float = 0.0
     n: int = 0
-    k: Kind
+    k: str
     c: str = ""
     d: str = ""
     s: str = ""
@@ -93,6 +105,10 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     type: str = ""
     url: str = ""
     count: int = 0
+    status: int = 0
+    of: int = 0
+    h: tuple[str, ...] = ()
+    typed: str = ""
     msg: msgspec.Raw = msgspec.Raw(b"")
 
 
@@ -163,7 +179,8 @@ class Recording:
                 self._damaged(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
                 continue
             self.closed_in_order = line.k == "end"
-            yield line
+            if line.k in _KINDS:
+                yield line
 
     def message(self, line: Line) -> Message:
         """Return the message of a line. Raises RecordingDamaged when it is none."""

@@ -11,14 +11,17 @@ import json
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import attrs
+import msgspec
 import trio
 
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
+from cdpengine.debug.json_pages import pointing_here
 from cdpengine.debug.playback import Delivery, Playback, load_playback
-from cdpengine.debug.tape import Client
+from cdpengine.debug.tape import Client, HttpReply, http_params
 from cdpengine.errors import InvalidArgument, ReplayDiverged
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
@@ -53,6 +56,7 @@ class Replay:
         self._patience = patience
         self._lines: dict[int, _Line] = {}
         self._changed = trio.Event()
+        self._told = 0
 
     @property
     def divergence(self) -> ReplayDiverged | None:
@@ -66,7 +70,7 @@ class Replay:
 
     @property
     def passed_over(self) -> list[str]:
-        """What of the recording cannot be given, such as events that were cut."""
+        """What of the recording cannot be given or compared, such as events that were cut."""
         return self._playback.passed_over
 
     async def until_divergence(self) -> None:
@@ -85,9 +89,21 @@ class Replay:
     # --- HTTP and websockets -----------------------------------------------------------------------------------
 
     async def answer(self, request: HttpRequest) -> HttpAnswer:
-        """Answer /json/version and /json/list out of the recording."""
+        """Answer what was asked over HTTP out of the recording, and else what every browser says of itself."""
         here = request.headers.get("host") or self.endpoint.partition("://")[2]
-        path = request.target.partition("?")[0].rstrip("/")
+        path = http_params(request.target)["path"]
+        if not path.startswith("/json"):
+            return HttpAnswer(404, b"A recording has nothing but /json.\n")
+        with self._joined(request.target) as (client, line):
+            known = self._playback.ask_http(client, request.method, request.target)
+            self._send_due()
+            if known:
+                reply = msgspec.json.decode(await line.receive.receive(), type=HttpReply)
+                return HttpAnswer(reply.status, pointing_here(reply.content, here), reply.type)
+        return self._never_asked(path, here)
+
+    def _never_asked(self, path: str, here: str) -> HttpAnswer:
+        """Return what is known of a page that was not asked for when it was recorded."""
         page: object
         if path == "/json/version":
             page = {
@@ -95,7 +111,7 @@ class Replay:
                 "Protocol-Version": "1.3",
                 "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}",
             }
-        elif path in ("/json", "/json/list"):
+        elif path == "/json/list":
             page = [
                 {
                     "id": each.rpartition("/")[2],
@@ -107,7 +123,7 @@ class Replay:
                 for each in self._playback.page_paths
             ]
         else:
-            return HttpAnswer(404, b"A recording has /json/version and /json/list only.\n")
+            return HttpAnswer(404, b"This was not asked when the traffic was recorded.\n")
         return HttpAnswer(200, json.dumps(page, indent=3).encode(), "application/json; charset=UTF-8")
 
     async def take(self, socket: Socket) -> None:
@@ -122,8 +138,8 @@ class Replay:
                 try:
                     while True:
                         self.ask(client, await socket.receive())
-                except TransportBroken as broken:
-                    logger.debug("client %d of the replay left: %s", client.number, broken)
+                except TransportBroken:
+                    logger.debug("client %d of the replay left", client.number)
                 finally:
                     await socket.close(1001, "the replay was ended")
 
@@ -132,7 +148,7 @@ class Replay:
     def ask(self, client: Client, message: bytes | str) -> None:
         """Take one call, and send what is due after it."""
         if not self._playback.ask(client, message):
-            logger.warning("client %d of the replay sent what is no call", client.number)
+            logger.warning("client %d of the replay sent something that is not a call", client.number)
         self._send_due()
 
     async def watch(self) -> None:
@@ -153,6 +169,9 @@ class Replay:
     def _send_due(self) -> None:
         for delivery in self._playback.due():
             self._send(delivery)
+        for what in self._playback.passed_over[self._told :]:
+            logger.warning("not replayed: %s", what)
+        self._told = len(self._playback.passed_over)
         self._changed.set()
         self._changed = trio.Event()
 
@@ -231,12 +250,15 @@ async def replay(
     port: int = 0,
     patience: float = PATIENCE,
     complete: bool = False,
+    strict: bool = False,
 ) -> AsyncIterator[Replay]:
     """Serve a recording as a browser while the block runs: give a client `replay.endpoint`.
 
     Calls are matched by method, parameters and session, whatever their order; `cdpengine.debug.matching` says
     which parameters may differ. Replies and events come in the recorded order. What the program leaves out is
-    passed over when it stood still for `patience` seconds longer than when it was recorded.
+    passed over when it stood still for `patience` seconds longer than when it was recorded. With `strict`, texts
+    that the program enters must be those that it entered when it was recorded, of which the recording has
+    fingerprints; without it, and where there are none, what was redacted fits everything.
 
     Raises ReplayDiverged when the block ends, in place of an error of the body's that came of it, if the
     client asked what was not recorded, or, with `complete`, left out what was. Raises InvalidArgument and
@@ -244,7 +266,7 @@ async def replay(
     """
     if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
         raise InvalidArgument(what="patience", given=repr(patience), expected="seconds, 0 or more")
-    playback = await trio.to_thread.run_sync(load_playback, path)
+    playback = await trio.to_thread.run_sync(partial(load_playback, path, strict=strict))
     running = Replay(playback, patience)
     try:
         async with (

@@ -20,6 +20,7 @@ SHORT_ID = 8
 
 _ARROWS = {">": "->", "<": "<-"}
 _KIND_STYLES = {"call": "call", "reply": "reply", "error": "error", "event": "event", "stray": "error"}
+_REFUSED = 400  # from this status on an answer over HTTP is a refusal
 _SLOW, _VERY_SLOW = 100.0, 1000.0
 
 
@@ -45,7 +46,7 @@ def show_line(line: Line, *, payload_limit: int | None = None) -> list[Piece]:
     if line.k in _KIND_STYLES:
         pieces += _message(line, payload_limit)
     else:
-        pieces += _note(line)
+        pieces += _note(line, payload_limit)
     return pieces
 
 
@@ -75,7 +76,7 @@ def _duration(line: Line) -> list[Piece]:
     return [Piece(f" {line.ms:.1f} ms", "very-slow" if line.ms >= _VERY_SLOW else slow)]
 
 
-def _note(line: Line) -> list[Piece]:
+def _note(line: Line, limit: int | None) -> list[Piece]:
     match line.k:
         case "target":
             of = f"{line.type or 'target'} {line.T[:SHORT_ID]} {line.url}"
@@ -91,6 +92,21 @@ def _note(line: Line) -> list[Piece]:
                 Piece(escape_line(f"{text} [{line.span}]"), "span"),
                 *_duration(line),
                 *failed,
+            ]
+        case "http":
+            refused = line.status >= _REFUSED
+            body = bytes(memoryview(line.msg)[:limit]).decode("utf-8", "replace")
+            return [
+                Piece("<> ", "error" if refused else "reply"),
+                Piece(escape_line(f"{line.m} {line.url}"), "call"),
+                Piece(f" {line.status}", "error" if refused else "reply"),
+                *_duration(line),
+                Piece(escape_line(f" {body}"), "payload"),
+            ]
+        case "entered":
+            return [
+                Piece("== ", "note"),
+                Piece(f"fingerprints of what was entered up to line {line.of}", "note"),
             ]
         case "lost":
             return [Piece("!! ", "error"), Piece(f"{line.count} messages lost: they came too fast", "error")]

@@ -6,13 +6,17 @@ Rule: all of it is in memory, as it was recorded; only what another run may leav
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 import msgspec
 
-from cdpengine.debug.matching import decode_params
+from cdpengine.debug.entered_texts import redacted_places
+from cdpengine.debug.known_secrets import REDACTED
+from cdpengine.debug.matching import Path, decode_params, prints_by_place
 from cdpengine.debug.recording import CUT, Line, Message
 from cdpengine.wire.messages import decode_error
 
@@ -25,6 +29,18 @@ NO_TARGET = "No target with given id"
 
 FAREWELLS = frozenset({"Target.detachFromTarget"})
 """Calls that a program makes when it leaves: whether there is still time for them is a matter of luck."""
+
+HTTP = "(http)"
+"""What stands for a connection of what was asked over HTTP: such an exchange is a call and its reply, too."""
+
+HTTP_READS = frozenset({"/json", "/json/list", "/json/version", "/json/protocol"})
+"""Paths that only tell something: to ask once more, or less often, makes no difference."""
+
+SCRIPTS = frozenset({
+    "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.awaitPromise", "Runtime.getProperties",
+    "Debugger.evaluateOnCallFrame",
+})  # fmt: skip
+"""Calls that answer with what a page's scripts gave."""
 
 _PAGE_PATH = re.compile(r"(/devtools/page/[^ ?#]+)")
 
@@ -55,9 +71,10 @@ class RecordedCall:
 
     `optional`: it came too late for its target, or when all was over, which another run may not do.
     `passed_over`: the program did not ask it in its time. `late` is its reply, when that one's place is over.
+    `prints` and `typed` are the fingerprints of what was entered by it (`entered_texts.py`).
     """
 
-    position: int
+    position: float
     line: int
     connection: str
     session: str
@@ -69,7 +86,10 @@ class RecordedCall:
     optional: bool = False
     passed_over: bool = False
     late: Received | None = None
+    prints: tuple[str, ...] = ()
+    typed: str = ""
     _params: Any = None
+    _places: dict[Path, str] | None = None
 
     def params(self) -> Any:
         """Return the parameters as plain values."""
@@ -77,15 +97,36 @@ class RecordedCall:
             self._params = decode_params(self.raw)
         return self._params
 
+    def places(self) -> dict[Path, str]:
+        """Return the fingerprints of its redacted texts, by their places."""
+        if self._places is None:
+            self._places = prints_by_place(self.params(), self.prints)
+        return self._places
+
     def __str__(self) -> str:
-        return f"{self.method} (line {self.line})"
+        path = f" {self.params()['path']}" if self.connection == HTTP else ""
+        return f"{self.method}{path} (line {self.line})"
+
+
+class HttpReply(msgspec.Struct):
+    """What was answered over HTTP."""
+
+    status: int
+    type: str
+    body: msgspec.Raw
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the body."""
+        raw = bytes(self.body)
+        return msgspec.json.decode(raw, type=str).encode() if raw[:1] == b'"' else raw
 
 
 @attrs.frozen(eq=False)
 class Received:
     """A reply (to `call`) or an event (`call` is None). `cut`: its payload was not recorded."""
 
-    position: int
+    position: float
     line: int
     connection: str
     message: bytes
@@ -99,6 +140,7 @@ class Tape:
     """All of a recording. `connections` are their names, in the order in which they were first used.
 
     `product` is what the browser said it is, "" if it was not asked; `lacking` what was lost, in words.
+    `has_redacted` says whether something was redacted in a call.
     """
 
     def __init__(self, lines: Iterable[Line]) -> None:
@@ -107,12 +149,35 @@ class Tape:
         self.received: list[Received] = []
         self.connections: dict[str, None] = {}
         self.lacking: list[str] = []
+        self.has_redacted = False
         self._pending: dict[tuple[str, int], RecordedCall] = {}
+        self._by_line: dict[int, RecordedCall] = {}
+        self._times: list[float] = []  # of each line, or of one before it where that is later
+        self._gave: dict[str, bool] = {}
         for position, line in enumerate(lines):
             if line.k == "lost":
                 self.lacking.append(f"{line.count} messages were lost when it was recorded")
             if line.k in ("call", "reply", "error", "event"):
                 self._take(position, line)
+            elif line.k == "http":
+                self._take_http(position, line)
+            elif line.k == "entered" and (call := self._by_line.get(line.of)) is not None:
+                call.prints = line.h or call.prints
+                call.typed = line.typed or call.typed
+            self._times.append(line.t if line.k != "http" else 0.0)
+            if position:
+                self._times[-1] = max(self._times[-2:])
+        self.calls.sort(key=lambda call: call.position)
+
+    def gave(self, name: str) -> bool:
+        """Say whether the browser told a name before the program used it: then the program made it not up."""
+        known = self._gave.get(name)
+        if known is None:
+            raw = name.encode()
+            told = next((item.position for item in self.received if raw in item.message), None)
+            used = next((call.position for call in self.calls if raw in bytes(call.raw)), None)
+            known = self._gave[name] = told is not None and (used is None or told < used)
+        return known
 
     @property
     def page_paths(self) -> Sequence[str]:
@@ -135,6 +200,8 @@ class Tape:
             )
             call.optional = line.m in FAREWELLS
             self.calls.append(call)
+            self._by_line[line.n] = call
+            self.has_redacted |= REDACTED.encode() in bytes(message.params)
             self._pending[line.c, line.id] = call
         else:
             answered = self._pending.pop((line.c, line.id), None)
@@ -143,6 +210,18 @@ class Tape:
                 self._receive(position, line, message.result, answered)
             if line.m == "Browser.getVersion" and not self.product and bytes(message.result):
                 self.product = str(msgspec.json.decode(message.result).get("product", ""))
+
+    def _take_http(self, position: int, line: Line) -> None:
+        # The line stands where the answer came; what was told meanwhile came of the question.
+        asked_at = bisect_right(self._times, line.t) - 0.5
+        raw = msgspec.Raw(msgspec.json.encode(http_params(line.url)))
+        call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
+        call.optional = is_http_read(line.m, line.url)
+        call.prints = line.h
+        self.calls.append(call)
+        cut = bytes(line.msg).startswith(b'{"' + CUT.encode())
+        message = msgspec.json.encode(HttpReply(line.status, line.type, line.msg))
+        self.received.append(Received(position, line.n, HTTP, message, line.m, call, cut, line.t))
 
     def _receive(self, position: int, line: Line, payload: msgspec.Raw, call: RecordedCall | None) -> None:
         cut = bytes(payload).startswith(b'{"' + CUT.encode())
@@ -153,6 +232,28 @@ def page_path(connection: str) -> str | None:
     """Return the path of a single page's websocket, None for that of a browser."""
     found = _PAGE_PATH.search(connection)
     return found[1] if found else None
+
+
+def http_params(target: str) -> dict[str, str]:
+    """Return what is asked over HTTP as parameters: the path, and the URL for a new tab."""
+    path, _, query = target.partition("?")
+    if not target.startswith("/"):
+        path = urlsplit(target).path
+    path = path.rstrip("/")
+    return {"path": "/json/list" if path == "/json" else path, "url": query}
+
+
+def is_http_read(method: str, target: str) -> bool:
+    """Say whether what is asked over HTTP only tells something."""
+    return method in ("GET", "HEAD") and http_params(target)["path"] in HTTP_READS
+
+
+def lacks_results(item: Received) -> bool:
+    """Say whether a reply lacks what a script gave: that was withheld when it was recorded."""
+    if item.method not in SCRIPTS or REDACTED.encode() not in item.message:
+        return False
+    result = decode_params(decode_message(item.message).result)
+    return any("value" in path and text == REDACTED for path, text in redacted_places(result))
 
 
 def _is_gone(error: msgspec.Raw) -> bool:

@@ -55,6 +55,22 @@ class Traffic(msgspec.Struct, frozen=True):
     envelope: Envelope | None = None
 
 
+class HttpExchange(msgspec.Struct, frozen=True):
+    """What a client asked over HTTP beside its websockets, and what it was answered.
+
+    `time` is trio's clock in seconds when it was asked, `seconds` how long the answer took; `target` is the path
+    with the query, `content_type` that of the body.
+    """
+
+    time: float
+    method: str
+    target: str
+    status: int
+    body: bytes
+    content_type: str = ""
+    seconds: float = 0.0
+
+
 _span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)
 _numbers = itertools.count(1)
 
@@ -112,6 +128,14 @@ class SpanWatcher(Protocol):
 
         `failed` is the name of the exception that ended it, "" where none did.
         """
+
+
+@runtime_checkable
+class HttpWatcher(Protocol):
+    """A watcher that wants to know, too, what was asked over HTTP."""
+
+    def take_http(self, exchange: HttpExchange, /) -> None:
+        """Take what one client asked, and its answer. Must not block."""
 
 
 @runtime_checkable
@@ -190,6 +214,16 @@ class Tap:
             except Exception:
                 logger.exception(_FAILED)
                 self._remove(watcher)
+
+    def pass_on_http(self, exchange: HttpExchange) -> None:
+        """Hand what was asked over HTTP to every watcher that wants to know it."""
+        for watcher in self.watchers:
+            if isinstance(watcher, HttpWatcher):
+                try:
+                    watcher.take_http(exchange)
+                except Exception:
+                    logger.exception(_FAILED)
+                    self._remove(watcher)
 
     def end_span(self, span: Span, failed: str) -> None:
         """Tell every watcher that wants to know that an action is over, and the name of what ended it early."""

@@ -51,9 +51,10 @@ async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_pat
     await trio.to_thread.run_sync(recorder.finish, now + 2)
     lines = read(path)
     assert [line.k for line in lines] == [
-        "target", "span", "call", "reply", "call", "reply", "span-end", "end",
+        "target", "span", "call", "reply", "call", "reply", "span-end", "entered", "end",
     ]  # fmt: skip
-    assert [lines[3].ms, lines[6].ms, lines[7].t] == pytest.approx([500, 1500, lines[1].t + 2], abs=0.01)
+    assert lines[7].of == lines[2].n
+    assert [lines[3].ms, lines[6].ms, lines[8].t] == pytest.approx([500, 1500, lines[1].t + 2], abs=0.01)
     for secret in (b"PIN1234", b"hunter22", b"abcdef"):
         assert secret not in path.read_bytes()
 

@@ -141,6 +141,11 @@ def test_losses_and_strays_are_seen() -> None:
     assert names == ["(no message)", "5 messages lost", "reply to an unknown call"]
 
 
+def test_what_was_asked_over_http_is_seen() -> None:
+    (event,) = of(traced([Line(k="http", m="PUT", url="/json/new", status=200)]), "i")
+    assert (event["name"], event["args"]) == ("PUT /json/new", {"status": 200})
+
+
 def test_payloads_and_flows_are_bounded() -> None:
     recorded = Recorded()
     number = recorded.call("A.b", data="x" * 10_000)

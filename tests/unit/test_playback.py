@@ -8,14 +8,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from cdpengine.debug.discretion import Discretion
 from cdpengine.debug.json_pages import pointing_here
-from cdpengine.debug.matching import describe, fits
+from cdpengine.debug.matching import differences, fits
 from cdpengine.debug.playback import DIVERGED, Playback
 from cdpengine.debug.recording import Kind, Line
-from cdpengine.debug.tape import Client
+from cdpengine.debug.tape import Client, HttpReply
 
 
-def raw(message: dict[str, Any]) -> msgspec.Raw:
+def describe(method: str, recorded: Any, asked: Any) -> list[str]:
+    return Discretion().describe(method, recorded, asked, differences(method, recorded, asked))
+
+
+def raw(message: Any) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(message))
 
 
@@ -43,6 +48,15 @@ class Tape:
 
     def event(self, method: str, c: str = "one", s: str = "", **params: Any) -> None:
         self._add("event", "<", {"method": method, "params": params}, method, c, s)
+
+    def http(
+        self, method: str, target: str, status: int = 200, body: Any = None, asked_at: float | None = None
+    ) -> None:
+        n = len(self.lines) + 1
+        t = n / 10 if asked_at is None else asked_at
+        self.lines.append(
+            Line(t=t, n=n, k="http", m=method, url=target, status=status, type="text/html", msg=raw(body))
+        )
 
     def play(self) -> Playback:
         return Playback("tape", self.lines)
@@ -312,3 +326,177 @@ def test_pages_about_the_browser_point_here() -> None:
     )
     assert changed["url"] == "http://127.0.0.1:9222/"
     assert pointing_here(b"Target is closing", "x") == b"Target is closing"
+
+
+def get(playback: Playback, method: str, target: str) -> list[Any]:
+    """Ask over HTTP, and return all that is sent to anybody after that; None stands for what is not known."""
+    client = playback.join(target)
+    if not playback.ask_http(client, method, target):
+        return [None]
+    answers = []
+    for delivery in playback.due():
+        if delivery.client is client:
+            reply = msgspec.json.decode(delivery.message, type=HttpReply)
+            answers.append(
+                (reply.status, msgspec.json.decode(reply.content) if reply.status == 200 else reply.content)
+            )
+        else:
+            answers.append(json.loads(delivery.message).get("method", "reply"))
+    return answers
+
+
+def test_what_was_asked_over_http_is_answered_in_its_order() -> None:
+    tape = Tape()
+    tape.http("GET", "/json/list", body=[1])
+    tape.http("PUT", "/json/new?about:blank", body={"id": "A"})
+    tape.http("GET", "/json/list", body=[1, 2])
+    tape.http("GET", "/json/close/A", body="Target is closing")
+    tape.http("GET", "/json/close/A", status=404, body="No such target id: A")
+    playback = tape.play()
+    assert get(playback, "GET", "/json") == [(200, [1])]
+    assert get(playback, "PUT", "/json/new?about:blank") == [(200, {"id": "A"})]
+    assert len(playback.left) == 2  # what only tells something need not be asked
+    assert get(playback, "GET", "/json/list/") == [(200, [1, 2])]
+    assert get(playback, "GET", "/json/list") == [(200, [1, 2])]  # once more
+    assert get(playback, "GET", "/json/protocol") == [None]
+    close = msgspec.json.encode("Target is closing")
+    playback.ask_http(client := playback.join("/"), "GET", "/json/close/A")
+    (delivery,) = playback.due()
+    assert delivery.client is client
+    assert (
+        msgspec.json.encode(msgspec.json.decode(delivery.message, type=HttpReply).content.decode()) == close
+    )
+    assert get(playback, "GET", "/json/close/A") == [(404, b"No such target id: A")]
+    assert playback.divergence is None
+    assert not playback.left
+
+
+@pytest.mark.parametrize(
+    ("method", "target", "said"),
+    [
+        ("PUT", "/json/new?http://b/", "+ url: 'http://b/'"),
+        ("GET", "/json/new?http://a/", "it asked GET /json/new over HTTP: it was not recorded there"),
+        ("GET", "/json/close/B", "it asked GET /json/close/B over HTTP: it was not recorded there"),
+        ("PUT", "/json/new?http://a/", ""),
+    ],
+)
+def test_what_was_not_asked_over_http_diverges(method: str, target: str, said: str) -> None:
+    tape = Tape()
+    tape.http("PUT", "/json/new?http://a/", body={})
+    playback = tape.play()
+    ((status, body),) = get(playback, method, target)
+    assert (playback.divergence is None) is (said == "")
+    assert said in str(playback.divergence or "")
+    assert status == (500 if said else 200)
+    assert said == "" or said in body.decode()
+
+
+def test_events_of_what_was_asked_over_http_come_after_it() -> None:
+    tape = Tape()
+    tape.call(1, "Target.setDiscoverTargets", discover=True)
+    tape.reply(1)
+    tape.event("Target.targetCreated")
+    # The answer came after the event that it caused, and the line stands where the answer came.
+    tape.http("PUT", "/json/new", body={"id": "A"}, asked_at=0.25)
+    tape.event("Target.targetInfoChanged")
+    playback = tape.play()
+    program = Program(playback)
+    assert len(program.ask("Target.setDiscoverTargets", discover=True)) == 1
+    assert get(playback, "PUT", "/json/new") == [
+        "Target.targetCreated",
+        (200, {"id": "A"}),
+        "Target.targetInfoChanged",
+    ]
+
+
+def test_generated_names_are_those_of_the_program_in_what_it_is_sent() -> None:
+    old, new = (f"__playwright_utility_world_page@{digits * 4}" for digits in ("3e0ce12e", "603b09bf"))
+    tape = Tape()
+    tape.call(1, "Page.createIsolatedWorld", worldName=old)
+    tape.event("Runtime.executionContextCreated", name=old)
+    tape.reply(1)
+    tape.call(2, "Page.navigate", url="http://127.0.0.1:4000/a")
+    tape.event("Page.frameNavigated", url="http://127.0.0.1:4000/a", text="127.0.0.1:40001")
+    tape.reply(2)
+    program = Program(tape.play())
+    context, _ = program.ask("Page.createIsolatedWorld", worldName=new)
+    assert context["params"]["name"] == new
+    navigated, _ = program.ask("Page.navigate", url="http://127.0.0.1:5555/a")
+    assert navigated["params"] == {"url": "http://127.0.0.1:5555/a", "text": "127.0.0.1:40001"}
+    assert program.playback.divergence is None
+
+
+def test_two_calls_with_names_of_their_own_are_told_apart() -> None:
+    first, second = (f"world-{digits * 4}" for digits in ("3e0ce12e", "603b09bf"))
+    tape = Tape()
+    tape.call(1, "A.a", worldName=first)
+    tape.reply(1, n=1)
+    tape.call(2, "A.a", worldName=second)
+    tape.reply(2, n=2)
+    tape.call(3, "A.b", worldName=second)
+    tape.reply(3, n=3)
+    tape.call(4, "A.b", worldName=first)
+    tape.reply(4, n=4)
+    one, two = (f"world-{digits * 4}" for digits in ("aaaa1111", "bbbb2222"))
+    program = Program(tape.play())
+    asked = [("A.a", one), ("A.a", two), ("A.b", one), ("A.b", two)]
+    sent = [message for method, name in asked for message in program.ask(method, worldName=name)]
+    # Of the last two, the replies come in the order of the recording.
+    assert [(message["id"], message["result"]["n"]) for message in sent] == [
+        (101, 1),
+        (102, 2),
+        (104, 3),
+        (103, 4),
+    ]
+    assert program.playback.divergence is None
+
+
+def test_a_name_that_the_browser_told_before_is_asked_for_as_it_is() -> None:
+    guid, other = "1cbbfbc9-4ab0-4b74-9b64-79f56188e00a", "9c8f431c-aa5e-472e-b830-7883aac6f03a"
+    tape = Tape()
+    tape.call(1, "A.a")
+    tape.event("Browser.downloadWillBegin", guid=guid)
+    tape.reply(1)
+    tape.call(2, "Browser.cancelDownload", guid=guid)
+    tape.reply(2)
+    same, differing = Program(tape.play()), Program(tape.play())
+    for program, asked in ((same, guid), (differing, other)):
+        program.ask("A.a")
+        program.ask("Browser.cancelDownload", guid=asked)
+    assert same.playback.divergence is None
+    assert differing.playback.divergence is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "said"),
+    [
+        ("Runtime.evaluate", {"result": {"type": "string", "value": "[redacted]"}}, True),
+        ("Runtime.callFunctionOn", {"result": {"value": {"o": [{"v": "[redacted]"}]}}}, True),
+        ("Runtime.evaluate", {"result": {"type": "string", "value": "token=[redacted]"}}, False),
+        ("Network.getCookies", {"cookies": [{"value": "[redacted]"}]}, False),
+    ],
+)
+def test_results_that_were_withheld_are_told_once(method: str, result: dict[str, Any], said: bool) -> None:
+    tape = Tape()
+    for number in (1, 2):
+        tape.call(number, method)
+        tape.reply(number, method, **result)
+    program = Program(tape.play())
+    program.ask(method)
+    program.ask(method)
+    told = ["results of scripts: recorded without results; record with --keep-arguments"]
+    assert program.playback.passed_over == (told if said else [])
+
+
+def test_withheld_arguments_fit_everything() -> None:
+    recorded = {"arguments": [{"value": "[redacted]"}, {"value": 3}, {"value": {"v": "[redacted]"}}]}
+    assert fits(
+        "Runtime.callFunctionOn",
+        recorded,
+        {"arguments": [{"value": "a"}, {"value": 3}, {"value": {"v": "b"}}]},
+    )
+    assert not fits(
+        "Runtime.callFunctionOn",
+        recorded,
+        {"arguments": [{"value": "a"}, {"value": 4}, {"value": {"v": "b"}}]},
+    )

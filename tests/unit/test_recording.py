@@ -242,6 +242,16 @@ def test_a_damaged_line_is_named_and_passed_over(tmp_path: Path) -> None:
     assert damage[0].startswith("line 4: ")
 
 
+def test_a_kind_of_line_that_a_newer_version_adds_is_no_damage(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    raw = recording_of(5).splitlines(keepends=True)
+    raw[3] = b'{"t":1,"n":3,"k":"newer","more":[1]}\n'
+    path.write_bytes(b"".join(raw))
+    lines, damage, _ = read(path)
+    assert [line.n for line in lines] == [1, 2, 4, 5, 6]
+    assert damage == []
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -121,13 +121,18 @@ def test_there_is_a_bound_to_methods_and_sessions(monkeypatch: pytest.MonkeyPatc
 
 
 @given(st.lists(st.builds(
-    Line, k=st.sampled_from(["call", "reply", "error", "event", "stray", "target", "span", "lost", "end"]),
+    Line, k=st.sampled_from(["call", "reply", "error", "event", "stray", "target", "span", "http", "entered", "lost", "end"]),
     t=st.floats(-5, 1e6), n=st.integers(0, 50), m=st.sampled_from(["", "A.b"]), id=st.none() | st.integers(),
     ms=st.none() | st.floats(0, 1e12), count=st.integers(0, 9),
 )))  # fmt: skip
 def test_no_order_of_lines_makes_counting_fail(lines: list[Any]) -> None:
     figures = tallied(lines)
     assert figures.counts.events == sum(line.k == "event" for line in lines)
+
+
+def test_what_was_asked_over_http_is_counted_by_itself() -> None:
+    figures = tallied([Line(k="http", m="GET", url="/json/list", status=200, z=100), Line(k="entered", of=1)])
+    assert (figures.http, figures.messages, figures.strays, figures.methods) == (1, 0, 0, ())
 
 
 def test_nothing_has_figures_too() -> None:

@@ -50,6 +50,9 @@ def test_each_line_of_a_recording_is_one_line() -> None:
     (Line(k="span-end", span=3), "     0.000 == end of [3]"),
     (Line(k="span-end", span=3, name="page.click e7", ms=1.25), "     0.000 == end of page.click e7 [3] 1.2 ms"),
     (Line(k="span-end", span=3, name="page.fill", ms=9, failed="StaleRef"), "     0.000 == end of page.fill [3] 9.0 ms StaleRef"),
+    (Line(k="http", m="PUT", url="/json/new?a\x1b", status=200, ms=1.5, msg=msgspec.Raw(b'{"id":"A"}')),
+     '     0.000 <> PUT /json/new?a\\x1b 200 1.5 ms {"id":"A"}'),
+    (Line(k="entered", of=7, h=("ab",)), "     0.000 == fingerprints of what was entered up to line 7"),
     (Line(k="reply", d="<", id=3), "     0.000 <- browser      #3 (unknown call)"),
     (Line(k="stray", d="<", msg=msgspec.Raw(b'"what?"')), '     0.000 <- browser         (no message) "what?"'),
     (Line(k="event", d="<", m="A.b", msg=msgspec.Raw(b"[7]")), "     0.000 <- browser         A.b [7]"),
@@ -75,7 +78,7 @@ def test_of_a_large_payload_only_its_beginning_is_looked_at() -> None:
 def test_no_field_lets_anything_through(text: str, field: str) -> None:
     raw = json.dumps({"method": "A.b", "params": {"a": text}}, ensure_ascii=False).encode("utf-8", "replace")
     values: dict[str, Any] = {"msg": msgspec.Raw(raw)} if field in ("payload", "stray") else {field: text}
-    for kind in ("call", "event", "error", "target", "span", "stray"):
+    for kind in ("call", "event", "error", "target", "span", "stray", "http"):
         shown = plain(show_line(Line(k=kind, **values), payload_limit=50))
         assert not {unicodedata.category(char) for char in shown} & {"Cc", "Cs", "Zl", "Zp"}
         assert not any(
@@ -106,6 +109,12 @@ ALL = len(small().raw)
 def test_what_is_chosen(choice: Choice, methods: list[str]) -> None:
     chooser = Chooser(choice)
     assert [line.m for line in small().lines if chooser.wants(line)] == methods
+
+
+def test_a_refusal_over_http_is_an_error() -> None:
+    chooser = Chooser(Choice(errors=True))
+    lines = [Line(k="http", m="GET", status=status) for status in (200, 404, 500)]
+    assert [line.status for line in lines if chooser.wants(line)] == [404, 500]
 
 
 def test_the_end_of_an_action_that_failed_is_an_error() -> None:

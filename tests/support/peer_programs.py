@@ -1,0 +1,61 @@
+"""Programs of other clients of the protocol (tests/chrome/clients), as commands. Skipped where a client is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import trio
+
+ROOT = Path(__file__).parents[2]
+CLIENTS = ROOT / "tests/chrome/clients"
+NODE_PEERS = ROOT / "benchmarks/peers_node"
+PYTHON_PEERS = ROOT / "benchmarks/.peers"
+
+PACKAGES = {
+    "cri": "chrome-remote-interface", "puppeteer": "puppeteer-core", "puppeteer_more": "puppeteer-core",
+    "playwright": "playwright", "playwright_more": "playwright", "nodriver": "nodriver", "pydoll": "pydoll",
+    "selenium": "selenium",
+}  # fmt: skip
+"""Of each program, the package that it needs."""
+
+
+def command(name: str, folder: Path) -> Sequence[str]:
+    """Return the command of a program, to be followed by an endpoint and a URL; `folder` is for it alone."""
+    package = PACKAGES[name]
+    script = CLIENTS / f"{name}_client.mjs"
+    if script.exists():
+        node = shutil.which("node")
+        if node is None:
+            pytest.skip("there is no node on this machine")
+        if not (NODE_PEERS / "node_modules" / package).is_dir():
+            pytest.skip(f"{package} is not installed: make test-peers")
+        # An ES module looks for its packages beside itself.
+        shutil.copy(script, folder / script.name)
+        if not (folder / "node_modules").exists():
+            (folder / "node_modules").symlink_to(NODE_PEERS / "node_modules")
+        return [node, str(folder / script.name)]
+    if not any((PYTHON_PEERS / "lib").glob(f"python3*/site-packages/{package}")):
+        pytest.skip(f"{package} is not installed: make test-peers")
+    if name == "selenium" and shutil.which("chromedriver") is None:
+        pytest.skip("there is no chromedriver on this machine: make test-peers")
+    return [str(PYTHON_PEERS / "bin/python"), str(CLIENTS / f"{name}_client.py")]
+
+
+async def run_program(
+    name: str, folder: Path, endpoint: str, url: str, seconds: float = 60
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program to its end, on an environment without proxies."""
+    environment = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
+    with trio.fail_after(seconds):
+        return await trio.run_process(
+            [*command(name, folder), endpoint, url],
+            env=environment | {"SE_OFFLINE": "true"},  # Selenium looks for newer drivers else
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )

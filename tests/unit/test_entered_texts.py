@@ -1,0 +1,280 @@
+"""Fingerprints of entered texts: what is written of them, what it tells, and what a replay makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cdpengine.debug.entered_texts import (
+    SHORTEST,
+    EnteredTexts,
+    Fingerprints,
+    Typing,
+    fingerprints,
+    typed_by,
+    withheld_texts,
+)
+from cdpengine.debug.lines import LineMaker
+from cdpengine.debug.playback import Playback
+from cdpengine.debug.recording import Header, Line, open_recording
+from cdpengine.debug.redact import Redactor
+from cdpengine.wire.tap import Traffic
+
+SALT = b"0123456789abcdef"
+
+
+def message(method: str, number: int = 1, session: str = "S", **params: Any) -> bytes:
+    return json.dumps({"id": number, "method": method, "params": params, "sessionId": session}).encode()
+
+
+def test_a_fingerprint_is_salted_and_leaves_most_of_a_text_open() -> None:
+    by = Fingerprints(SALT)
+    assert by.of("c4nary-pass") == Fingerprints(SALT).of("c4nary-pass")
+    assert by.of("c4nary-pass") != by.of("c4nary-pasS")
+    assert by.of("c4nary-pass") != Fingerprints(b"another salt....").of("c4nary-pass")
+    for text in ("12", "123", "1234", "123456", "c4nary-pass", "x" * 40, "x" * 500):
+        # Two bits of each character at most: a digit has more than three, a letter more than four.
+        assert len(by.of(text)) * 4 <= min(64, 2 * len(text))
+    assert all(by.of("x" * length) == "" for length in range(SHORTEST))
+
+
+def test_only_so_many_texts_get_one() -> None:
+    by = Fingerprints(SALT, most=1)
+    assert by.of("first text")
+    assert by.of("second text") == ""
+    assert by.of("first text")
+
+
+def test_the_fingerprints_of_a_call_stand_in_the_order_of_its_redacted_texts() -> None:
+    by = Fingerprints(SALT)
+    before = {"a": {"password": "c4nary-pass"}, "b": ["plain", {"token": "c4nary-token"}], "c": "pin=123"}
+    after = {
+        "a": {"password": "[redacted]"},
+        "b": ["plain", {"token": "[redacted]"}],
+        "c": "pin=[redacted]",
+        "d": "[redacted]",
+    }
+    assert list(withheld_texts(before, after)) == [
+        ("c4nary-pass", 11),
+        ("c4nary-token", 12),
+        ("pin=123", 3),
+        ("", 0),
+    ]
+    prints = fingerprints(before, after, by)
+    assert prints[:2] == [by.of("c4nary-pass"), by.of("c4nary-token")]
+    # Of what stands in the recording nothing is told again: these are two bits for each of three characters.
+    assert len(prints[2]) == 1
+    assert by.is_of("pin=123", prints[2])
+    assert prints[3] == ""
+    assert fingerprints(before, before, by) == []
+
+
+def test_generated_names_within_a_withheld_text_make_no_difference() -> None:
+    by = Fingerprints(SALT)
+    tags = (f"--set--content--{digits * 2}--" for digits in ("5f96c40e97dea20b", "3c892dcd20a54b81"))
+    assert len({by.of_value(tag) for tag in tags}) == 1
+    assert by.of_value("5f96c40e97dea20b") != by.of_value(
+        "3c892dcd20a54b81"
+    )  # a key by itself is what is entered
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "typed"),
+    [
+        ("Input.insertText", {"text": "abc"}, "abc"),
+        ("Input.dispatchKeyEvent", {"type": "keyDown", "key": "a", "text": "a"}, "a"),
+        ("Input.dispatchKeyEvent", {"type": "char", "text": "ä"}, "ä"),
+        ("Input.dispatchKeyEvent", {"type": "keyUp", "key": "a", "text": "a"}, ""),
+        ("Input.dispatchKeyEvent", {"type": "rawKeyDown", "key": "Tab"}, "<Tab>"),
+        ("Input.dispatchKeyEvent", {"type": "keyDown"}, ""),
+        ("Input.imeSetComposition", {"text": "n"}, ""),
+        ("Runtime.evaluate", {"text": "n"}, ""),
+        ("Input.insertText", None, ""),
+    ],
+)
+def test_what_a_call_types(method: str, params: Any, typed: str) -> None:
+    assert typed_by(method, params) == typed
+
+
+class Taped:
+    """What a recorder writes of the calls of a program; each is answered at once."""
+
+    def __init__(self, *, redacted: bool = True, prints: bool = True) -> None:
+        self.salt = SALT if redacted and prints else b""
+        self.entered = EnteredTexts(SALT) if self.salt else None
+        redactor = Redactor() if redacted else None
+        self.maker = LineMaker(began=0.0, limit=0, redactor=redactor, entered=self.entered)
+        self.raw: list[bytes] = []
+        self.redacted = redacted
+        self.number = 0
+
+    def call(self, method: str, session: str = "S", **params: Any) -> Taped:
+        self.number += 1
+        reply = json.dumps({"id": self.number, "result": {}, "sessionId": session}).encode()
+        asked = Traffic(0.0, "sent", "c", message(method, self.number, session, **params))
+        self.raw += self.maker.lines(asked, Traffic(0.0, "received", "c", reply))
+        return self
+
+    def type(self, text: str, session: str = "S") -> Taped:
+        for letter in text:
+            self.call("Input.dispatchKeyEvent", session, type="keyDown", key=letter, text=letter)
+            self.call("Input.dispatchKeyEvent", session, type="keyUp", key=letter)
+        return self
+
+    def press(self, key: str) -> Taped:
+        return self.call("Input.dispatchKeyEvent", type="rawKeyDown", key=key)
+
+    def written(self) -> bytes:
+        if self.entered is not None:
+            self.raw += [self.maker.entered(0.0, each) for each in self.entered.end()]
+        header = Header(redacted=self.redacted, salt=self.salt.hex())
+        return header.encoded() + b"".join(self.raw)
+
+    def play(self, folder: Path, *, strict: bool = True) -> Playback:
+        path = folder / "tape.jsonl"
+        path.write_bytes(self.written())
+        with open_recording(path) as recording:
+            return Playback("tape", recording, header=recording.header, strict=strict)
+
+
+class Again(Taped):
+    """The same program, asking a playback; `error` is what made it diverge."""
+
+    def __init__(self, playback: Playback) -> None:
+        super().__init__()
+        self.playback = playback
+        self.client = playback.join("/")
+        self.seen: list[bytes] = []
+
+    def call(self, method: str, session: str = "S", **params: Any) -> Taped:
+        self.number += 1
+        assert self.playback.ask(self.client, message(method, self.number, session, **params))
+        self.seen += [delivery.message for delivery in self.playback.due()]
+        return self
+
+    @property
+    def error(self) -> str:
+        return str(self.playback.divergence or "")
+
+
+def program(
+    side: Taped, password: str, token: str = "c4nary-token", header: str = "Bearer c4nary-header"
+) -> None:
+    side.call("Page.navigate", url=f"http://a.example/?token={token}")
+    side.type("Ada").press("Tab").type(password).press("Enter")
+    side.call("Network.setExtraHTTPHeaders", headers={"Authorization": header, "x-plain": "1"})
+    side.call("Input.insertText", text=password)
+    side.call("Page.reload")
+
+
+WAYS: list[tuple[str, dict[str, str]]] = [
+    ("typed, another one", {"password": "c4nary-PASS"}),
+    ("typed, and longer", {"password": "c4nary-pass2"}),
+    ("in a URL", {"password": "c4nary-pass", "token": "c4nary-other"}),
+    ("in a header", {"password": "c4nary-pass", "header": "Bearer c4nary-other"}),
+]
+
+
+@pytest.mark.parametrize(("_way", "other"), WAYS, ids=[way for way, _ in WAYS])
+def test_another_entered_text_diverges_in_the_strict_mode_and_is_not_shown(
+    _way: str, other: dict[str, str], tmp_path: Path
+) -> None:
+    taped = Taped()
+    program(taped, "c4nary-pass")
+    assert b"c4nary" not in taped.written()
+    same, differing = (Again(taped.play(tmp_path)) for _ in range(2))
+    program(same, "c4nary-pass")
+    assert same.error == ""
+    assert same.playback.passed_over == []
+    program(differing, **other)
+    longer = r"recorded with other parameters[^~]*- type: 'rawKeyDown'\n  \+ type: 'keyDown'"
+    assert re.search(rf"another text was (typed|entered)|{longer}", differing.error)
+    assert "c4nary" not in differing.error
+    assert b"c4nary" not in b"".join(differing.seen)
+
+
+def test_without_the_strict_mode_what_was_redacted_fits_everything(tmp_path: Path) -> None:
+    taped = Taped()
+    program(taped, "c4nary-pass")
+    again = Again(taped.play(tmp_path, strict=False))
+    program(again, "c4nary-PASS", "another token", "Bearer of-another")
+    assert again.error == ""
+
+
+def test_a_recording_without_fingerprints_is_replayed_and_says_so(tmp_path: Path) -> None:
+    taped = Taped(prints=False)
+    program(taped, "c4nary-pass")
+    again = Again(taped.play(tmp_path))
+    program(again, "c4nary-PASS")
+    assert again.error == ""
+    assert again.playback.passed_over == [
+        "the comparison of entered texts: no fingerprints were recorded of them"
+    ]
+
+
+def test_a_recording_with_everything_in_it_is_compared_by_its_texts(tmp_path: Path) -> None:
+    taped = Taped(redacted=False)
+    program(taped, "c4nary-pass")
+    same, differing = (Again(taped.play(tmp_path)) for _ in range(2))
+    program(same, "c4nary-pass")
+    assert same.error == ""
+    program(differing, "c4nary-PASS")
+    assert differing.error
+    assert "c4nary" not in differing.error
+
+
+def test_what_is_typed_key_by_key_has_one_fingerprint_for_many_keys(tmp_path: Path) -> None:
+    taped = Taped().type("Ada").press("Tab").type("c4nary-pass").press("Enter").type("x" * 20).type("end")
+    taped.play(tmp_path)
+    with open_recording(tmp_path / "tape.jsonl") as recording:
+        typed = [line for line in recording if line.k == "entered"]
+    # One for each would give them away: these are of "Ada<Tab>", the password, and 16 and 7 further characters.
+    assert [len(line.typed) for line in typed] == [1, 5, 8, 3]
+    assert all(line.h == () for line in typed)
+
+
+def test_keys_without_characters_tell_no_more_of_those_with_some() -> None:
+    taped = Taped().type("1").press("Enter").press("Enter").type("2")
+    assert taped.entered is not None
+    (entered,) = taped.entered.end()
+    assert len(entered.typed) == 1
+
+
+def test_typing_in_two_sessions_is_kept_apart(tmp_path: Path) -> None:
+    taped = Taped().type("c4na", "S").type("other", "T").type("ry-pass", "S").type("-text", "T")
+    same = Again(taped.play(tmp_path))
+    # Another order of the two is the same; the same letters in another session are not.
+    same.type("other", "T").type("c4na", "S").type("-text", "T").type("ry-pass", "S")
+    assert same.error == ""
+    differing = Again(taped.play(tmp_path))
+    differing.type("c4na", "S").type("othfr", "T").type("ry-pass", "S").type("-text", "T")
+    assert "another text was typed" in differing.error
+
+
+def test_what_does_not_fit_into_memory_is_not_compared() -> None:
+    entered = EnteredTexts(SALT)
+    for number in range(1_500):
+        raw = message("Input.insertText", text="c4nary-pass")
+        entered.note(number, "c", "S", "Input.insertText", raw, raw)
+    assert entered.end() == []  # some of what was typed is missing, so nothing can be said of it
+
+
+def test_keys_that_get_no_fingerprint_do_not_disturb_those_after_them() -> None:
+    entered = EnteredTexts(SALT)
+    entered._by = Fingerprints(SALT, most=0)
+    raw = message("Input.insertText", text="c4nary-pass-word-long")
+    entered.note(1, "c", "S", "Input.insertText", raw, raw)
+    (unknown,) = entered.end()
+    typing = Typing()
+    line = Line(k="entered", typed=unknown.typed)
+    assert typing.is_as_recorded("S", line.typed, Fingerprints(SALT))
+
+
+def test_calls_in_which_nothing_was_redacted_are_not_looked_at() -> None:
+    taped = Taped().call("Page.navigate", url="http://a.example/").call("Runtime.evaluate", expression="1")
+    assert taped.entered is not None
+    assert taped.entered.end() == []
