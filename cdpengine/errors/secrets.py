@@ -40,8 +40,10 @@ _INLINE = re.compile(
 
 # Up to the last @ of a URL's authority: a password may hold one itself.
 _USER = re.compile(rf"(//|%2f%2f){_NEW}[^/?#\s\"'<>]*@", re.IGNORECASE)
-# user:password@host:port without a scheme, as proxies are written.
-_PLAIN_USER = re.compile(r"(?<![\w/.\-])[\w.+\-]{1,80}:[^\s@/\"'<>]{1,200}@(?=[\w.\-\[\]]{1,200}:\d{2,5}\b)")
+# user:password@host:port without a scheme, as proxies are written; faults (error:Page.reload@reply:1) look alike.
+_PLAIN_USER = re.compile(
+    r"(?<![\w/.\-])[\w.+\-]{1,80}:[^\s@/\"'<>]{1,200}@(?!(?:call|reply|event|any):)(?=[\w.\-\[\]]{1,200}:\d)"
+)
 
 # ?name= &name= #name= ;name=, also where that is a part of another URL's value, percent-encoded: then `level`
 # holds how often its percent signs are encoded themselves.

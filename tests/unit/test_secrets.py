@@ -86,6 +86,7 @@ def test_every_name_of_the_tables_is_known(name: str, form: str) -> None:
         "the state = 3 of key 7",
         "metadata: 3, 4",
         "a == b",
+        "fault: 'error:Page.reload@reply:1:-32000:no' will not do",
         'Page.navigate {"url":"https://[redacted]@host/?token=[redacted]&a=1","password":"[redacted]"}',
         "authorization: [redacted]",
         '{\\"token\\":\\"[redacted]\\"}',
