@@ -1,4 +1,4 @@
-"""What Chrome says of itself under /json, made to point elsewhere. Pure.
+"""What Chrome says of itself under /json, made to point elsewhere; and how it is asked. Pure.
 
 Rule: only addresses of websockets are changed, wherever they stand; what is no JSON is passed on as it is.
 """
@@ -37,3 +37,12 @@ def _changed(value: Any, authority: str) -> Any:
             item = _changed(item, authority)
         changed[name] = item
     return changed
+
+
+def http_params(target: str) -> dict[str, str]:
+    """Return what is asked over HTTP as parameters: the path, and the URL for a new tab."""
+    path, _, query = target.partition("?")
+    if not target.startswith("/"):
+        path = urlsplit(target).path
+    path = path.rstrip("/")
+    return {"path": "/json/list" if path == "/json" else path, "url": query}

@@ -15,6 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from cdpengine.debug.entered_texts import KEYS, Entered, EnteredTexts
+from cdpengine.debug.json_pages import http_params
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.recording import CUT, Kind, Line
 from cdpengine.debug.redact import Redactor
@@ -155,7 +156,7 @@ class LineMaker:
             body = body if is_protocol(exchange.target) else self._redactor.redact(body)
         cut = 0 < self._limit < len(body)
         message = msgspec.Raw(_encode({CUT: len(body)})) if cut else _as_json(body)
-        return self._line(
+        line = self._line(
             exchange.time,
             "http",
             m=exchange.method,
@@ -166,6 +167,10 @@ class LineMaker:
             z=len(exchange.body),
             msg=message,
         )
+        if self._entered is not None and target != exchange.target:
+            sides = (_encode({"params": http_params(each)}) for each in (exchange.target, target))
+            self._entered.note(self._number, "", "", "", *sides)
+        return line
 
     def entered(self, time: float, entered: Entered) -> bytes:
         """Return the line of the fingerprints of what a call entered."""

@@ -25,6 +25,7 @@ import msgspec
 from cdpengine.debug.divergences import Divergences
 from cdpengine.debug.entered_texts import Fingerprints, Typing
 from cdpengine.debug.generated_names import Clock
+from cdpengine.debug.json_pages import http_params
 from cdpengine.debug.matching import decode_params, fits, same
 from cdpengine.debug.recording import Header, Line, open_recording
 from cdpengine.debug.renaming import Renaming, Trial
@@ -40,7 +41,6 @@ from cdpengine.debug.tape import (
     RecordedCall,
     Tape,
     decode_message,
-    http_params,
     is_http_read,
     lacks_results,
     page_path,

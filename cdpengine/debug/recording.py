@@ -81,8 +81,7 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     count   of lost
     status  of http: the status of the answer
     of      of entered: the number n of the call's line
-    h       of entered: the fingerprints of the call's redacted texts in their order, "" for one without; of http
-            those of `url`
+    h       of entered: the fingerprints of the call's redacted texts in their order, "" for one without
     typed   of entered: the fingerprint of what was typed in the call's session since the last one
     msg     the message: as it was, or redacted; where its payload is above the limit, {"cdpengine.cut": bytes,
             "head": "..."} stands in the payload's place; of http the body of the answer, a text unless it is JSON

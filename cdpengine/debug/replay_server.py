@@ -19,9 +19,9 @@ import msgspec
 import trio
 
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
-from cdpengine.debug.json_pages import pointing_here
+from cdpengine.debug.json_pages import http_params, pointing_here
 from cdpengine.debug.playback import Delivery, Playback, load_playback
-from cdpengine.debug.tape import Client, HttpReply, http_params
+from cdpengine.debug.tape import Client, HttpReply
 from cdpengine.errors import InvalidArgument, ReplayDiverged
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery

@@ -9,12 +9,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 import msgspec
 
 from cdpengine.debug.entered_texts import redacted_places
+from cdpengine.debug.json_pages import http_params
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.matching import Path, decode_params, prints_by_place
 from cdpengine.debug.recording import CUT, Line, Message
@@ -217,7 +217,8 @@ class Tape:
         raw = msgspec.Raw(msgspec.json.encode(http_params(line.url)))
         call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
         call.optional = is_http_read(line.m, line.url)
-        call.prints = line.h
+        self._by_line[line.n] = call
+        self.has_redacted |= REDACTED in line.url
         self.calls.append(call)
         cut = bytes(line.msg).startswith(b'{"' + CUT.encode())
         message = msgspec.json.encode(HttpReply(line.status, line.type, line.msg))
@@ -232,15 +233,6 @@ def page_path(connection: str) -> str | None:
     """Return the path of a single page's websocket, None for that of a browser."""
     found = _PAGE_PATH.search(connection)
     return found[1] if found else None
-
-
-def http_params(target: str) -> dict[str, str]:
-    """Return what is asked over HTTP as parameters: the path, and the URL for a new tab."""
-    path, _, query = target.partition("?")
-    if not target.startswith("/"):
-        path = urlsplit(target).path
-    path = path.rstrip("/")
-    return {"path": "/json/list" if path == "/json" else path, "url": query}
 
 
 def is_http_read(method: str, target: str) -> bool:

@@ -55,7 +55,8 @@ class Traffic(msgspec.Struct, frozen=True):
     envelope: Envelope | None = None
 
 
-class HttpExchange(msgspec.Struct, frozen=True):
+@attrs.frozen
+class HttpExchange:
     """What a client asked over HTTP beside its websockets, and what it was answered.
 
     `time` is trio's clock in seconds when it was asked, `seconds` how long the answer took; `target` is the path

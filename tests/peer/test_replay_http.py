@@ -168,6 +168,34 @@ async def test_bodies_and_paths_are_recorded_without_secrets(browser: Browser, t
     assert closed == "No such target id: nobody"
 
 
+@pytest.mark.parametrize("strict", [True, False])
+async def test_what_is_secret_in_a_path_is_compared_in_the_strict_mode(
+    browser: Browser, tmp_path: Path, strict: bool
+) -> None:
+    path = tmp_path / "tabs.jsonl"
+    async with (
+        debug.proxy(f"http://{browser.endpoint}", record=path) as proxy,
+        httpx.AsyncClient(base_url=proxy.endpoint, trust_env=False) as client,
+    ):
+        await client.put(f"/json/new?http://b.example/?access_token={SECRET}")
+        async with open_websocket(proxy.ws_endpoint) as transport:
+            await transport.send(b'{"id":1,"method":"A.a"}')
+            await transport.receive()
+
+    async def again(token: str) -> int:
+        async with debug.replay(path, strict=strict) as replay, httpx.AsyncClient(trust_env=False) as client:
+            target = f"{replay.endpoint}/json/new?http://b.example/?access_token={token}"
+            return (await client.put(target)).status_code
+
+    assert await again(SECRET) == 200
+    if not strict:
+        assert await again("c4nary-other") == 200
+        return
+    with pytest.raises(ReplayDiverged, match="url: another text was entered") as caught:
+        await again("c4nary-other")
+    assert "c4nary" not in str(caught.value)
+
+
 async def test_a_body_above_the_limit_is_cut_and_not_given(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "tabs.jsonl"
     async with (
