@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         InvalidArgument,
         Invisible,
         LaunchFailed,
+        ListenFailed,
         MeasurementBusy,
         MeasurementFailed,
         NavigationFailed,
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
         SessionGone,
         StaleRef,
         StateFileInvalid,
+        StateFileNotWritten,
         StorageUnavailable,
         TargetCrashed,
         UndecodableReply,
@@ -192,11 +194,11 @@ _HOME = {
         ConnectionLost CookieRefused Covered DeadlineExceeded DialogOpened Disabled DownloadFailed
         EmulationRefused EngineError EvaluationDisabled EvaluationFailed EvaluationTerminated
         EvaluationTimeout EventsLost FailedField FormErrors InterceptedBodyUnavailable InvalidArgument
-        Invisible LaunchFailed MeasurementBusy MeasurementFailed NavigationFailed NodeError NodeNotFound
-        NotDelivered NotInteractable OptionNotFound PageUnresponsive PictureTooLarge ProtocolError
+        Invisible LaunchFailed ListenFailed MeasurementBusy MeasurementFailed NavigationFailed NodeError
+        NodeNotFound NotDelivered NotInteractable OptionNotFound PageUnresponsive PictureTooLarge ProtocolError
         RecordingDamaged RecordingFailed RecordingLacks RemoteError ReplayDiverged RescueReport
-        RescueStep RouteAnswered SessionGone StaleRef StateFileInvalid StorageUnavailable TargetCrashed
-        UndecodableReply Unstable ValueRefused ValueTooLarge
+        RescueStep RouteAnswered SessionGone StaleRef StateFileInvalid StateFileNotWritten StorageUnavailable
+        TargetCrashed UndecodableReply Unstable ValueRefused ValueTooLarge
     """,
     "cdpengine.evaluate.counters": "EvaluationStatistics",
     "cdpengine.evaluate.evaluation": "JSHandle",
@@ -342,6 +344,7 @@ __all__ = [
     "JSWindow",
     "KeepBodies",
     "LaunchFailed",
+    "ListenFailed",
     "MeasurementBusy",
     "MeasurementFailed",
     "Navigation",
@@ -390,6 +393,7 @@ __all__ = [
     "StackFrame",
     "StaleRef",
     "StateFileInvalid",
+    "StateFileNotWritten",
     "StorageState",
     "StorageUnavailable",
     "StreamStatistics",

@@ -7,7 +7,6 @@ state and waits for state; what is done to a page stands on it, in modules of it
 from __future__ import annotations
 
 import copy
-import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -26,8 +25,6 @@ from cdpengine.session.session import CRASHED, Session
 from cdpengine.session.targets import TargetInfo
 
 T = TypeVar("T")
-
-logger = logging.getLogger("cdpengine.browser")
 
 REVIVED = "Inspector.targetReloadedAfterCrash"
 """The event after which a crashed session can be used again."""
@@ -94,7 +91,7 @@ class PageTarget:
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
             except UndecodableReply as error:
-                logger.warning("an event was not understood and passed over: %s", error)
+                session.connection.pass_over(event, error)
                 return
             self.frames.apply(frame_event, session_id)
             if early is not None:

@@ -28,7 +28,7 @@ import trio
 from cdpengine.browser.child import Child, PipeEnds
 from cdpengine.browser.flags import Surroundings, Transport, command_line
 from cdpengine.browser.profile import Profile
-from cdpengine.errors import InvalidArgument, LaunchFailed
+from cdpengine.errors import InvalidArgument, LaunchFailed, os_reason, shortage_of
 from cdpengine.nursery import open_body_nursery
 
 if sys.platform == "win32":
@@ -152,7 +152,7 @@ class _Keeper:
         try:
             profile = Profile.prepare(options.user_data_dir)
         except OSError as error:
-            raise self._failed(f"its profile folder cannot be used: {error.strerror or error}") from error
+            raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
         try:
             arguments = command_line(
                 options.args,
@@ -324,6 +324,8 @@ async def _lines_of(stream: trio.abc.ReceiveStream) -> AsyncGenerator[str, None]
 
 
 def _why_not_executed(executable: Path, error: OSError | ValueError) -> str:
+    if (shortage := shortage_of(error)) is not None:
+        return str(shortage)
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         # A script whose interpreter is missing gives the same error as a missing file.

@@ -105,6 +105,9 @@ def _socket_folder(profile: Path) -> Path | None:
 def _remove_tree(path: Path) -> bool:
     """Remove what can be removed; return whether something is left."""
     with contextlib.suppress(OSError):
+        path.rmdir()  # needs no descriptor: a program that has none left does not leave an empty folder
+        return False
+    with contextlib.suppress(OSError):
         if folder := _socket_folder(path):
             shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):

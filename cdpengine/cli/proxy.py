@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
+from cdpengine.cli.output_files import force_option, may_overwrite, new_file
+
 if TYPE_CHECKING:
     from cdpengine.debug.proxy_server import Proxy
 
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=new_file,
     metavar="FILE",
     help="Record the traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
 )
 @click.option("--unredacted", is_flag=True, help="With --record: write secrets too.")
+@force_option
 @click.option(
     "--filter",
     "filters",
@@ -73,11 +77,18 @@ def proxy(
     if unredacted and record is None:
         raise click.UsageError("--unredacted says how to --record FILE; there is none")
     lines = [] if faults_file is None else faults_file.read_text().splitlines()
+    overwrite = may_overwrite()
     planned = [*parse_faults(lines), *(debug.parse_fault(fault) for fault in faults)]
 
     async def run() -> None:
         async with debug.proxy(
-            upstream, faults=planned, record=record, unredacted=unredacted, host=host, port=port
+            upstream,
+            faults=planned,
+            record=record,
+            overwrite=overwrite,
+            unredacted=unredacted,
+            host=host,
+            port=port,
         ) as running:
             if not is_loopback(running.listens_on[0]):
                 click.secho(

@@ -62,7 +62,9 @@ async def cassette(
     try:
         async with (
             start_browser(LaunchOptions(executable=find_browser(executable).path)) as process,
-            proxy(process.endpoint or "", record=taking, unredacted=unredacted, limit=0) as running_proxy,
+            proxy(
+                process.endpoint or "", record=taking, unredacted=unredacted, limit=0, overwrite=True
+            ) as running_proxy,
         ):
             yield Cassette(path, "record", running_proxy.endpoint)
         taking.replace(path)

@@ -13,6 +13,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from cdpengine.errors import os_reason
+
 _PAUSE = 0.05
 """Seconds that what is given may lie here before it is written."""
 
@@ -101,7 +103,7 @@ class FileWriter:
             if self._compressor is not None:
                 self._write(self._compressor.end())
         except Exception as error:  # noqa: BLE001 - a full disk, zstandard's, gather's: none is silent
-            self.failure = getattr(error, "strerror", None) or type(error).__name__
+            self.failure = os_reason(error) if isinstance(error, OSError) else type(error).__name__
         finally:
             os.close(self._file)
 

@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
@@ -28,8 +28,15 @@ import trio
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
+from cdpengine.debug.recording_files import (
+    Claim,
+    RecordingFile,
+    create_as_asked,
+    create_recording,
+    not_begun,
+)
 from cdpengine.debug.redact import Redactor
-from cdpengine.errors import InvalidArgument, RecordingFailed
+from cdpengine.errors import InvalidArgument, RecordingFailed, shortages_named
 from cdpengine.wire.tap import Span, Tap, Traffic
 
 if TYPE_CHECKING:
@@ -80,6 +87,7 @@ class Recorder:
         redactor: Redactor | None,
         product: str,
         known: Iterable[_Known] = (),
+        file: int | None = None,
     ) -> None:
         self.path = path
         began = trio.current_time()
@@ -102,7 +110,10 @@ class Recorder:
         self._bytes_in = 0  # changed by the engine's thread only
         self._bytes_made = 0  # changed by who holds the lock
         self._writer = FileWriter(
-            _opened(path), path.name, compressed=path.suffix == ".zst", gather=self._make_lines
+            create_recording(path).descriptor if file is None else file,
+            path.name,
+            compressed=path.suffix == ".zst",
+            gather=self._make_lines,
         )
         first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
         self._writer.give(first)
@@ -188,17 +199,6 @@ class Recorder:
         yield from self._maker.pieces(*messages)
 
 
-def _opened(path: Path) -> int:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    try:
-        # Others must not read what a page's user sees, so nobody but the owner may.
-        return os.open(path, flags, 0o600)
-    except OSError as error:
-        raise InvalidArgument(
-            what="recording", given=str(path), expected=f"a file that can be written ({error.strerror})"
-        ) from None
-
-
 # --- around a browser ----------------------------------------------------------------------------------------
 
 
@@ -212,21 +212,27 @@ async def record(
     secrets: Iterable[str] = (),
     limit: int = LIMIT,
     queued: int = QUEUED,
+    overwrite: bool = False,
 ) -> AsyncIterator[Recorder]:
     """Record all traffic of `browser` to `path` while the block runs. A name that ends in ".zst" is compressed.
+
+    A file that exists is refused: a recording grows in its place, so the old one would be gone before the new one
+    holds anything. `overwrite=True` replaces it.
 
     Cookies, authorization, tokens, typed text and stored values are redacted as they are written, as far as
     they can be known (`Redactor`); `patterns` are further regular expressions, `secrets` exact texts.
     `unredacted=True` writes everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most
     `queued` bytes wait for the disk.
 
-    Raises InvalidArgument for a file that cannot be written, and RecordingFailed at the end of the block when
-    writing failed on the way (a full disk): the browser's work is not disturbed by that.
+    Raises InvalidArgument for a file that exists or cannot be written, RecordingFailed where the system lacks
+    something to begin with, and RecordingFailed at the end of the block when writing failed on the way (a full
+    disk): the browser's work is not disturbed by that.
     """
     redactor = None if unredacted else Redactor(patterns=patterns, secrets=secrets)
     known = _known(browser.connections)
     product = browser.version.product
-    async with _recording(browser.tap, path, redactor, limit, queued, product, known) as recorder:
+    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    async with _recording(browser.tap, claim, redactor, limit, queued, product, known) as recorder:
         yield recorder
 
 
@@ -234,59 +240,76 @@ async def record(
 async def record_as_asked(tap: Tap) -> AsyncIterator[Recorder]:
     """Record what goes through a tap to where the environment variable CDPENGINE_RECORD says.
 
-    A file that is there already is kept: the name gets a number, as one program may open several browsers.
-    CDPENGINE_RECORD_UNREDACTED=1 writes secrets too. Raises as `record` does.
+    A file that exists is refused, unless CDPENGINE_RECORD_OVERWRITE=1. Where one program opens several browsers,
+    the recordings of the second and the others get a number in their names. CDPENGINE_RECORD_UNREDACTED=1 writes
+    secrets too. Raises as `record` does.
     """
     redactor = None if os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1" else Redactor()
-    path = _unused(Path(os.environ["CDPENGINE_RECORD"]))
-    async with _recording(tap, path, redactor, LIMIT, QUEUED) as recorder:
+    async with _recording(tap, create_as_asked, redactor, LIMIT, QUEUED, drop_empty=True) as recorder:
         yield recorder
 
 
 @asynccontextmanager
 async def record_tap(
-    tap: Tap, path: str | Path, *, unredacted: bool = False, limit: int = LIMIT
+    tap: Tap, path: str | Path, *, unredacted: bool = False, limit: int = LIMIT, overwrite: bool = False
 ) -> AsyncIterator[Recorder]:
     """Record what goes through a tap, whatever is behind it. Arguments and errors as of `record`."""
     redactor = None if unredacted else Redactor()
-    async with _recording(tap, path, redactor, limit, QUEUED) as recorder:
+    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    async with _recording(tap, claim, redactor, limit, QUEUED, drop_empty=True) as recorder:
         yield recorder
-
-
-def _unused(named: Path) -> Path:
-    path, number = named, 1
-    while path.exists():
-        number += 1
-        first, dot, rest = named.name.partition(".")
-        path = named.with_name(f"{first}-{number}{dot}{rest}")
-    return path
 
 
 @asynccontextmanager
 async def _recording(
     tap: Tap,
-    path: str | Path,
+    claim: Claim,
     redactor: Redactor | None,
     limit: int,
     queued: int,
     product: str = "",
     known: Iterable[_Known] = (),
+    *,
+    drop_empty: bool = False,
 ) -> AsyncIterator[Recorder]:
+    """Record to the file that `claim` makes.
+
+    With `drop_empty`, a block that fails before any message went through leaves no file: nothing was there to be
+    recorded, and the file would only be in the way of the next try.
+    """
     for what, given in (("limit", limit), ("queued", queued)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
             raise InvalidArgument(what=what, given=repr(given), expected="a number of bytes, 0 or more")
-    recorder = Recorder(
-        Path(path), limit=limit, queued=queued, redactor=redactor, product=product, known=known
-    )
-    recorder.start()
+    made = claim()
+    recorder = _started(made, known, redactor=redactor, limit=limit, queued=queued, product=product)
+    failed = False
     try:
         with tap.watch(recorder):
             yield recorder
+    except Exception:
+        failed = True
+        raise
     finally:
         with trio.move_on_after(_CLOSE_SECONDS, shield=True) as closing:
             await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
+        done = recorder.statistics()
+        if failed and drop_empty and not done.messages + done.lost:
+            made.remove()
     if closing.cancelled_caught or recorder.failure is not None:
-        raise RecordingFailed(path=str(path), reason=recorder.failure or TOO_SLOW)
+        raise RecordingFailed(path=str(made.path), reason=recorder.failure or TOO_SLOW)
+
+
+def _started(made: RecordingFile, known: Iterable[_Known], **options: Any) -> Recorder:
+    """Start the recorder that writes to a file; where that fails, the file is taken away again."""
+    try:
+        with shortages_named(partial(not_begun, made.path)):
+            recorder = Recorder(made.path, known=known, file=made.descriptor, **options)
+            recorder.start()
+    except BaseException:
+        os.close(made.descriptor)
+        made.remove()
+        raise
+    return recorder
 
 
 def _known(connections: Iterable[Connection]) -> Iterator[_Known]:

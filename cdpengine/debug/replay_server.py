@@ -22,6 +22,7 @@ from cdpengine.debug.playback import Delivery, Playback, load_playback
 from cdpengine.debug.tape import Client
 from cdpengine.errors import InvalidArgument, ReplayDiverged
 from cdpengine.nursery import open_body_nursery
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.wire.transport import LARGEST_INCOMING, Transport, TransportBroken
 
 logger = logging.getLogger("cdpengine.debug")
@@ -53,6 +54,7 @@ class Replay:
         self._patience = patience
         self._lines: dict[int, _Line] = {}
         self._changed = trio.Event()
+        self._no_calls = RepeatedWarning(logger, "client %d of the replay sent what is no call")
 
     @property
     def divergence(self) -> ReplayDiverged | None:
@@ -132,7 +134,7 @@ class Replay:
     def ask(self, client: Client, message: bytes | str) -> None:
         """Take one call, and send what is due after it."""
         if not self._playback.ask(client, message):
-            logger.warning("client %d of the replay sent what is no call", client.number)
+            self._no_calls.tell(client.number)
         self._send_due()
 
     async def watch(self) -> None:

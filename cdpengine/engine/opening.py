@@ -27,12 +27,20 @@ from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_brows
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
 from cdpengine.engine.browser import Browser, BrowserVersion
-from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, LaunchFailed, RemoteError
+from cdpengine.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    InvalidArgument,
+    LaunchFailed,
+    RemoteError,
+    Shortage,
+    shortages_named,
+)
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.wire.tap import Tap
 from cdpengine.wire.tap import logger as wire_logger
-from cdpengine.wire.transport import PipeTransport, open_websocket
+from cdpengine.wire.transport import PipeTransport, lacking, open_websocket
 
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
@@ -71,7 +79,8 @@ async def launch(
 
     `activity` has kept what all pages do, as `Browser.set_activity`: True, or an ActivityOptions.
 
-    Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
+    Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument; RecordingFailed and
+    InvalidArgument for what CDPENGINE_RECORD names.
     """
     if transport not in ("websocket", "pipe"):
         raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
@@ -88,8 +97,13 @@ async def launch(
         env=env,
         computed_accessibility=computed_accessibility,
     )
+    _check_recording()
     process: BrowserProcess | None = None
-    with budget.scope() as starting:
+
+    def lacks(shortage: Shortage) -> LaunchFailed:
+        return LaunchFailed(executable=str(options.executable), reason=str(shortage))
+
+    with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
             start_browser(options) as process,
             _attach(process, evaluate_enabled=evaluate_enabled) as browser,
@@ -98,6 +112,7 @@ async def launch(
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.refuse_downloads()
             browser.set_activity(activity_options)
+            started()
             try:
                 async with browser.watched(rescue_after):
                     yield browser
@@ -132,8 +147,12 @@ async def connect(
         check_seconds("rescue_after", rescue_after)
     activity_options = checked_options(activity)
     budget = Budget.start("connect", timeout)
+    _check_recording()
     resolved: ResolvedEndpoint | None = None
-    with budget.scope() as starting:
+    with (
+        budget.scope() as starting,
+        shortages_named(lambda shortage: lacking(redact_endpoint(endpoint), shortage)) as started,
+    ):
         resolved = await resolve_endpoint(endpoint, headers)
         if "/devtools/page/" in urlsplit(resolved.ws_url).path:
             raise InvalidArgument(
@@ -146,6 +165,7 @@ async def connect(
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.set_activity(activity_options)
+            started()
             async with browser.watched(rescue_after):
                 yield browser
     if starting.cancelled_caught:
@@ -190,6 +210,14 @@ async def _attach_websocket(endpoint: ResolvedEndpoint, *, evaluate_enabled: boo
         _engine(main, open_one, tap, key, endpoint.ws_url, evaluate_enabled) as browser,
     ):
         yield browser
+
+
+def _check_recording() -> None:
+    """Refuse before a browser starts what the recording that the environment asks for would be refused for."""
+    if os.environ.get("CDPENGINE_RECORD"):
+        from cdpengine.debug.recording_files import check_as_asked
+
+        check_as_asked()
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
     EngineError
       InvalidArgument                     the caller's: what was passed can never work
       BrowserNotFound, LaunchFailed, ConnectFailed
+      ListenFailed                        a port that could not be opened for others, for want of something
       ConnectionLost                      the connection ended under the call
       SessionGone > TargetCrashed         the tab, frame or worker ended under the call
       RemoteError                         Chrome answered, and the answer is an error
@@ -24,6 +25,7 @@
       ReplayDiverged                      a program asked something else than when it was recorded
       CookieRefused, EmulationRefused     Chrome does not take a cookie, or does not pretend what it was asked to
       StateFileInvalid                    a file that holds no storage state
+      StateFileNotWritten                 a storage state that could not be put into its file
       StorageUnavailable                  an origin whose storage cannot be reached
       BodyUnavailable, BodyUndecodable    the body of a response is gone, or is not what it was read as
       BodyUnavailable > InterceptedBodyUnavailable
@@ -47,6 +49,7 @@ from cdpengine.errors.connection import (
     ConnectionLost,
     EventsLost,
     LaunchFailed,
+    ListenFailed,
     ProtocolError,
     RemoteError,
     SessionGone,
@@ -111,7 +114,14 @@ from cdpengine.errors.state import (
     CookieRefused,
     EmulationRefused,
     StateFileInvalid,
+    StateFileNotWritten,
     StorageUnavailable,
+)
+from cdpengine.errors.system import (
+    Shortage,
+    os_reason,
+    shortage_of,
+    shortages_named,
 )
 from cdpengine.errors.words import (
     shown_url,
@@ -145,6 +155,7 @@ __all__ = [
     "InvalidArgument",
     "Invisible",
     "LaunchFailed",
+    "ListenFailed",
     "MeasurementBusy",
     "MeasurementFailed",
     "NavigationFailed",
@@ -165,13 +176,18 @@ __all__ = [
     "RescueStep",
     "RouteAnswered",
     "SessionGone",
+    "Shortage",
     "StaleRef",
     "StateFileInvalid",
+    "StateFileNotWritten",
     "StorageUnavailable",
     "TargetCrashed",
     "UndecodableReply",
     "Unstable",
     "ValueRefused",
     "ValueTooLarge",
+    "os_reason",
+    "shortage_of",
+    "shortages_named",
     "shown_url",
 ]

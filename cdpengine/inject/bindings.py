@@ -30,6 +30,7 @@ from cdpengine.inject.init_scripts import InitScript
 from cdpengine.js import script
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.events import Event
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.session.session import Session
 from cdpengine.wire.messages import decode_payload
 
@@ -91,6 +92,7 @@ class Exposed:
         self._read = read
         self._literal = literal
         self._log = log
+        self._failed = RepeatedWarning(logger, "the exposed function %s failed: %s", level=logging.ERROR)
         self._closed = False
         self._tabs = tabs
         self._binding = f"cdpengine_{secrets.token_hex(8)}"
@@ -202,7 +204,7 @@ class Exposed:
         failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
         self.failures.add(failure)
         self._log.add(failure)
-        logger.error("the exposed function %s failed: %s", self.name, failure.reason, exc_info=error)
+        self._failed.tell(self.name, failure.reason, error=error)
         self._tell(
             session,
             context,

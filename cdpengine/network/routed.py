@@ -20,6 +20,7 @@ from cdpengine.errors import InvalidArgument, shown_url
 from cdpengine.network.exchange import Exchange
 from cdpengine.network.messages import InterceptedRequest
 from cdpengine.network.route import Route
+from cdpengine.session.repeated import RepeatedWarning
 
 logger = logging.getLogger("cdpengine.network")
 
@@ -102,6 +103,9 @@ class Routed:
         self._limit = limit
         self._nursery = nursery
         self._log = log
+        self._failed = RepeatedWarning(
+            logger, "the handler %s of the route of %s failed %s %s: %s", level=logging.ERROR
+        )
         self._at_work: dict[Route, tuple[Exchange, trio.CancelScope]] = {}
         self._closed = False
 
@@ -176,15 +180,8 @@ class Routed:
         )
         self.failures.add(failure)
         self._log.add(failure)
-        logger.error(
-            "the handler %s of the route of %s failed %s %s: %s",
-            failure.handler,
-            failure.pattern,
-            failure.method,
-            shown_url(failure.url),
-            reason,
-            exc_info=raised,
-        )
+        where = (failure.handler, failure.pattern, failure.method, shown_url(failure.url))
+        self._failed.tell(*where, reason, error=raised)
 
 
 async def _called(handler: RouteHandler, route: Route) -> None:

@@ -8,7 +8,6 @@ Other sessions of the connection do not notice.
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from cdpengine.session.connection import Connection
 
 T = TypeVar("T")
-
-logger = logging.getLogger("cdpengine.session")
 
 _ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
 """Commands that the browser process itself answers for a target whose renderer is dead."""
@@ -301,7 +298,7 @@ class Session:
                 try:
                     sink(event)
                 except UndecodableReply as error:
-                    logger.warning("an event was not understood and passed over: %s", error)
+                    self.connection.pass_over(event, error)
         if self._streams:
             streams = self._routes.get(event.method)
             if streams is None:

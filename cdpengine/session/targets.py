@@ -7,7 +7,6 @@ the few events that say so are decoded here.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,8 +18,6 @@ from cdpengine.session.session import Session
 
 if TYPE_CHECKING:
     from cdpengine.session.connection import Connection
-
-logger = logging.getLogger("cdpengine.session")
 
 
 class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
@@ -91,7 +88,7 @@ class Targets:
         try:
             observer(source, event)
         except UndecodableReply as error:
-            logger.warning("an event was not understood and passed over: %s", error)
+            source.connection.pass_over(event, error)
 
     def end(self) -> None:
         """Note that the connection is over: nothing will be attached any more."""
