@@ -34,6 +34,8 @@ from cdpengine.nursery import open_body_nursery
 if sys.platform == "win32":
     from cdpengine.browser.child import spawn_on_windows
 else:
+    import resource
+
     from cdpengine.browser.child import spawn
 
 _log = logging.getLogger("cdpengine.browser")
@@ -41,6 +43,11 @@ _log = logging.getLogger("cdpengine.browser")
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
 _HANDED_OVER = "existing browser session"  # said by a Chrome that gave its command line to a running one
+
+_OUT_OF_DESCRIPTORS = "Too many open files"
+_FEW_DESCRIPTORS = (
+    256  # Chromium 156 needs some 150 for its first page; it raises its soft limit to the hard one
+)
 
 _KEPT_LINES = 200
 _SHOWN_LINES = 20
@@ -102,6 +109,16 @@ class BrowserProcess:
         await self.ended.wait()
         assert self.returncode is not None
         return self.returncode
+
+    def why_ended_early(self) -> str:
+        """Say why the process ended before it was ready, as far as its output and its limits tell."""
+        reason, limit = "it ended before it was ready", _descriptor_limit()
+        if any(_OUT_OF_DESCRIPTORS in line for line in self._lines) or (limit or math.inf) < _FEW_DESCRIPTORS:
+            return (
+                f"{reason}: it has too few file descriptors (EMFILE). It gets the hard limit of this program, "
+                f"{limit}, and needs some hundreds: raise it (ulimit -Hn)"
+            )
+        return reason
 
     def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
         """Return the last lines that Chrome wrote to stdout and stderr, 200 at most, long ones cut."""
@@ -236,7 +253,7 @@ class _Keeper:
         reason = (
             f"the profile {self.process.profile} is in use by another browser"
             if in_use
-            else "it ended before it was ready"
+            else self.process.why_ended_early()
         )
         raise self._failed(reason, exit_code=code)
 
@@ -321,6 +338,13 @@ async def _lines_of(stream: trio.abc.ReceiveStream) -> AsyncGenerator[str, None]
                     yield text
     if text := rest.decode(errors="replace").rstrip():
         yield text
+
+
+def _descriptor_limit() -> int | None:
+    if sys.platform == "win32":
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _why_not_executed(executable: Path, error: OSError | ValueError) -> str:

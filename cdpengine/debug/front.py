@@ -20,7 +20,7 @@ import trio
 import trio_websocket
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
-from cdpengine.errors import InvalidArgument, ListenFailed, os_reason, shortage_of
+from cdpengine.errors import InvalidArgument, exhausted, shortage_of
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.transport import (
     CLOSE_GRACE,
@@ -165,8 +165,8 @@ async def serve_front(
 ) -> AsyncIterator[tuple[str, int]]:
     """Serve while the block runs; gives the address and the port. Leaving the block ends every client's task.
 
-    Raises InvalidArgument for a host or a port that cannot be listened on, ListenFailed where the system lacks
-    something.
+    Raises InvalidArgument for a host or a port that cannot be listened on, ResourcesExhausted where the system
+    lacks something.
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
         raise InvalidArgument(
@@ -175,8 +175,8 @@ async def serve_front(
     try:
         listeners = await trio.open_tcp_listeners(port, host=host)
     except OSError as error:
-        if shortage_of(error) is not None:
-            raise ListenFailed(address=f"{host}:{port}", reason=os_reason(error)) from error
+        if (shortage := shortage_of(error)) is not None:
+            raise exhausted(f"listen on {host}:{port}", shortage) from error
         raise InvalidArgument(
             what="listening address",
             given=f"{host}:{port}",

@@ -364,8 +364,8 @@ async def proxy(
     `timeout` (seconds) is for finding the browser.
 
     Raises InvalidArgument for arguments that cannot work, ConnectFailed when no browser answers at `upstream`,
-    ListenFailed and RecordingFailed where the system lacks something to begin with, RecordingFailed at the end
-    when the recording could not be written.
+    ResourcesExhausted and RecordingFailed where the system lacks something to begin with, RecordingFailed at the
+    end when the recording could not be written.
     """
     check_endpoint(upstream)
     checked = Faults(faults)

@@ -10,7 +10,7 @@ import itertools
 import logging
 import math
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -44,6 +44,9 @@ from cdpengine.wire.transport import PipeTransport, lacking, open_websocket
 
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
+
+_EXIT_GRACE = 1.0
+"""Seconds that a browser gets to be seen to have ended, when its connection ended while it was starting."""
 
 _pipe_numbers = itertools.count(1)
 
@@ -106,6 +109,7 @@ async def launch(
     with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
             start_browser(options) as process,
+            _early_end_named(process, options.executable) as ready,
             _attach(process, evaluate_enabled=evaluate_enabled) as browser,
         ):
             starting.deadline = math.inf
@@ -113,6 +117,7 @@ async def launch(
             browser.refuse_downloads()
             browser.set_activity(activity_options)
             started()
+            ready()
             try:
                 async with browser.watched(rescue_after):
                     yield browser
@@ -170,6 +175,31 @@ async def connect(
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailed(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+
+
+@asynccontextmanager
+async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
+    """Until the given function is called, tell of a browser that ended as such, not by how that was met."""
+    starting = True
+
+    def ready() -> None:
+        nonlocal starting
+        starting = False
+
+    try:
+        yield ready
+    except (ConnectFailed, ConnectionLost) as error:
+        if starting:
+            with trio.move_on_after(_EXIT_GRACE, shield=True):
+                await process.ended.wait()
+        if not starting or process.returncode is None:
+            raise
+        raise LaunchFailed(
+            executable=str(executable),
+            reason=process.why_ended_early(),
+            exit_code=process.returncode,
+            output=process.output_tail(),
+        ) from error
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import attrs
 import trio
@@ -21,7 +22,7 @@ from cdpengine.budget import Budget, within
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgument, exhausted, shortages_named, shown_url
 
 _BUFFER = 10_000
 """Responses that wait to be looked at."""
@@ -137,6 +138,7 @@ def _test(url: UrlPattern | None, where: Callable[[Response], bool] | None) -> C
     return test
 
 
+@shortages_named(partial(exhausted, "load what takes secrets out of archives"))
 def _redactor() -> Redacting:
     from cdpengine.debug.redact import Redactor  # one table for archives and for recordings
 

@@ -3,7 +3,7 @@
     EngineError
       InvalidArgument                     the caller's: what was passed can never work
       BrowserNotFound, LaunchFailed, ConnectFailed
-      ListenFailed                        a port that could not be opened for others, for want of something
+      ResourcesExhausted                  the system has no more of what was needed: descriptors, memory, room
       ConnectionLost                      the connection ended under the call
       SessionGone > TargetCrashed         the tab, frame or worker ended under the call
       RemoteError                         Chrome answered, and the answer is an error
@@ -49,7 +49,6 @@ from cdpengine.errors.connection import (
     ConnectionLost,
     EventsLost,
     LaunchFailed,
-    ListenFailed,
     ProtocolError,
     RemoteError,
     SessionGone,
@@ -118,7 +117,9 @@ from cdpengine.errors.state import (
     StorageUnavailable,
 )
 from cdpengine.errors.system import (
+    ResourcesExhausted,
     Shortage,
+    exhausted,
     os_reason,
     shortage_of,
     shortages_named,
@@ -155,7 +156,6 @@ __all__ = [
     "InvalidArgument",
     "Invisible",
     "LaunchFailed",
-    "ListenFailed",
     "MeasurementBusy",
     "MeasurementFailed",
     "NavigationFailed",
@@ -174,6 +174,7 @@ __all__ = [
     "ReplayDiverged",
     "RescueReport",
     "RescueStep",
+    "ResourcesExhausted",
     "RouteAnswered",
     "SessionGone",
     "Shortage",
@@ -186,6 +187,7 @@ __all__ = [
     "Unstable",
     "ValueRefused",
     "ValueTooLarge",
+    "exhausted",
     "os_reason",
     "shortage_of",
     "shortages_named",

@@ -52,17 +52,6 @@ class ConnectFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ListenFailed(EngineError):
-    """A port could not be opened for others at `address`, because the system lacks something."""
-
-    address: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"could not listen on {self.address}: {self.reason}"
-
-
-@attrs.define(eq=False, slots=False, str=False, repr=False)
 class ConnectionLost(EngineError):
     """The connection to the browser ended. `method` is the call that it ended under, if any."""
 

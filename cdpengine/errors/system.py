@@ -17,6 +17,17 @@ import attrs
 from cdpengine.errors.root import EngineError
 
 
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ResourcesExhausted(EngineError):
+    """What was tried (`attempt`, as in "listen on 127.0.0.1:9333") needs what the system has no more of."""
+
+    attempt: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"could not {self.attempt}: {self.reason}"
+
+
 @attrs.frozen
 class Shortage:
     """Something that the system has no more of. `name` is the system's name of the error, such as EMFILE."""
@@ -46,6 +57,7 @@ _SHORTAGES = {
         ),
         ("ENOSPC", "no space is left on the disk", _ROOM),
         ("EDQUOT", "the user's share of the disk is used up", _ROOM),
+        ("EFBIG", "the file is larger than this program, or that file system, may have it", _ROOM),
         ("EROFS", "the file system can only be read", "Write to another one"),
         ("ENOMEM", "the system has no memory left", "End other programs, or give it more memory"),
         (
@@ -79,6 +91,11 @@ def os_reason(error: OSError) -> str:
     if isinstance(error, FileExistsError):
         return "a file of that name exists already"
     return error.strerror or str(error) or type(error).__name__
+
+
+def exhausted(attempt: str, shortage: Shortage) -> ResourcesExhausted:
+    """Return the error for what was tried where no other error says it; for `shortages_named`, with `partial`."""
+    return ResourcesExhausted(attempt=attempt, reason=str(shortage))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
+from cdpengine.errors import StateFileNotWritten
 from cdpengine.state.cookie import Cookie, CookiePartition
 from cdpengine.state.state_files import read_state, write_state
 from cdpengine.state.storage_state import OriginState, StorageState, checked_state
