@@ -113,12 +113,13 @@ class BrowserProcess:
     def why_ended_early(self) -> str:
         """Say why the process ended before it was ready, as far as its output and its limits tell."""
         reason, limit = "it ended before it was ready", _descriptor_limit()
-        if any(_OUT_OF_DESCRIPTORS in line for line in self._lines) or (limit or math.inf) < _FEW_DESCRIPTORS:
-            return (
-                f"{reason}: it has too few file descriptors (EMFILE). It gets the hard limit of this program, "
-                f"{limit}, and needs some hundreds: raise it (ulimit -Hn)"
-            )
-        return reason
+        said_so = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
+        if not said_so and (limit or math.inf) >= _FEW_DESCRIPTORS:
+            return reason
+        return (
+            f"{reason}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets the hard "
+            f"limit of this program, {limit or 'none'}, and needs some hundreds: raise it (ulimit -Hn)"
+        )
 
     def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
         """Return the last lines that Chrome wrote to stdout and stderr, 200 at most, long ones cut."""

@@ -34,6 +34,7 @@ from cdpengine.errors import (
     LaunchFailed,
     RemoteError,
     Shortage,
+    shortage_of,
     shortages_named,
 )
 from cdpengine.nursery import open_body_nursery
@@ -189,6 +190,9 @@ async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIt
     try:
         yield ready
     except (ConnectFailed, ConnectionLost) as error:
+        lacks = shortage_of(error) if starting else None
+        if lacks is not None:
+            raise LaunchFailed(executable=str(executable), reason=str(lacks)) from error
         if starting:
             with trio.move_on_after(_EXIT_GRACE, shield=True):
                 await process.ended.wait()

@@ -256,7 +256,7 @@ async def _open_stream(
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
         if (shortage := shortage_of(error)) is not None:
-            raise lacking(shown, shortage) from None
+            raise lacking(shown, shortage) from error
         raise ConnectFailed(endpoint=shown, reason=_os_reason(error)) from None
     if not tls:
         return stream
