@@ -117,8 +117,8 @@ class BrowserProcess:
         if not said_so and (limit or math.inf) >= _FEW_DESCRIPTORS:
             return reason
         return (
-            f"{reason}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets the hard "
-            f"limit of this program, {limit or 'none'}, and needs some hundreds: raise it (ulimit -Hn)"
+            f"{reason}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets the "
+            f"hard limit of this program, {limit or 'none'}, and needs some hundreds: raise it (ulimit -Hn)"
         )
 
     def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
