@@ -48,8 +48,7 @@ def output_option(text: str, *, dash: bool = False, default: str | None = None) 
             "-o",
             type=click.Path(dir_okay=False, path_type=Path, allow_dash=dash),
             metavar="FILE",
-            required=default is None,
-            default=default,
+            **({"required": True} if default is None else {"default": default}),
             callback=new_file,
             help=text,
         )(force_option(command))

@@ -165,3 +165,10 @@ def test_one_file_is_not_given_twice(
     one, same = tmp_path / "a", tmp_path / "link" / "a"
     status, said = run(capsys, "har", URL, "-o", str(one), "--record", str(same), *force)
     assert (status, "each a file of its own" in said) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace-page"])
+@pytest.mark.usefixtures("environment")
+def test_where_to_write_has_to_be_said(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = run(capsys, command, URL)
+    assert (status, "Missing option '--output'" in said) == (2, True)
