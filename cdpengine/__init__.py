@@ -14,6 +14,7 @@ js: the page's helpers
 The names are loaded when they are first used, so that importing the package costs next to nothing.
 """
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -99,10 +100,12 @@ if TYPE_CHECKING:
         ReplayDiverged,
         RescueReport,
         RescueStep,
+        ResourcesExhausted,
         RouteAnswered,
         SessionGone,
         StaleRef,
         StateFileInvalid,
+        StateFileNotWritten,
         StorageUnavailable,
         TargetCrashed,
         UndecodableReply,
@@ -192,11 +195,11 @@ _HOME = {
         ConnectionLost CookieRefused Covered DeadlineExceeded DialogOpened Disabled DownloadFailed
         EmulationRefused EngineError EvaluationDisabled EvaluationFailed EvaluationTerminated
         EvaluationTimeout EventsLost FailedField FormErrors InterceptedBodyUnavailable InvalidArgument
-        Invisible LaunchFailed MeasurementBusy MeasurementFailed NavigationFailed NodeError NodeNotFound
-        NotDelivered NotInteractable OptionNotFound PageUnresponsive PictureTooLarge ProtocolError
+        Invisible LaunchFailed MeasurementBusy MeasurementFailed NavigationFailed NodeError
+        NodeNotFound NotDelivered NotInteractable OptionNotFound PageUnresponsive PictureTooLarge ProtocolError
         RecordingDamaged RecordingFailed RecordingLacks RemoteError ReplayDiverged RescueReport
-        RescueStep RouteAnswered SessionGone StaleRef StateFileInvalid StorageUnavailable TargetCrashed
-        UndecodableReply Unstable ValueRefused ValueTooLarge
+        RescueStep ResourcesExhausted RouteAnswered SessionGone StaleRef StateFileInvalid
+        StateFileNotWritten StorageUnavailable TargetCrashed UndecodableReply Unstable ValueRefused ValueTooLarge
     """,
     "cdpengine.evaluate.counters": "EvaluationStatistics",
     "cdpengine.evaluate.evaluation": "JSHandle",
@@ -240,7 +243,10 @@ def __getattr__(name: str) -> object:
         return import_module("cdpengine.debug")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_MODULE_OF[name]), name)
+    from cdpengine.errors import exhausted, shortages_named
+
+    with shortages_named(partial(exhausted, f"load cdpengine.{name}")):
+        value: object = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 
@@ -378,6 +384,7 @@ __all__ = [
     "RescueReport",
     "RescueStep",
     "ResourceType",
+    "ResourcesExhausted",
     "Response",
     "Route",
     "RouteAnswered",
@@ -390,6 +397,7 @@ __all__ = [
     "StackFrame",
     "StaleRef",
     "StateFileInvalid",
+    "StateFileNotWritten",
     "StorageState",
     "StorageUnavailable",
     "StreamStatistics",

@@ -22,7 +22,7 @@ from cdpengine.activity.options import ActivityOptions, KeepBodies
 from cdpengine.activity.outlets import PART_OF, ActivityStream, Kind
 from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Request
-from cdpengine.browser.private_files import write_private
+from cdpengine.browser.output_file import checked_path, output_file
 from cdpengine.budget import check_timeout, within
 from cdpengine.errors import ActivityOff, ConnectionLost, InvalidArgument, SessionGone
 from cdpengine.session.calls import SharedCall
@@ -241,14 +241,19 @@ class PageActivity:
         bodies: bool = True,
         largest_body: int = LARGEST_BODY,
         redacted: bool = True,
+        overwrite: bool = True,
         timeout: float = 30,
     ) -> Path:
         """Write the archive that `har` returns to a file, whole or not at all, readable by its owner only.
 
-        Returns its path. Raises as `har` does, and OSError when it cannot be written.
+        Returns its path. Raises as `har` does, MeasurementFailed when it cannot be written, and InvalidArgument
+        for a file that exists, where `overwrite` is False.
         """
+        place = checked_path("the HTTP archive", path, overwrite=overwrite)
         archive = await self.har(bodies=bodies, largest_body=largest_body, redacted=redacted, timeout=timeout)
-        return await trio.to_thread.run_sync(lambda: write_private(Path(path), har.encode(archive)))
+        async with output_file("the HTTP archive", place, overwrite=overwrite) as file:
+            await file.write(har.encode(archive))
+        return place
 
 
 def _kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:

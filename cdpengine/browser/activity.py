@@ -126,21 +126,22 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
         if info.opener_id == page.target_id and info.type == "page":
             activity.popups.append(PopupOpened(info.target_id, info.url))
 
-    def noting(note: Callable[[Event], None]) -> Callable[[Event], None]:
+    def noting(session: Session, note: Callable[[Event], None]) -> Callable[[Event], None]:
         def sink(event: Event) -> None:
             try:
                 note(event)
             except UndecodableReply as error:
-                logger.warning("an event was not understood and passed over: %s", error)
+                session.connection.pass_over(event, error)
             activity.changes.notify()
 
         return sink
 
     sinks: list[tuple[Session, str, Callable[[Event], None]]] = []
     for session in tuple(page.frame_sessions.values()):
-        sinks += [(session, method, noting(navigating)) for method in _NAVIGATION_EVENTS]
-    sinks.append((page.session, "Page.downloadWillBegin", noting(download)))
-    sinks.append((page.session.connection.root, "Target.targetCreated", noting(created)))
+        sinks += [(session, method, noting(session, navigating)) for method in _NAVIGATION_EVENTS]
+    root = page.session.connection.root
+    sinks.append((page.session, "Page.downloadWillBegin", noting(page.session, download)))
+    sinks.append((root, "Target.targetCreated", noting(root, created)))
     for session, method, sink in sinks:
         session.on_event(method, sink)
     try:

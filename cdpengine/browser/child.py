@@ -9,6 +9,7 @@ its helpers can be signalled together. On Windows there are no such descriptors:
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -107,7 +108,12 @@ if sys.platform != "win32":
             def high_copy(end: int) -> int:
                 import fcntl
 
-                copy = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LOWEST_COPY)
+                try:
+                    copy = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _LOWEST_COPY)
+                except OSError as error:
+                    if error.errno == errno.EINVAL:  # the limit of descriptors is no higher than that
+                        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE)) from error
+                    raise
                 childs_ends.callback(os.close, copy)
                 return copy
 

@@ -22,7 +22,7 @@ from cdpengine.browser.changes import Changes
 from cdpengine.browser.download import Download, DownloadProgress, DownloadProgressed
 from cdpengine.browser.file_names import place_file, safe_file_name
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, os_reason
 from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -331,7 +331,8 @@ class Downloads:
             try:
                 path = await trio.to_thread.run_sync(place_file, staging, directory, name)
             except OSError as error:
-                reason = f"the file could not be put into its place: {error.strerror or error}"
+                await self._remove(staging)
+                reason = f"the file could not be put into its place: {os_reason(error)}"
                 download.fail(reason)
                 logger.warning("a download was lost: %s", reason)
             else:
@@ -340,16 +341,18 @@ class Downloads:
 
     async def _end_cancelled(self, download: Download) -> None:
         """Note the end once no partial file is left: Chrome tells it a moment before it removes the file."""
-        if (staging := download.staging) is not None:
-
-            def remove() -> None:
-                for path in (staging, staging.with_name(f"{staging.name}.crdownload")):
-                    path.unlink(missing_ok=True)
-
-            with suppress(OSError):  # Chrome has it open still, and removes it itself
-                await trio.to_thread.run_sync(remove)
+        if download.staging is not None:
+            await self._remove(download.staging)
         download.end_cancelled()
         self.changes.notify()
+
+    async def _remove(self, staging: Path) -> None:
+        def remove() -> None:
+            for path in (staging, staging.with_name(f"{staging.name}.crdownload")):
+                path.unlink(missing_ok=True)
+
+        with suppress(OSError):  # Chrome has it open still, and removes it itself
+            await trio.to_thread.run_sync(remove)
 
     # --- what Chrome is told -----------------------------------------------------------------------------------
 
@@ -406,11 +409,13 @@ async def _made(directory: Path) -> Path:
     """Make the directory where it is not there, and return its absolute path."""
 
     def make() -> Path:
-        directory.mkdir(parents=True, exist_ok=True)
+        # Chrome writes partial files there, with rights of its own: a directory that is made for them is closed to
+        # others. One that is there already stays as its owner made it.
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         return directory.resolve(strict=True)
 
     try:
         return await trio.to_thread.run_sync(make)
     except OSError as error:
-        expected = f"a directory that is there or can be made ({error.strerror})"
+        expected = f"a directory that is there or can be made ({os_reason(error)})"
         raise InvalidArgument(what="directory", given=repr(str(directory)), expected=expected) from None

@@ -16,6 +16,7 @@ import json
 import re
 import ssl
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
@@ -23,7 +24,8 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 import attrs
 import trio
 
-from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.errors import ConnectFailed, InvalidArgument, shortage_of, shortages_named
+from cdpengine.wire.transport import lacking
 
 if TYPE_CHECKING:
     import httpx
@@ -63,11 +65,12 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
     """
     url = check_endpoint(endpoint)
     sent = MappingProxyType(dict(headers or {}))
-    if url.scheme in ("http", "ws") and not _needs_no_lookup(url.hostname or ""):
-        url = _with_authority(url, await _address_that_answers(url))
-    if url.scheme in ("ws", "wss"):
-        return ResolvedEndpoint(ws_url=url.geturl(), headers=sent)
-    return ResolvedEndpoint(ws_url=await _ask(url, sent, endpoint), headers=sent)
+    with shortages_named(partial(lacking, redact_endpoint(endpoint))):
+        if url.scheme in ("http", "ws") and not _needs_no_lookup(url.hostname or ""):
+            url = _with_authority(url, await _address_that_answers(url))
+        if url.scheme in ("ws", "wss"):
+            return ResolvedEndpoint(ws_url=url.geturl(), headers=sent)
+        return ResolvedEndpoint(ws_url=await _ask(url, sent, endpoint), headers=sent)
 
 
 def check_endpoint(endpoint: str) -> SplitResult:
@@ -198,6 +201,8 @@ async def _address_that_answers(url: SplitResult) -> str:
     try:
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
+        if shortage_of(error) is not None:
+            raise
         raise ConnectFailed(endpoint=redact_endpoint(url.geturl()), reason=_why_unreachable(error)) from error
     async with stream:
         return str(stream.socket.getpeername()[0])
@@ -246,6 +251,8 @@ async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> s
     except httpx.InvalidURL as error:
         raise InvalidArgument(what="endpoint", given=repr(shown), expected=_EXPECTED) from error
     except httpx.ConnectError as error:
+        if shortage_of(error) is not None:
+            raise
         raise ConnectFailed(endpoint=shown, reason=_why_unreachable(error)) from None
     except httpx.RequestError as error:
         raise ConnectFailed(

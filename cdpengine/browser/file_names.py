@@ -6,12 +6,11 @@ as anything else, and a file that is there already is never touched.
 
 from __future__ import annotations
 
-import errno
-import os
-import shutil
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
+
+from cdpengine.browser.private_files import move_new
 
 LONGEST_NAME = 200
 """Bytes of a name, as UTF-8. File systems take 255; the rest is for the number of a second file."""
@@ -69,32 +68,9 @@ def place_file(source: Path, directory: Path, name: str) -> Path:
     for number in range(_MOST_TRIES):
         target = directory / numbered(name, number)
         with suppress(FileExistsError):
-            _move(source, target)
+            move_new(source, target)
             return target
     raise FileExistsError(f"{_MOST_TRIES} files of the name {name!r} are there already")
-
-
-def _move(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)  # fails where the target is there, be it a dangling link
-    except FileExistsError:
-        raise
-    except OSError:
-        # A file system without hard links: the name is taken first, by an empty file of our own.
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        try:
-            try:
-                source.replace(target)
-            except OSError as error:
-                if error.errno != errno.EXDEV:
-                    raise
-                shutil.copyfile(source, target)
-                source.unlink(missing_ok=True)
-        except OSError:
-            target.unlink(missing_ok=True)
-            raise
-    else:
-        source.unlink(missing_ok=True)
 
 
 def _trimmed(name: str) -> str:

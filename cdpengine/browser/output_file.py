@@ -1,14 +1,13 @@
-"""OutputFile: a file that is there whole, or not at all.
+"""OutputFile: a private file that is written piece by piece, from a trio task, compressed by its name.
 
-Rule: written beside its place, under another name, in threads; moved to its place at the end, and taken away
-where there is no good end. A name that ends in ".gz" is compressed on the way.
+Rule: it is a `NewFile` (private_files.py), whose work is done in threads here. A name that ends in ".gz" says that
+it is compressed.
 """
 
 from __future__ import annotations
 
 import gzip
 import os
-import secrets
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -17,25 +16,26 @@ from typing import BinaryIO
 
 import trio
 
-from cdpengine.errors import InvalidArgument, MeasurementFailed
+from cdpengine.browser.private_files import NewFile, is_taken
+from cdpengine.errors import InvalidArgument, MeasurementFailed, os_reason
 
 
 class OutputFile:
     """A file while it is being written. `written` counts the bytes before compression, `size` those on the disk.
 
-    With `compress_late`, for a source that cannot wait, it is compressed once all of it is on the disk.
+    With `compress_late`, for a source that cannot wait, it is compressed once all of it is on the disk. Without
+    `overwrite`, a file that has its name already stays, and this one is not kept.
     """
 
-    def __init__(self, what: str, path: Path, *, compress_late: bool = False) -> None:
+    def __init__(self, what: str, path: Path, *, compress_late: bool = False, overwrite: bool = True) -> None:
         self.what = what
         self.path = path
         self.written = 0
         self.size = 0
+        self._overwrite = overwrite
         self._compressed = path.name.lower().endswith(".gz")
         self._late = compress_late and self._compressed
-        self._part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-        self._parts: list[Path] = []
-        self._raw: BinaryIO | None = None
+        self._files: list[NewFile] = []
         self._gzip: gzip.GzipFile | None = None
 
     async def open(self) -> None:
@@ -44,8 +44,7 @@ class OutputFile:
 
     async def write(self, data: bytes) -> None:
         """Append. Raises MeasurementFailed."""
-        file = self._gzip or self._raw
-        assert file is not None
+        file = self._gzip or self._files[0].stream
         await self._try(lambda: file.write(data))
         self.written += len(data)
 
@@ -55,55 +54,52 @@ class OutputFile:
 
     def discard(self) -> None:
         """Take away what is there, unless it was kept."""
-        with suppress(OSError):  # a full disk: what could not be written is not wanted either
-            self._close()
-        for part in self._parts:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
-        self._parts.clear()
+        with suppress(OSError):  # as in NewFile.discard
+            self._end_gzip()
+        for file in self._files:
+            file.discard()
+        self._files.clear()
+
+    def _new(self) -> NewFile:
+        file = NewFile(self.path, overwrite=self._overwrite)
+        self._files.append(file)
+        return file
 
     def _open(self) -> None:
-        self._raw = self._part.open("xb")
-        self._parts.append(self._part)
+        file = self._new()
         if self._compressed and not self._late:
-            self._gzip = self._gzip_over(self._raw)
+            self._gzip = self._gzip_over(file.stream)
 
     def _gzip_over(self, raw: BinaryIO) -> gzip.GzipFile:
         return gzip.GzipFile(self.path.name[: -len(".gz")], "wb", 6, raw, mtime=0)
 
-    def _close(self) -> None:
-        compressor, raw = self._gzip, self._raw
-        self._gzip = self._raw = None
-        try:
-            if compressor is not None:
-                compressor.close()
-        finally:
-            if raw is not None:
-                raw.close()
+    def _end_gzip(self) -> None:
+        compressor, self._gzip = self._gzip, None
+        if compressor is not None:
+            compressor.close()
 
     def _keep(self) -> None:
-        self._close()
-        if self._late:
-            plain, self._part = self._part, self._part.with_suffix(".gz.part")
-            with plain.open("rb") as source, self._part.open("xb") as raw:
-                self._parts.append(self._part)
-                with self._gzip_over(raw) as target:
-                    shutil.copyfileobj(source, target, 1 << 20)
-            plain.unlink()
-            self._parts.remove(plain)
-        self.size = self._part.stat().st_size
-        self._part.replace(self.path)
-        self._parts.clear()
+        self._end_gzip()
+        file = self._files[0]
+        if self._late and (plain := file.part) is not None:
+            file.stream.flush()
+            file = self._new()
+            with plain.open("rb") as source, self._gzip_over(file.stream) as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+        self.size = file.keep()
 
     async def _try(self, act: Callable[[], object]) -> None:
         try:
             await trio.to_thread.run_sync(act)
         except OSError as error:
-            raise MeasurementFailed(self.what, str(self.path), error.strerror or str(error)) from error
+            raise MeasurementFailed(self.what, str(self.path), os_reason(error)) from error
 
 
-def checked_path(what: str, path: str | os.PathLike[str]) -> Path:
-    """Return `path` as a Path. Raises InvalidArgument for what is none, or names a folder."""
+def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = True) -> Path:
+    """Return `path` as a Path.
+
+    Raises InvalidArgument for what is none or names a folder; without `overwrite`, for a file that exists.
+    """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise InvalidArgument(what=f"path of {what}", given=repr(path)[:80], expected="the path of a file")
     found = Path(path)
@@ -111,16 +107,24 @@ def checked_path(what: str, path: str | os.PathLike[str]) -> Path:
         raise InvalidArgument(
             what=f"path of {what}", given=f"{found}, a folder", expected="the path of a file"
         )
+    if not overwrite and is_taken(found):
+        raise InvalidArgument(
+            what=f"path of {what}",
+            given=f"{found}, which exists already,",
+            expected="the path of a new file, or overwrite=True",
+        )
     return found
 
 
 @asynccontextmanager
-async def output_file(what: str, path: Path, *, compress_late: bool = False) -> AsyncIterator[OutputFile]:
+async def output_file(
+    what: str, path: Path, *, compress_late: bool = False, overwrite: bool = True
+) -> AsyncIterator[OutputFile]:
     """Give a file to write to: kept when the block ends well, taken away when it does not.
 
     Raises MeasurementFailed when it cannot be written.
     """
-    file = OutputFile(what, path, compress_late=compress_late)
+    file = OutputFile(what, path, compress_late=compress_late, overwrite=overwrite)
     try:
         await file.open()
         yield file

@@ -9,6 +9,7 @@ frames too, those of other processes included.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -39,6 +40,7 @@ from cdpengine.errors import (
 )
 from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.session.session import CRASHED, Session
 
 logger = get_logger("cdpengine.browser")
@@ -108,6 +110,10 @@ class PageDialogs:
         self._current: Shown | None = None
         self._spans: list[Span] = []
         self._awaited: list[AwaitedDialog] = []
+        self._not_understood = RepeatedWarning(logger, "a dialog was not understood and is dismissed: %s")
+        self._handler_failed = RepeatedWarning(
+            logger, "the handler of a %s dialog failed: %s", level=logging.ERROR
+        )
         session.on_event("Page.javascriptDialogOpening", self._opening)
         session.on_event("Page.javascriptDialogClosed", self._closed)
         session.on_event(CRASHED, lambda _event: self._gone())
@@ -176,7 +182,7 @@ class PageDialogs:
         try:
             opening = event.decode(DialogOpening)
         except UndecodableReply as error:
-            logger.warning("a dialog was not understood and is dismissed: %s", error)
+            self._not_understood.tell(error)
             opening = DialogOpening(type="unknown")
         self._gone()  # Chrome shows one at a time: an older one is over
         dialog = Dialog(
@@ -266,12 +272,12 @@ class PageDialogs:
                 # the engine. It is recorded and logged.
                 try:
                     answer = answer_from(await _called(handler, shown.dialog), shown.dialog)
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - recorded and logged, as said above
                     failure = f"{type(error).__name__}: {error}"[:_LONGEST_FAILURE]
-                    logger.exception("the handler of a %s dialog failed", shown.dialog.type)
+                    self._handler_failed.tell(shown.dialog.type, failure, error=error)
             if limit.cancelled_caught:
                 failure = f"it did not answer within {HANDLER_LIMIT:g} s"
-                logger.error("the handler of a %s dialog %s", shown.dialog.type, failure)
+                self._handler_failed.tell(shown.dialog.type, failure)
         finally:  # also when the engine ends: the dialog does not stay in somebody else's browser
             if failure:
                 self.handler_failures += 1

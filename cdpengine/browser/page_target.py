@@ -94,7 +94,7 @@ class PageTarget:
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
             except UndecodableReply as error:
-                logger.warning("an event was not understood and passed over: %s", error)
+                session.connection.pass_over(event, error)
                 return
             self.frames.apply(frame_event, session_id)
             if early is not None:

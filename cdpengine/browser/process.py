@@ -29,13 +29,15 @@ from cdpengine.browser.ending_signals import UnwoundBySignals
 from cdpengine.browser.flags import Surroundings, Transport, command_line
 from cdpengine.browser.leftovers import sweep_profiles
 from cdpengine.browser.profile import Profile
-from cdpengine.errors import InvalidArgument, LaunchFailed
+from cdpengine.errors import InvalidArgument, LaunchFailed, os_reason, shortage_of
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 
 if sys.platform == "win32":
     from cdpengine.browser.child import spawn_on_windows
 else:
+    import resource
+
     from cdpengine.browser.child import spawn
 
 _log = get_logger("cdpengine.browser")
@@ -43,6 +45,11 @@ _log = get_logger("cdpengine.browser")
 _LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
 _PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
 _HANDED_OVER = "existing browser session"  # said by a Chrome that gave its command line to a running one
+
+_OUT_OF_DESCRIPTORS = "Too many open files"
+_FEW_DESCRIPTORS = (
+    256  # Chromium 156 needs some 150 for its first page; it raises its soft limit to the hard one
+)
 
 _KEPT_LINES = 200
 _SHOWN_LINES = 20
@@ -105,6 +112,17 @@ class BrowserProcess:
         assert self.returncode is not None
         return self.returncode
 
+    def why_ended_early(self) -> str:
+        """Say why the process ended before it was ready, as far as its output and its limits tell."""
+        reason, limit = "it ended before it was ready", _descriptor_limit()
+        said_so = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
+        if not said_so and (limit or math.inf) >= _FEW_DESCRIPTORS:
+            return reason
+        return (
+            f"{reason}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets the "
+            f"hard limit of this program, {limit or 'none'}, and needs some hundreds: raise it (ulimit -Hn)"
+        )
+
     def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
         """Return the last lines that Chrome wrote to stdout and stderr, 200 at most, long ones cut."""
         return tuple(self._lines)[-lines:] if lines > 0 else ()
@@ -155,7 +173,7 @@ class _Keeper:
         try:
             profile = Profile.prepare(options.user_data_dir)
         except OSError as error:
-            raise self._failed(f"its profile folder cannot be used: {error.strerror or error}") from error
+            raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
         try:
             arguments = command_line(
                 options.args,
@@ -240,7 +258,7 @@ class _Keeper:
         reason = (
             f"the profile {self.process.profile} is in use by another browser"
             if in_use
-            else "it ended before it was ready"
+            else self.process.why_ended_early()
         )
         raise self._failed(reason, exit_code=code)
 
@@ -327,7 +345,16 @@ async def _lines_of(stream: trio.abc.ReceiveStream) -> AsyncGenerator[str, None]
         yield text
 
 
+def _descriptor_limit() -> int | None:
+    if sys.platform == "win32":
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
 def _why_not_executed(executable: Path, error: OSError | ValueError) -> str:
+    if (shortage := shortage_of(error)) is not None:
+        return str(shortage)
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOENT:
         # A script whose interpreter is missing gives the same error as a missing file.

@@ -5,6 +5,8 @@ Rule: this file only prints; each check is in checkup.py.
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 import trio
 
@@ -16,7 +18,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 @click.command(short_help="Check that everything works here, and say what to do.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@browser_options
+@partial(browser_options, recordings=2)
 def doctor(as_json: bool, executable: str | None, endpoint: str | None) -> None:
     """Check Python, the packages, the browser, its sandbox, and one round trip by each transport.
 

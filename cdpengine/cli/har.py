@@ -11,6 +11,7 @@ import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
 from cdpengine.cli.output import errors_as_json, print_json, say
+from cdpengine.cli.output_files import may_overwrite, output_option
 from cdpengine.errors import DeadlineExceeded
 from cdpengine.errors.foreign import escape_json
 
@@ -20,14 +21,7 @@ MOST_REQUESTS = 10_000
 
 @click.command(short_help="Write a page's requests as an HTTP archive.")
 @url_argument
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    metavar="FILE",
-    required=True,
-    help="Where to write; - is standard output.",
-)
+@output_option("Where to write; - is standard output.", dash=True)
 @click.option("--no-bodies", is_flag=True, help="Leave out the bodies of the responses.")
 @click.option(
     "--largest-body",
@@ -77,13 +71,12 @@ def har(
     to_standard_output = str(output) == "-"
     if as_json and to_standard_output:
         raise click.UsageError("--json prints a summary; give -o a FILE with it")
-    if not to_standard_output and not output.absolute().parent.is_dir():
-        raise click.BadParameter(f"{output}: there is no such folder", param_hint="--output")
+    overwrite = may_overwrite()
 
     async def take() -> None:
         from cdpengine.activity.har import encode
         from cdpengine.activity.options import ActivityOptions
-        from cdpengine.browser.private_files import write_private
+        from cdpengine.browser.output_file import output_file
 
         options = ActivityOptions(console=0, errors=0, requests=requests)
         async with source.open_page(url, timeout=timeout, activity=options) as page:
@@ -100,12 +93,8 @@ def har(
             sys.stdout.buffer.write(escape_json(content.decode()).encode())
             sys.stdout.buffer.flush()
             return
-        try:
-            await trio.to_thread.run_sync(write_private, output, content)
-        except OSError as error:
-            raise click.BadParameter(
-                f"{output} cannot be written: {error.strerror}", param_hint="--output"
-            ) from None
+        async with output_file("the HTTP archive", output, overwrite=overwrite) as file:
+            await file.write(content)
         entries = archive["log"]["entries"]
         if as_json:
             print_json(

@@ -32,7 +32,7 @@ from cdpengine.cli.screenshot import screenshot
 from cdpengine.cli.snapshot import snapshot
 from cdpengine.cli.trace import trace
 from cdpengine.cli.trace_page import trace_page
-from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument
+from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument, shortage_of
 from cdpengine.errors.foreign import escape_line
 from cdpengine.errors.secrets import hide_secrets
 
@@ -108,5 +108,11 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         # Whoever read our output left, as `| head` does. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        # Where the system lacks something, modules and trio's own loop fail too, before anything of ours runs.
+        if (shortage := shortage_of(error)) is None:
+            raise
+        click.echo(f"Error: {shortage}", err=True)
         return FAILED
     return status if isinstance(status, int) else DONE

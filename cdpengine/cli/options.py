@@ -9,6 +9,7 @@ import contextlib
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ import attrs
 import click
 import trio
 
+from cdpengine.cli.output_files import check_new_file, force_option
 from cdpengine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -80,45 +82,60 @@ class Source:
                         await page.close()
 
 
-def _set_in_environment(name: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Return what makes an option say the same as an environment variable, for this process."""
+# The options say the same as the environment variables, for this process.
 
-    def take(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+
+def _take_record(recordings: int, ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
+    if value is not None:
+        from cdpengine.debug.recording_files import numbered_recording
+
+        for number in range(1, recordings + 1):
+            check_new_file(ctx, param, numbered_recording(value, number))
+        os.environ["CDPENGINE_RECORD"] = str(value)
+
+
+def _take_flag(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
+    """Return what sets an environment variable of that name to "1" where a flag is given."""
+
+    def take(_ctx: click.Context, _param: click.Parameter, value: bool) -> None:
         if value:
-            os.environ[name] = "1" if value is True else str(value)
+            os.environ[name] = "1"
 
     return take
 
 
-def record_options(command: F) -> F:
-    """Add --record, --unredacted and --keep-arguments."""
+def record_options(command: F, *, recordings: int = 1) -> F:
+    """Add --record, --unredacted, --keep-arguments and --force.
+
+    `recordings` is how many browsers the command opens at most.
+    """
     command = click.option(
         "--keep-arguments",
         is_flag=True,
         expose_value=False,
-        callback=_set_in_environment("CDPENGINE_RECORD_KEEP_ARGUMENTS"),
+        callback=_take_flag("CDPENGINE_RECORD_KEEP_ARGUMENTS"),
         help="With --record: keep the texts that scripts are given and return.",
     )(command)
     command = click.option(
         "--unredacted",
         is_flag=True,
         expose_value=False,
-        callback=_set_in_environment("CDPENGINE_RECORD_UNREDACTED"),
+        callback=_take_flag("CDPENGINE_RECORD_UNREDACTED"),
         help="With --record: write secrets too.",
-    )(command)
+    )(force_option(command))
     return click.option(
         "--record",
         metavar="FILE",
-        type=click.Path(dir_okay=False),
+        type=click.Path(dir_okay=False, path_type=Path),
         expose_value=False,
-        callback=_set_in_environment("CDPENGINE_RECORD"),
+        callback=partial(_take_record, recordings),
         help="Record the protocol's traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
     )(command)
 
 
-def browser_options(command: F) -> F:
-    """Add --browser and --endpoint, --record and --unredacted."""
-    command = record_options(command)
+def browser_options(command: F, *, recordings: int = 1) -> F:
+    """Add --browser and --endpoint, and what `record_options` adds."""
+    command = record_options(command, recordings=recordings)
     command = click.option(
         "--endpoint",
         metavar="URL",

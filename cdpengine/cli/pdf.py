@@ -10,6 +10,7 @@ import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
 from cdpengine.cli.output import errors_as_json, print_json, say
+from cdpengine.cli.output_files import may_overwrite, output_option
 
 if TYPE_CHECKING:
     from cdpengine.picture.paper import PdfOptions
@@ -17,13 +18,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Save a page as PDF.")
 @url_argument
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file.",
-)
+@output_option("The file.")
 @click.option(
     "--paper", metavar="NAME|WxH", default="A4", show_default=True, help="Letter, A3, 10cmx20cm, ..."
 )
@@ -66,6 +61,7 @@ def pdf(
 
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000
+    overwrite = may_overwrite()
     options: PdfOptions = {
         "landscape": landscape,
         "background": not no_background,
@@ -92,7 +88,7 @@ def pdf(
 
         async def save() -> None:
             async with source.open_page(url, timeout=timeout) as page:
-                size = await page.save_pdf(output, timeout=timeout, **options)
+                size = await page.save_pdf(output, overwrite=overwrite, timeout=timeout, **options)
                 if as_json:
                     print_json({"url": page.url, "path": output, "bytes": size})
                 else:

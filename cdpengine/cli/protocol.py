@@ -13,7 +13,9 @@ import trio
 
 from cdpengine.cli.options import F, Failed, Source, json_option
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
+from cdpengine.cli.output_files import force_option, may_overwrite, new_file
 from cdpengine.cli.terminal import limit
+from cdpengine.errors import MeasurementFailed, os_reason
 
 if TYPE_CHECKING:
     from cdpengine.debug.drift import Drift
@@ -187,16 +189,20 @@ def search(
 
 
 @protocol.command(short_help="Save the browser's description to a file.")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), callback=new_file)
+@force_option
 @click.option("--endpoint", metavar="URL", help="Ask a running browser: http://host:port or ws://...")
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start and ask.")
 def save(file: Path, executable: str | None, endpoint: str | None) -> None:
     """Write the browser's own description of the protocol to FILE, as it is."""
+    from cdpengine.browser import private_files
+
     loaded = _origin(None, executable, endpoint).load()
     try:
-        file.write_bytes(loaded.source)
+        with private_files.new_file(file, overwrite=may_overwrite()) as stream:
+            stream.write(loaded.source)
     except OSError as error:
-        raise click.FileError(str(file), error.strerror) from None
+        raise MeasurementFailed("the protocol", str(file), os_reason(error)) from error
     counts = f"{len(loaded.commands)} commands, {len(loaded.events)} events, {len(loaded.types)} types"
     say(f"{file}: protocol {loaded.version}, {counts}")
 

@@ -11,6 +11,7 @@ import click
 import trio
 
 from cdpengine.cli.output import say
+from cdpengine.cli.output_files import force_option, may_overwrite, new_file
 
 if TYPE_CHECKING:
     from cdpengine.debug.proxy_server import Proxy
@@ -27,11 +28,13 @@ if TYPE_CHECKING:
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=new_file,
     metavar="FILE",
     help="Record the traffic to FILE (JSON lines; .zst compresses), secrets redacted.",
 )
 @click.option("--unredacted", is_flag=True, help="With --record: write secrets too.")
 @click.option("--keep-arguments", is_flag=True, help="Keep the texts that scripts are given and return.")
+@force_option
 @click.option(
     "--filter",
     "filters",
@@ -79,6 +82,7 @@ def proxy(
     if unredacted and record is None:
         raise click.UsageError("--unredacted says how to --record FILE; there is none")
     lines = [] if faults_file is None else faults_file.read_text().splitlines()
+    overwrite = may_overwrite()
     planned = [*parse_faults(lines), *(debug.parse_fault(fault) for fault in faults)]
 
     async def run() -> None:
@@ -86,6 +90,7 @@ def proxy(
             upstream,
             faults=planned,
             record=record,
+            overwrite=overwrite,
             unredacted=unredacted,
             keep_arguments=keep_arguments,
             host=host,

@@ -10,6 +10,7 @@ import trio
 
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
 from cdpengine.cli.output import errors_as_json, print_json, say
+from cdpengine.cli.output_files import may_overwrite, output_option
 
 if TYPE_CHECKING:
     from cdpengine.picture.options import ImageFormat
@@ -37,13 +38,7 @@ class _Numbers(click.ParamType):  # type: ignore[type-arg]
 
 @click.command(short_help="Save a page as a picture.")
 @url_argument
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file: .png, .jpg, .jpeg or .webp.",
-)
+@output_option("The file: .png, .jpg, .jpeg or .webp.")
 @click.option("--full-page", is_flag=True, help="All of the page, not only what is in view.")
 @click.option("--target", metavar="CSS", help="Only the first element that matches.")
 @click.option("--clip", type=_Numbers("X,Y,WIDTH,HEIGHT", ",", 4), help="Only this rectangle, in CSS pixels.")
@@ -92,6 +87,7 @@ def screenshot(
 
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000
+    overwrite = may_overwrite()
     with errors_as_json(wanted=as_json):
         # What cannot be is said before a browser starts.
         ImageOptions(format_of(output, image_format), quality, scale, omit_background)
@@ -112,6 +108,7 @@ def screenshot(
                     scale=scale,
                     omit_background=omit_background,
                     refs=refs,
+                    overwrite=overwrite,
                     timeout=timeout,
                 )
                 if as_json:

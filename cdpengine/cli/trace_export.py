@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from cdpengine.cli.options import Failed
+from cdpengine.cli.output_files import may_overwrite, output_option
 from cdpengine.cli.trace_reading import file_argument, lines_of, tell_damage
-from cdpengine.errors import RecordingLacks
+from cdpengine.errors import MeasurementFailed, RecordingLacks, os_reason
 
 if TYPE_CHECKING:
     from cdpengine.debug.recording import Recording
@@ -28,14 +28,7 @@ if TYPE_CHECKING:
 @click.option(
     "--html", "form", flag_value="html", help="One page with a timeline and a table that one can filter."
 )
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
-    metavar="FILE",
-    default="-",
-    help="Where to write; standard output without it.",
-)
+@output_option("Where to write; standard output without it.", dash=True, default="-")
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="With --html: messages at most [200000]."
 )
@@ -67,9 +60,14 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
         except RecordingLacks:
             tell_damage(recording)
             raise
-        with _opened(output) as stream:
-            stream.write(first)
-            stream.writelines(pieces)
+        try:
+            with _opened(output) as stream:
+                stream.write(first)
+                stream.writelines(pieces)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise MeasurementFailed("the export", str(output), os_reason(error)) from error
         if tell_damage(recording):
             raise Failed
 
@@ -98,12 +96,8 @@ def _opened(output: Path) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
+    from cdpengine.browser.private_files import new_file
+
     # As with the recording itself: what a page's user sees is nobody's but the owner's.
-    try:
-        descriptor = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    except OSError as error:
-        raise click.BadParameter(
-            f"{output} cannot be written: {error.strerror}", param_hint="--output"
-        ) from None
-    with os.fdopen(descriptor, "wb") as stream:
+    with new_file(output, overwrite=may_overwrite()) as stream:
         yield stream

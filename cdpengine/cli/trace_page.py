@@ -11,6 +11,7 @@ import trio
 
 from cdpengine.cli.options import Failed, Source, browser_options, json_option, timeout_option, url_argument
 from cdpengine.cli.output import errors_as_json, print_json, say, show_progress
+from cdpengine.cli.output_files import may_overwrite, output_option
 
 if TYPE_CHECKING:
     from cdpengine.measure.tracing import TraceProgress, TraceReport
@@ -20,13 +21,7 @@ _MB = 1e6
 
 @click.command("trace-page", short_help="Trace Chrome while it loads a page, for Perfetto.")
 @url_argument
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file: .json, or .pftrace (smaller, faster); .gz after it compresses.",
-)
+@output_option("The file: .json, or .pftrace (smaller, faster); .gz after it compresses.")
 @click.option(
     "--categories", metavar="NAMES", help="Chrome's categories or patterns, with commas: 'v8*,blink'."
 )
@@ -56,6 +51,7 @@ def trace_page(
     """
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000
+    overwrite = may_overwrite()
     progress = _show if sys.stderr.isatty() else None
 
     async def run() -> TraceReport:
@@ -66,6 +62,7 @@ def trace_page(
                 screenshots=screenshots,
                 buffer_size=None if buffer_mb is None else buffer_mb << 20,
                 progress=progress,
+                overwrite=overwrite,
                 timeout=timeout,
             ) as trace:
                 await page.goto(url, timeout=timeout)

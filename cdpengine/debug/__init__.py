@@ -3,6 +3,7 @@
 Rule: whoever looks on changes nothing and holds up nothing. Names are loaded when they are first used.
 """
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,10 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    from cdpengine.errors import exhausted, shortages_named
+
+    with shortages_named(partial(exhausted, f"load cdpengine.debug.{name}")):
+        value: object = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 

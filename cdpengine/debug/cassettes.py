@@ -72,6 +72,7 @@ async def cassette(
                 unredacted=unredacted,
                 keep_arguments=keep_arguments,
                 limit=0,
+                overwrite=True,
             ) as running_proxy,
         ):
             yield Cassette(path, "record", running_proxy.endpoint)

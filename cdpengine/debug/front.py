@@ -19,7 +19,7 @@ import trio
 import trio_websocket
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgument, exhausted, shortage_of
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.transport import (
@@ -165,7 +165,8 @@ async def serve_front(
 ) -> AsyncIterator[tuple[str, int]]:
     """Serve while the block runs; gives the address and the port. Leaving the block ends every client's task.
 
-    Raises InvalidArgument for a host or a port that cannot be listened on.
+    Raises InvalidArgument for a host or a port that cannot be listened on, ResourcesExhausted where the system
+    lacks something.
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
         raise InvalidArgument(
@@ -174,6 +175,8 @@ async def serve_front(
     try:
         listeners = await trio.open_tcp_listeners(port, host=host)
     except OSError as error:
+        if (shortage := shortage_of(error)) is not None:
+            raise exhausted(f"listen on {host}:{port}", shortage) from error
         raise InvalidArgument(
             what="listening address",
             given=f"{host}:{port}",

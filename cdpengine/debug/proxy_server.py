@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
@@ -24,12 +25,12 @@ from cdpengine.browser.endpoint import check_endpoint, redact_endpoint, resolve_
 from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front
 from cdpengine.debug.json_pages import pointing_here
-from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.errors import ConnectFailed, InvalidArgument, shortage_of, shortages_named
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.messages import Envelope, decode_envelope
 from cdpengine.wire.tap import HttpExchange, Tap, Traffic
-from cdpengine.wire.transport import Transport, TransportBroken, open_websocket
+from cdpengine.wire.transport import Transport, TransportBroken, lacking, open_websocket
 
 if TYPE_CHECKING:
     import httpx
@@ -133,10 +134,14 @@ class Proxy:
                     headers=sent,
                     content=request.body or None,
                 )
-        except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError, OSError, ImportError) as error:
+            # httpx loads parts of itself with its first request: without descriptors, that fails bare.
+            shortage = shortage_of(error)
+            if shortage is None and isinstance(error, OSError | ImportError):
+                raise
             if self._knows(path):
                 return self._known_version(request)
-            reason = f"the browser does not answer ({type(error).__name__})"
+            reason = str(shortage or f"the browser does not answer ({type(error).__name__})")
             return HttpAnswer(502, f"cdpengine proxy: {reason}\n".encode())
         kind = answer.headers.get("content-type", "text/plain")
         body = answer.content
@@ -362,6 +367,7 @@ async def proxy(
     unredacted: bool = False,
     keep_arguments: bool = False,
     limit: int | None = None,
+    overwrite: bool = False,
     host: str = "127.0.0.1",
     port: int = 0,
     headers: Mapping[str, str] | None = None,
@@ -372,16 +378,16 @@ async def proxy(
     `upstream` is what `connect` takes: "http://host:port" or "ws://...". `faults` are what the proxy does to
     messages (`cdpengine.debug.faults` has the grammar); `record` writes the clients' traffic to a file,
     redacted unless `unredacted`, payloads above `limit` bytes (0: none; None: the recorder's own limit) cut;
-    what scripts are given and return is withheld from it unless `keep_arguments`.
+    what scripts are given and return is withheld from it unless `keep_arguments`. A file that exists is refused,
+    unless `overwrite`.
     `port` 0 takes a free one. It listens on this machine only unless `host` says otherwise: whoever can reach
     a browser's debugging port can do all that its user can. `headers` go to the browser with every request.
     `timeout` (seconds) is for finding the browser.
 
     Raises InvalidArgument for arguments that cannot work, ConnectFailed when no browser answers at `upstream`,
-    RecordingFailed at the end when the recording could not be written.
+    ResourcesExhausted and RecordingFailed where the system lacks something to begin with, RecordingFailed at the
+    end when the recording could not be written.
     """
-    import httpx
-
     check_endpoint(upstream)
     checked = Faults(faults)
     resolved = None
@@ -397,22 +403,29 @@ async def proxy(
     running = Proxy(base, path or "/", headers or {})
     running.faults = checked
     trusts_environment = not is_loopback(target.hostname or "")
-    async with AsyncExitStack() as stack:
-        if record is not None:
-            from cdpengine.debug.recorder import LIMIT, record_tap
+    with shortages_named(partial(lacking, redact_endpoint(upstream))) as started:
+        import httpx
 
-            most = LIMIT if limit is None else limit
-            await stack.enter_async_context(
-                record_tap(
-                    running.tap, record, unredacted=unredacted, keep_arguments=keep_arguments, limit=most
+        async with AsyncExitStack() as stack:
+            if record is not None:
+                from cdpengine.debug.recorder import LIMIT, record_tap
+
+                recording = record_tap(
+                    running.tap,
+                    record,
+                    unredacted=unredacted,
+                    keep_arguments=keep_arguments,
+                    limit=LIMIT if limit is None else limit,
+                    overwrite=overwrite,
                 )
+                await stack.enter_async_context(recording)
+            client = httpx.AsyncClient(trust_env=trusts_environment, timeout=None)  # noqa: S113 - OPEN_PATIENCE
+            http = await stack.enter_async_context(client)
+            address = await stack.enter_async_context(
+                serve_front(running.answer, running.take, host=host, port=port)
             )
-        client = httpx.AsyncClient(trust_env=trusts_environment, timeout=None)  # noqa: S113 - OPEN_PATIENCE
-        http = await stack.enter_async_context(client)
-        address = await stack.enter_async_context(
-            serve_front(running.answer, running.take, host=host, port=port)
-        )
-        running.start(*address, http)
-        if not is_loopback(address[0]):
-            logger.warning("the proxy listens on %s:%d: all who reach it can drive the browser", *address)
-        yield running
+            running.start(*address, http)
+            if not is_loopback(address[0]):
+                logger.warning("the proxy listens on %s:%d: all who reach it can drive the browser", *address)
+            started()
+            yield running

@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
@@ -28,8 +28,15 @@ from cdpengine.debug.entered_texts import EnteredTexts
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header
+from cdpengine.debug.recording_files import (
+    Claim,
+    RecordingFile,
+    create_as_asked,
+    create_recording,
+    not_begun,
+)
 from cdpengine.debug.redact import Redactor
-from cdpengine.errors import InvalidArgument, RecordingFailed
+from cdpengine.errors import InvalidArgument, RecordingFailed, shortages_named
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.tap import HttpExchange, Span, Tap, Traffic
@@ -89,6 +96,7 @@ class Recorder:
         product: str,
         known: Iterable[_Known] = (),
         foreign: bool = False,
+        file: int | None = None,
     ) -> None:
         self.path = path
         began = trio.current_time()
@@ -121,7 +129,8 @@ class Recorder:
         compressed = path.suffix == ".zst"
         if compressed:
             import zstandard  # noqa: F401 - it takes a while, in which there had better be no empty file
-        self._writer = FileWriter(_opened(path), path.name, compressed=compressed, gather=self._gather)
+        descriptor = create_recording(path).descriptor if file is None else file
+        self._writer = FileWriter(descriptor, path.name, compressed=compressed, gather=self._gather)
         self._writer.give(first)
 
     @property
@@ -235,17 +244,6 @@ class Recorder:
         yield from self._maker.pieces(*messages)
 
 
-def _opened(path: Path) -> int:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    try:
-        # Others must not read what a page's user sees, so nobody but the owner may.
-        return os.open(path, flags, 0o600)
-    except OSError as error:
-        raise InvalidArgument(
-            what="recording", given=str(path), expected=f"a file that can be written ({error.strerror})"
-        ) from None
-
-
 # --- around a browser ----------------------------------------------------------------------------------------
 
 
@@ -260,8 +258,12 @@ async def record(
     keep_arguments: bool = False,
     limit: int = LIMIT,
     queued: int = QUEUED,
+    overwrite: bool = False,
 ) -> AsyncIterator[Recorder]:
     """Record all traffic of `browser` to `path` while the block runs. A name that ends in ".zst" is compressed.
+
+    A file that exists is refused: a recording grows in its place, so the old one would be gone before the new one
+    holds anything. `overwrite=True` replaces it.
 
     Cookies, authorization, tokens, entered texts and stored values are redacted as they are written, as far as
     they can be known (`Redactor`); `patterns` are further regular expressions, `secrets` exact texts. Texts that
@@ -270,15 +272,17 @@ async def record(
     everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the
     disk.
 
-    Raises InvalidArgument for a file that cannot be written, and RecordingFailed at the end of the block when
-    writing failed on the way (a full disk): the browser's work is not disturbed by that.
+    Raises InvalidArgument for a file that exists or cannot be written, RecordingFailed where the system lacks
+    something to begin with, and RecordingFailed at the end of the block when writing failed on the way (a full
+    disk): the browser's work is not disturbed by that.
     """
     redactor = (
         None if unredacted else Redactor(patterns=patterns, secrets=secrets, keep_arguments=keep_arguments)
     )
     known = _known(browser.connections)
     product = browser.version.product
-    async with _recording(browser.tap, path, redactor, limit, queued, product, known) as recorder:
+    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    async with _recording(browser.tap, claim, redactor, limit, queued, product, known) as recorder:
         yield recorder
 
 
@@ -286,15 +290,14 @@ async def record(
 async def record_as_asked(tap: Tap) -> AsyncIterator[Recorder]:
     """Record what goes through a tap to where the environment variable CDPENGINE_RECORD says.
 
-    A file that is there already is kept: the name gets a number, as one program may open several browsers.
-    CDPENGINE_RECORD_UNREDACTED=1 writes secrets too, CDPENGINE_RECORD_KEEP_ARGUMENTS=1 what scripts are given and
-    return. Raises as `record` does.
+    A file that exists is refused, unless CDPENGINE_RECORD_OVERWRITE=1. Where one program opens several browsers,
+    the recordings of the second and the others get a number in their names. CDPENGINE_RECORD_UNREDACTED=1 writes
+    secrets too, CDPENGINE_RECORD_KEEP_ARGUMENTS=1 what scripts are given and return. Raises as `record` does.
     """
     kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
     redactor = None if unredacted else Redactor(keep_arguments=kept)
-    path = _unused(Path(os.environ["CDPENGINE_RECORD"]))
-    async with _recording(tap, path, redactor, LIMIT, QUEUED) as recorder:
+    async with _recording(tap, create_as_asked, redactor, LIMIT, QUEUED, drop_empty=True) as recorder:
         yield recorder
 
 
@@ -306,62 +309,75 @@ async def record_tap(
     unredacted: bool = False,
     keep_arguments: bool = False,
     limit: int = LIMIT,
+    overwrite: bool = False,
 ) -> AsyncIterator[Recorder]:
     """Record what goes through a tap, whatever client is behind it. Arguments and errors as of `record`.
 
     A client does not say beforehand what it enters, so what any script is given is withheld, the engine's own too.
     """
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
-    async with _recording(tap, path, redactor, limit, QUEUED, foreign=True) as recorder:
+    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    async with _recording(tap, claim, redactor, limit, QUEUED, drop_empty=True, foreign=True) as recorder:
         yield recorder
-
-
-def _unused(named: Path) -> Path:
-    path, number = named, 1
-    while path.exists():
-        number += 1
-        first, dot, rest = named.name.partition(".")
-        path = named.with_name(f"{first}-{number}{dot}{rest}")
-    return path
 
 
 @asynccontextmanager
 @trio.lowlevel.enable_ki_protection
 async def _recording(
     tap: Tap,
-    path: str | Path,
+    claim: Claim,
     redactor: Redactor | None,
     limit: int,
     queued: int,
     product: str = "",
     known: Iterable[_Known] = (),
     *,
+    drop_empty: bool = False,
     foreign: bool = False,
 ) -> AsyncIterator[Recorder]:
+    """Record to the file that `claim` makes.
+
+    With `drop_empty`, a block that fails before any message went through leaves no file: nothing was there to be
+    recorded, and the file would only be in the way of the next try.
+    """
     for what, given in (("limit", limit), ("queued", queued)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
             raise InvalidArgument(what=what, given=repr(given), expected="a number of bytes, 0 or more")
-    recorder = Recorder(
-        Path(path),
-        limit=limit,
-        queued=queued,
-        redactor=redactor,
-        product=product,
-        known=known,
-        foreign=foreign,
+    made = claim()
+    recorder = _started(
+        made, known, redactor=redactor, limit=limit, queued=queued, product=product, foreign=foreign
     )
-    recorder.start()
+    failed = False
     try:
         with tap.watch(recorder):
             yield recorder
+    except Exception:
+        failed = True
+        raise
     finally:
         # By a task of its own: a second Ctrl-C would end this one's wait.
         closing = trio.CancelScope(shield=True)
         with trio.CancelScope(shield=True):
             async with open_body_nursery() as nursery:
                 nursery.start_soon(_close, recorder, closing)
+        done = recorder.statistics()
+        if failed and drop_empty and not done.messages + done.lost:
+            made.remove()
     if closing.cancelled_caught or recorder.failure is not None:
-        raise RecordingFailed(path=str(path), reason=recorder.failure or TOO_SLOW)
+        raise RecordingFailed(path=str(made.path), reason=recorder.failure or TOO_SLOW)
+
+
+def _started(made: RecordingFile, known: Iterable[_Known], **options: Any) -> Recorder:
+    """Start the recorder that writes to a file; where that fails, the file is taken away again."""
+    try:
+        with shortages_named(partial(not_begun, made.path)):
+            recorder = Recorder(made.path, known=known, file=made.descriptor, **options)
+            recorder.start()
+    except BaseException:
+        os.close(made.descriptor)
+        made.remove()
+        raise
+    return recorder
 
 
 @trio.lowlevel.enable_ki_protection

@@ -25,6 +25,7 @@ from cdpengine.debug.tape import Client, HttpReply
 from cdpengine.errors import InvalidArgument, ReplayDiverged
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.wire.transport import LARGEST_INCOMING, Transport, TransportBroken
 
 logger = get_logger("cdpengine.debug")
@@ -57,6 +58,7 @@ class Replay:
         self._lines: dict[int, _Line] = {}
         self._changed = trio.Event()
         self._told = 0
+        self._no_calls = RepeatedWarning(logger, "client %d of the replay sent something that is not a call")
 
     @property
     def divergence(self) -> ReplayDiverged | None:
@@ -148,7 +150,7 @@ class Replay:
     def ask(self, client: Client, message: bytes | str) -> None:
         """Take one call, and send what is due after it."""
         if not self._playback.ask(client, message):
-            logger.warning("client %d of the replay sent something that is not a call", client.number)
+            self._no_calls.tell(client.number)
         self._send_due()
 
     async def watch(self) -> None:

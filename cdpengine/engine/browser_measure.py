@@ -30,6 +30,7 @@ class BrowserMeasure:
         buffer_size: int | None = None,
         keep_latest: bool = False,
         progress: Callable[[TraceProgress], None] | None = None,
+        overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Trace]:
         """Trace the browser while the block runs: `async with browser.trace("trace.json.gz"):`.
@@ -39,17 +40,18 @@ class BrowserMeasure:
         compresses. `categories` are Chrome's ("v8*" is a pattern); without them, those of Chrome's Performance
         panel. Chrome gathers in a buffer of `buffer_size` bytes (200 MB); when it is full, what comes after is
         not recorded, or with `keep_latest` what came first is dropped. At the end it is read and written piece
-        by piece. `progress` is called twice a second and with every piece.
+        by piece. `progress` is called twice a second and with every piece. The file is readable by its owner only;
+        one that exists is replaced once the new one is whole, or refused where `overwrite` is False.
 
         After the block, `.report` tells what was written, and `data_lost`. A block that raises leaves its trace
         too, one that is cancelled leaves none; tracing ends in every case. `timeout` is for the beginning, and
         again for the end. Raises InvalidArgument, MeasurementBusy when somebody traces this browser already,
         MeasurementFailed, DeadlineExceeded.
         """
-        place = checked_path("the trace", path)
+        place = checked_path("the trace", path, overwrite=overwrite)
         options = TraceOptions.checked(
             place, categories, screenshots=False, buffer_size=buffer_size, keep_latest=keep_latest
         )
         check_timeout(timeout)
-        async with traced(self.session, place, options, progress, timeout) as trace:
+        async with traced(self.session, place, options, progress, timeout, overwrite=overwrite) as trace:
             yield trace

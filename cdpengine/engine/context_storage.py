@@ -93,7 +93,7 @@ class ContextStorage(ABC):
         origins are those that pages were at since this program looks, and `origins`: Chrome lists none itself.
         Session storage (it is a tab's), IndexedDB and caches are not part of it.
 
-        Raises InvalidArgument, StorageUnavailable for one of `origins`, OSError when the file cannot be written;
+        Raises InvalidArgument, StorageUnavailable for one of `origins`, StateFileNotWritten;
         DeadlineExceeded, ConnectionLost.
         """
         if isinstance(origins, str):

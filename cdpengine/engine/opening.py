@@ -11,7 +11,7 @@ import logging
 import math
 import os
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -34,18 +34,29 @@ from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_brows
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
 from cdpengine.engine.browser import Browser, BrowserVersion
-from cdpengine.errors import ConnectFailed, ConnectionLost, InvalidArgument, LaunchFailed, RemoteError
+from cdpengine.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    InvalidArgument,
+    LaunchFailed,
+    RemoteError,
+    Shortage,
+    shortage_of,
+    shortages_named,
+)
 from cdpengine.network.headers import secret_values
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.wire.tap import Tap
 from cdpengine.wire.tap import logger as wire_logger
-from cdpengine.wire.transport import PipeTransport, open_websocket
+from cdpengine.wire.transport import PipeTransport, lacking, open_websocket
 
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
 
 _PASSWORD = re.compile(r"://[^/?#\s:@]*:([^/?#\s]+)@")
+_EXIT_GRACE = 1.0
+"""Seconds that a browser gets to be seen to have ended, when its connection ended while it was starting."""
 
 _pipe_numbers = itertools.count(1)
 
@@ -89,7 +100,8 @@ async def launch(
     this process closes, and the next launch of this user removes its profile. Windows has neither these signals
     nor that pipe, and such a profile stays there.
 
-    Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument.
+    Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument; RecordingFailed and
+    InvalidArgument for what CDPENGINE_RECORD names.
     """
     if transport not in ("websocket", "pipe"):
         raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
@@ -106,16 +118,24 @@ async def launch(
         env=env,
         computed_accessibility=computed_accessibility,
     )
+    _check_recording()
     process: BrowserProcess | None = None
-    with budget.scope() as starting:
+
+    def lacks(shortage: Shortage) -> LaunchFailed:
+        return LaunchFailed(executable=str(options.executable), reason=str(shortage))
+
+    with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
             start_browser(options) as process,
+            _early_end_named(process, options.executable) as ready,
             _attach(process, _passwords(args), evaluate_enabled=evaluate_enabled) as browser,
         ):
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.refuse_downloads()
             browser.set_activity(activity_options)
+            started()
+            ready()
             try:
                 async with browser.watched(rescue_after):
                     yield browser
@@ -150,8 +170,12 @@ async def connect(
         check_seconds("rescue_after", rescue_after)
     activity_options = checked_options(activity)
     budget = Budget.start("connect", timeout)
+    _check_recording()
     resolved: ResolvedEndpoint | None = None
-    with budget.scope() as starting:
+    with (
+        budget.scope() as starting,
+        shortages_named(lambda shortage: lacking(redact_endpoint(endpoint), shortage)) as started,
+    ):
         resolved = await resolve_endpoint(endpoint, headers)
         if "/devtools/page/" in urlsplit(resolved.ws_url).path:
             raise InvalidArgument(
@@ -166,10 +190,39 @@ async def connect(
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.set_activity(activity_options)
+            started()
             async with browser.watched(rescue_after):
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailed(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+
+
+@asynccontextmanager
+async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIterator[Callable[[], None]]:
+    """Until the given function is called, tell of a browser that ended as such, not by how that was met."""
+    starting = True
+
+    def ready() -> None:
+        nonlocal starting
+        starting = False
+
+    try:
+        yield ready
+    except (ConnectFailed, ConnectionLost) as error:
+        lacks = shortage_of(error) if starting else None
+        if lacks is not None:
+            raise LaunchFailed(executable=str(executable), reason=str(lacks)) from error
+        if starting:
+            with trio.move_on_after(_EXIT_GRACE, shield=True):
+                await process.ended.wait()
+        if not starting or process.returncode is None:
+            raise
+        raise LaunchFailed(
+            executable=str(executable),
+            reason=process.why_ended_early(),
+            exit_code=process.returncode,
+            output=process.output_tail(),
+        ) from error
 
 
 @asynccontextmanager
@@ -227,6 +280,14 @@ def _tap_that_knows(secrets: Iterable[str]) -> Tap:
 def _passwords(args: Sequence[str]) -> list[str]:
     """Return the passwords in switches such as "--proxy-server=http://user:password@host"."""
     return [found for each in args for found in _PASSWORD.findall(str(each))]
+
+
+def _check_recording() -> None:
+    """Refuse before a browser starts what the recording that the environment asks for would be refused for."""
+    if os.environ.get("CDPENGINE_RECORD"):
+        from cdpengine.debug.recording_files import check_as_asked
+
+        check_as_asked()
 
 
 @asynccontextmanager

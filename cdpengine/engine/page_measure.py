@@ -69,16 +69,17 @@ class PageMeasure(PageBase):
         path: str | os.PathLike[str] | None = None,
         *,
         interval: float = DEFAULT_INTERVAL,
+        overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Profiling]:
         """Sample what the page's JavaScript does in the block, and write it to `path` (".cpuprofile").
 
         `interval` is seconds between samples. After the block, `.profile` holds the JSON (`data`) and its
         counts. Where the page goes to another process meanwhile, Chrome begins anew there. `timeout` is for the
-        beginning, and again for the end. Raises InvalidArgument, MeasurementBusy, MeasurementFailed,
-        DeadlineExceeded.
+        beginning, and again for the end. File and `overwrite` as in `Browser.trace`. Raises InvalidArgument,
+        MeasurementBusy, MeasurementFailed, DeadlineExceeded.
         """
-        place = None if path is None else checked_path("the CPU profile", path)
+        place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
         number = isinstance(interval, int | float) and not isinstance(interval, bool)
         if not number or not 0.00001 <= interval <= 10:
             raise InvalidArgument(
@@ -87,7 +88,7 @@ class PageMeasure(PageBase):
         check_timeout(timeout)
         async with told_unresponsive(self._target):
             await self._readied("CPU profile", timeout)
-            async with profiled(self.session, place, interval, timeout) as profiling:
+            async with profiled(self.session, place, interval, timeout, overwrite=overwrite) as profiling:
                 yield profiling
 
     async def heap_snapshot(
@@ -96,18 +97,24 @@ class PageMeasure(PageBase):
         *,
         progress: Callable[[HeapSnapshotProgress], None] | None = None,
         collect_garbage: bool = True,
+        overwrite: bool = True,
         timeout: float = 120,
     ) -> HeapSnapshotReport:
         """Write all that is on the page's JavaScript heap to `path` (".heapsnapshot", or ".heapsnapshot.gz").
 
         The page stands still meanwhile: about 3 s for 130 MB of JSON. It is streamed to the disk, so memory
-        stays small. `progress` is called now and then. Raises InvalidArgument, MeasurementFailed,
+        stays small. `progress` is called now and then. File and `overwrite` as in `Browser.trace`. Raises
+        InvalidArgument, MeasurementFailed,
         DeadlineExceeded; there is no file then.
         """
-        place = checked_path("the heap snapshot", path)
+        place = checked_path("the heap snapshot", path, overwrite=overwrite)
         async with self._action("heap snapshot", timeout):
             return await take_heap_snapshot(
-                self.session, place, progress=progress, collect_garbage=collect_garbage
+                self.session,
+                place,
+                progress=progress,
+                collect_garbage=collect_garbage,
+                overwrite=overwrite,
             )
 
     @asynccontextmanager
@@ -120,18 +127,19 @@ class PageMeasure(PageBase):
         buffer_size: int | None = None,
         keep_latest: bool = False,
         progress: Callable[[TraceProgress], None] | None = None,
+        overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Trace]:
         """Trace while the block runs, as `Browser.trace` does, with this page as the one that it is about.
 
         With `screenshots`, pictures of the page are in it.
         """
-        place = checked_path("the trace", path)
+        place = checked_path("the trace", path, overwrite=overwrite)
         options = TraceOptions.checked(
             place, categories, screenshots=screenshots, buffer_size=buffer_size, keep_latest=keep_latest
         )
         check_timeout(timeout)
-        async with traced(self.session, place, options, progress, timeout) as trace:
+        async with traced(self.session, place, options, progress, timeout, overwrite=overwrite) as trace:
             yield trace
 
     async def _readied(self, what: str, timeout: float) -> None:

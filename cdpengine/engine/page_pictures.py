@@ -45,6 +45,7 @@ class PagePictures(PageContent):
         omit_background: bool = False,
         mask: Sequence[Target] = (),
         mask_color: str = "#ff00ff",
+        overwrite: bool = True,
         timeout: float = 30,
     ) -> bytes:
         """Return an image of the viewport, or of the whole page; "png", "jpeg" or "webp", quality 0 to 100.
@@ -55,13 +56,14 @@ class PagePictures(PageContent):
         CSS pixel, drawn anew and sharp; without it, those of the page's screen. `omit_background` leaves
         transparent what the page does not paint. Nodes in `mask` are painted over with `mask_color`. Written to
         `path` too, whose name says the format. Pages of any height are taken, in pieces that are joined; the
-        page hears `resize` when more than its viewport is taken.
+        page hears `resize` when more than its viewport is taken. The file is readable by its owner only; one that
+        exists is replaced once the new one is whole, or refused where `overwrite` is False.
 
         Raises InvalidArgument for options that do not go together, PictureTooLarge for what jpeg (65,535 pixels
         a side) or webp (16,383) cannot hold, Invisible for a target that has no box, MeasurementFailed when the
         file cannot be written, and as `scroll_into_view` does.
         """
-        place = None if path is None else checked_path("the screenshot", path)
+        place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
         options = ImageOptions(format_of(place, format), quality, scale, omit_background)
         area = None if clip is None else _checked_clip(clip)
         _check_choice(target=target is not None, clip=clip is not None, full_page=full_page)
@@ -74,7 +76,7 @@ class PagePictures(PageContent):
                 format=options.format, quality=quality, full_page=full_page, timeout=timeout
             )
             if place is not None:
-                await _write(place, labelled.image)
+                await _write(place, labelled.image, overwrite=overwrite)
             return labelled.image
         over = "" if target is None else f" of {describe_target(target)}"
         async with self._action(f"screenshot{over}", timeout) as budget, self._target.pictures:
@@ -102,7 +104,7 @@ class PagePictures(PageContent):
                     covered, data, boxes, mask_color, options.format, options.quality
                 )
             if place is not None:
-                await _write(place, data)
+                await _write(place, data, overwrite=overwrite)
             return data
 
     async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
@@ -118,17 +120,24 @@ class PagePictures(PageContent):
         return b"".join(parts)
 
     async def save_pdf(
-        self, path: str | os.PathLike[str], *, timeout: float = 30, **options: Unpack[PdfOptions]
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = True,
+        timeout: float = 30,
+        **options: Unpack[PdfOptions],
     ) -> int:
         """Write the page as PDF to `path`, piece by piece, and return how many bytes it has.
 
-        Raises as `pdf`, and MeasurementFailed when the file cannot be written; there is none then.
+        The file is readable by its owner only; one that exists is replaced once the new one is whole, or refused
+        where `overwrite` is False. Raises as `pdf`, and MeasurementFailed when the file cannot be written; there
+        is none then.
         """
-        place = checked_path("the PDF", path)
+        place = checked_path("the PDF", path, overwrite=overwrite)
         params = print_params(options)
         async with (
             self._action("pdf", timeout),
-            output_file("the PDF", place) as file,
+            output_file("the PDF", place, overwrite=overwrite) as file,
             printed(self.session, params) as pieces,
         ):
             async for piece in pieces:
@@ -174,6 +183,6 @@ def _on_picture(
     return left, top, left + box.width * picture.scale, top + box.height * picture.scale
 
 
-async def _write(path: Path, data: bytes) -> None:
-    async with output_file("the screenshot", path) as file:
+async def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
+    async with output_file("the screenshot", path, overwrite=overwrite) as file:
         await file.write(data)

@@ -3,6 +3,7 @@
     EngineError
       InvalidArgument                     the caller's: what was passed can never work
       BrowserNotFound, LaunchFailed, ConnectFailed
+      ResourcesExhausted                  the system has no more of what was needed: descriptors, memory, room
       ConnectionLost                      the connection ended under the call
       SessionGone > TargetCrashed         the tab, frame or worker ended under the call
       RemoteError                         Chrome answered, and the answer is an error
@@ -24,6 +25,7 @@
       ReplayDiverged                      a program asked something else than when it was recorded
       CookieRefused, EmulationRefused     Chrome does not take a cookie, or does not pretend what it was asked to
       StateFileInvalid                    a file that holds no storage state
+      StateFileNotWritten                 a storage state that could not be put into its file
       StorageUnavailable                  an origin whose storage cannot be reached
       BodyUnavailable, BodyUndecodable    the body of a response is gone, or is not what it was read as
       BodyUnavailable > InterceptedBodyUnavailable
@@ -111,7 +113,16 @@ from cdpengine.errors.state import (
     CookieRefused,
     EmulationRefused,
     StateFileInvalid,
+    StateFileNotWritten,
     StorageUnavailable,
+)
+from cdpengine.errors.system import (
+    ResourcesExhausted,
+    Shortage,
+    exhausted,
+    os_reason,
+    shortage_of,
+    shortages_named,
 )
 from cdpengine.errors.words import (
     shown_url,
@@ -163,15 +174,22 @@ __all__ = [
     "ReplayDiverged",
     "RescueReport",
     "RescueStep",
+    "ResourcesExhausted",
     "RouteAnswered",
     "SessionGone",
+    "Shortage",
     "StaleRef",
     "StateFileInvalid",
+    "StateFileNotWritten",
     "StorageUnavailable",
     "TargetCrashed",
     "UndecodableReply",
     "Unstable",
     "ValueRefused",
     "ValueTooLarge",
+    "exhausted",
+    "os_reason",
+    "shortage_of",
+    "shortages_named",
     "shown_url",
 ]

@@ -1,4 +1,4 @@
-"""Errors of a browser's state: cookies that were not taken, state files that cannot be read, emulation refused."""
+"""Errors of a browser's state: cookies that were not taken, state files not read or written, emulation refused."""
 
 from __future__ import annotations
 
@@ -28,6 +28,17 @@ class StateFileInvalid(EngineError):
 
     def _describe(self) -> str:
         return f"{self.path} is no storage state: {self.reason}; nothing of it was applied"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class StateFileNotWritten(EngineError):
+    """A storage state could not be written to its file. What the file held before, it still holds."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the storage state could not be written to {self.path}: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import re
 import secrets
 from collections import OrderedDict
@@ -30,6 +31,7 @@ from cdpengine.js import script
 from cdpengine.logs import get_logger
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.events import Event
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.session.session import Session
 from cdpengine.wire.messages import decode_payload
 
@@ -91,6 +93,7 @@ class Exposed:
         self._read = read
         self._literal = literal
         self._log = log
+        self._failed = RepeatedWarning(logger, "the exposed function %s failed: %s", level=logging.ERROR)
         self._closed = False
         self._tabs = tabs
         self._binding = f"cdpengine_{secrets.token_hex(8)}"
@@ -204,7 +207,7 @@ class Exposed:
         failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
         self.failures.add(failure)
         self._log.add(failure)
-        logger.error("the exposed function %s failed: %s", self.name, failure.reason, exc_info=error)
+        self._failed.tell(self.name, failure.reason, error=error)
         reason = json.dumps(kind), json.dumps(message[:_LONGEST_MESSAGE])
         self._tell(session, context, "reject", json.dumps(number), *reason)
 

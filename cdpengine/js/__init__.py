@@ -6,8 +6,10 @@ returns, and withhold what all others are given and return: these are the user's
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from importlib import resources
+
+from cdpengine.errors import exhausted, shortages_named
 
 _MOST_OWN = 4_000
 
@@ -15,6 +17,7 @@ _own: set[str] = set()
 
 
 @cache
+@shortages_named(partial(exhausted, "read a script of the engine's own"))
 def script(name: str) -> str:
     """Return the source of `name` (without ".js"). Raises FileNotFoundError when there is no such file."""
     return resources.files(__name__).joinpath(f"{name}.js").read_text("utf-8")

@@ -68,7 +68,7 @@ class Profiling:
 
 @asynccontextmanager
 async def profiled(
-    session: Session, path: Path | None, interval: float, timeout: float
+    session: Session, path: Path | None, interval: float, timeout: float, *, overwrite: bool
 ) -> AsyncIterator[Profiling]:
     """Profile while the body runs; then write it to `path`, if one is given.
 
@@ -92,7 +92,7 @@ async def profiled(
                     begun = False
                     profiling.profile = await _stop(session)
                     if path is not None:
-                        async with output_file("the CPU profile", path) as file:
+                        async with output_file("the CPU profile", path, overwrite=overwrite) as file:
                             await file.write(profiling.profile.data)
             finally:
                 if begun:

@@ -65,6 +65,7 @@ async def take_heap_snapshot(
     *,
     progress: Callable[[HeapSnapshotProgress], None] | None = None,
     collect_garbage: bool = True,
+    overwrite: bool = True,
 ) -> HeapSnapshotReport:
     """Write a snapshot of the session's heap. The page stands still meanwhile, as Chrome has it.
 
@@ -73,7 +74,7 @@ async def take_heap_snapshot(
     """
     started = trio.current_time()
     async with (
-        output_file("the heap snapshot", path, compress_late=True) as file,
+        output_file("the heap snapshot", path, compress_late=True, overwrite=overwrite) as file,
         session.enabled("HeapProfiler"),
     ):
         if collect_garbage:

@@ -143,6 +143,8 @@ async def traced(
     options: TraceOptions,
     progress: Callable[[TraceProgress], None] | None,
     timeout: float,
+    *,
+    overwrite: bool,
 ) -> AsyncIterator[Trace]:
     """Trace while the body runs, then write the file. `timeout` is for the beginning, and again for the end.
 
@@ -152,7 +154,7 @@ async def traced(
     """
     trace = Trace(path, trio.current_time())
     ending = _Ending(session, trace)
-    file = OutputFile("the trace", path)
+    file = OutputFile("the trace", path, overwrite=overwrite)
     begun = False
     ending.listen()
     try:

@@ -12,6 +12,7 @@ import attrs
 
 from cdpengine.errors import InvalidArgument, shown_url
 from cdpengine.logs import get_logger
+from cdpengine.session.repeated import RepeatedWarning
 
 logger = get_logger("cdpengine.network")
 
@@ -24,6 +25,11 @@ class Credentials:
     password: str = attrs.field(repr=False)
     origin: str | None = None
     proxy: bool = False
+    _refused: RepeatedWarning = attrs.field(
+        init=False,
+        repr=False,
+        factory=lambda: RepeatedWarning(logger, "%s refused the credentials that it was given"),
+    )
 
     @classmethod
     def checked(cls, username: str, password: str, origin: str | None, proxy: bool) -> Credentials:
@@ -46,7 +52,7 @@ class Credentials:
 
     def refused(self, origin: str) -> None:
         """Note that a server, or proxy, does not take them."""
-        logger.warning("%s refused the credentials that it was given", origin)
+        self._refused.tell(origin)
 
 
 def _origin(given: str) -> str:

@@ -6,6 +6,7 @@ reader. With nobody left, the Fetch domain is off. The latest route is asked fir
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -20,6 +21,7 @@ from cdpengine.network.messages import RequestPaused
 from cdpengine.network.routed import Routed
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.session.session import Session
 
 logger = get_logger("cdpengine.network")
@@ -52,6 +54,9 @@ class Interceptor:
         self._fetching: dict[str, Exchange] = {}
         self._challenged: OrderedDict[str, Credentials] = OrderedDict()
         self._listening = False
+        self._not_understood = RepeatedWarning(
+            logger, "an intercepted request was not understood, and goes on: %s", level=logging.ERROR
+        )
 
     def add(self, part: Routed | Credentials) -> list[PendingCall]:
         """Have a route, or credentials, from now on."""
@@ -101,7 +106,7 @@ class Interceptor:
         try:
             paused = event.decode(RequestPaused)
         except UndecodableReply as error:
-            logger.error("an intercepted request was not understood, and goes on: %s", error)
+            self._not_understood.tell(error)
             self._continue(event.decode(_PausedId).request_id)
             return
         takers: Sequence[Routed] = self._routes[::-1]

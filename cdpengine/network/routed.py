@@ -8,6 +8,7 @@ handlers hold go on to the next route, as if this one had not been there.
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
@@ -20,6 +21,7 @@ from cdpengine.logs import get_logger
 from cdpengine.network.exchange import Exchange
 from cdpengine.network.messages import InterceptedRequest
 from cdpengine.network.route import Route
+from cdpengine.session.repeated import RepeatedWarning
 
 logger = get_logger("cdpengine.network")
 
@@ -102,6 +104,9 @@ class Routed:
         self._limit = limit
         self._nursery = nursery
         self._log = log
+        self._failed = RepeatedWarning(
+            logger, "the handler %s of the route of %s failed %s %s: %s", level=logging.ERROR
+        )
         self._at_work: dict[Route, tuple[Exchange, trio.CancelScope]] = {}
         self._closed = False
 
@@ -176,15 +181,8 @@ class Routed:
         )
         self.failures.add(failure)
         self._log.add(failure)
-        logger.error(
-            "the handler %s of the route of %s failed %s %s: %s",
-            failure.handler,
-            failure.pattern,
-            failure.method,
-            shown_url(failure.url),
-            reason,
-            exc_info=raised,
-        )
+        where = (failure.handler, failure.pattern, failure.method, shown_url(failure.url))
+        self._failed.tell(*where, reason, error=raised)
 
 
 async def _called(handler: RouteHandler, route: Route) -> None:

@@ -8,13 +8,17 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from cdpengine.errors import InvalidArgument, PictureTooLarge
+from cdpengine.errors import InvalidArgument, PictureTooLarge, exhausted, shortages_named
 from cdpengine.picture.options import DEFAULT_QUALITY, ImageFormat
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+# Pillow reads parts of itself when they are first needed.
+_shortages_named = shortages_named(partial(exhausted, "work on a picture"))
 
 MOST_PIXELS = 1 << 28
 """Pixels of a picture that is unpacked: a gigabyte of memory."""
@@ -32,11 +36,13 @@ def checked_colour(colour: str) -> None:
         raise InvalidArgument(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
 
 
+@_shortages_named
 def as_rgba(picture: bytes) -> bytes:
     """Return a PNG with an alpha channel."""
     return _written(_opened(picture).convert("RGBA"), "png", None)
 
 
+@_shortages_named
 def joined(rows: Sequence[Sequence[bytes]], image_format: ImageFormat, quality: int | None) -> bytes:
     """Return PNGs that lie side by side and row below row as one picture."""
     from PIL import Image
@@ -57,6 +63,7 @@ def joined(rows: Sequence[Sequence[bytes]], image_format: ImageFormat, quality: 
     return _written(whole, image_format, quality)
 
 
+@_shortages_named
 def covered(
     picture: bytes,
     boxes: Iterable[tuple[float, float, float, float]],
@@ -74,6 +81,7 @@ def covered(
     return _written(image, image_format, quality)
 
 
+@_shortages_named
 def size_of(picture: bytes) -> tuple[int, int]:
     """Return the width and height of a picture in pixels."""
     from PIL import Image

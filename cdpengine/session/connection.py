@@ -16,12 +16,13 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument
+from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument, UndecodableReply
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.consumers import Consumers
 from cdpengine.session.events import Event
+from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.session.session import Session
 from cdpengine.session.targets import Targets
 from cdpengine.wire.messages import envelope_or_none
@@ -38,8 +39,9 @@ class ConnectionStatistics:
 
     `in_flight` commands wait for their reply, `queued` ones for being written; `late_replies` came after nobody
     waited for them any more. Messages that belong to nobody are `unknown_replies` (of no known command),
-    `malformed`, `shapeless`, or `events_of_unknown_sessions`. `lost_events` were dropped because a consumer was
-    too slow.
+    `malformed`, `shapeless`, or `events_of_unknown_sessions`. `undecodable_events` came in another shape than the
+    engine's own parts read, and were passed over by them. `lost_events` were dropped because a consumer was too
+    slow.
 
     `reader_lag` is how long a message lay in this program, on the average, from being read off the socket until it
     was delivered, `longest_reader_lag` the longest such time, both in seconds. While more is read, those that lie
@@ -61,6 +63,7 @@ class ConnectionStatistics:
     events_of_unknown_sessions: int
     sessions: int
     lost_events: int = 0
+    undecodable_events: int = 0
     reader_lag: float = 0.0
     longest_reader_lag: float = 0.0
 
@@ -82,6 +85,9 @@ class Connection:
         self._outbox: deque[Call] = deque()
         self._outbox_filled = trio.lowlevel.ParkingLot()
         self._lost: str | None = None
+        self._strays = RepeatedWarning(logger, "%s: a %s message came in and was passed over: %s")
+        self._undecodable = RepeatedWarning(logger, "%s: an event was not understood and passed over: %s")
+        self._undecodable_last: Event | None = None
         self._counts = {
             "sent": 0,
             "received": 0,
@@ -114,6 +120,7 @@ class Connection:
             events_of_unknown_sessions=self._counts["orphans"],
             sessions=len(self.targets.sessions),
             lost_events=self.consumers.lost_events,
+            undecodable_events=self._undecodable.total,
             reader_lag=self._lag_total / max(1, self._counts["received"]),
             longest_reader_lag=self._lag_longest,
         )
@@ -155,6 +162,12 @@ class Connection:
         for call in self._mux.end_session(session_id):
             call.message = b""
             call.waiter.fail(reason(call.method))
+
+    def pass_over(self, event: Event, error: UndecodableReply) -> None:
+        """Count and tell that the engine could not read an event; once, where several parts of it wanted to."""
+        if event is not self._undecodable_last:
+            self._undecodable_last = event
+            self._undecodable.tell(self.name, error)
 
     # --- the two tasks -------------------------------------------------------------------------------------
 
@@ -211,7 +224,7 @@ class Connection:
             case Notice() as notice:
                 self._deliver(notice)
             case Stray(kind="malformed" | "shapeless" as kind, detail=detail):
-                logger.warning("%s: a %s message came in and was passed over: %s", self.name, kind, detail)
+                self._strays.tell(self.name, kind, detail)
             case Stray(kind=kind, detail=detail):
                 logger.debug("%s: a %s reply came in and was passed over: %s", self.name, kind, detail)
 
@@ -232,6 +245,9 @@ class Connection:
         if self._lost is not None:
             return
         self._lost = reason
+        self._strays.tell_rest(self.name)
+        self._undecodable.tell_rest(self.name)
+        self._undecodable_last = None
         for call in self._mux.end():
             call.waiter.fail(self._error(call.method))
         self._outbox.clear()

@@ -301,7 +301,7 @@ class Session:
                 try:
                     sink(event)
                 except UndecodableReply as error:
-                    logger.warning("an event was not understood and passed over: %s", error)
+                    self.connection.pass_over(event, error)
         if self._streams:
             streams = self._routes.get(event.method)
             if streams is None:

@@ -91,7 +91,7 @@ class Targets:
         try:
             observer(source, event)
         except UndecodableReply as error:
-            logger.warning("an event was not understood and passed over: %s", error)
+            source.connection.pass_over(event, error)
 
     def end(self) -> None:
         """Note that the connection is over: nothing will be attached any more."""

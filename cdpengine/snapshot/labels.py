@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import attrs
 
-from cdpengine.errors import EngineError
+from cdpengine.errors import EngineError, exhausted, shortage_of, shortages_named
 from cdpengine.snapshot.node import Box, Document, Node
 from cdpengine.snapshot.refs import Ref
 
@@ -135,6 +136,7 @@ class _Taken:
         return [(column, row) for column in columns for row in rows]
 
 
+@shortages_named(partial(exhausted, "draw labels on a picture"))
 def draw_labels(
     picture: bytes,
     boxes: Sequence[tuple[str, Box]],
@@ -150,6 +152,8 @@ def draw_labels(
     try:
         from PIL import Image, ImageDraw, ImageFilter, ImageFont
     except ImportError as missing:
+        if shortage_of(missing) is not None:
+            raise
         raise EngineError("refs on pictures need Pillow: pip install pillow") from missing
 
     with Image.open(io.BytesIO(picture)) as opened:

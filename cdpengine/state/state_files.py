@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cdpengine.browser.private_files import write_private
-from cdpengine.errors import StateFileInvalid
+from cdpengine.errors import StateFileInvalid, StateFileNotWritten, os_reason
 from cdpengine.state.storage_state import StorageState
 
 _LARGEST = 256 * 1024 * 1024
@@ -22,7 +22,7 @@ def read_state(path: Path) -> StorageState:
         with path.open("rb") as file:
             raw = file.read(_LARGEST + 1)
     except OSError as error:
-        raise StateFileInvalid(path=str(path), reason=error.strerror or str(error)) from None
+        raise StateFileInvalid(path=str(path), reason=os_reason(error)) from None
     if len(raw) > _LARGEST:
         raise StateFileInvalid(path=str(path), reason=f"it has more than {_LARGEST} bytes")
     try:
@@ -34,6 +34,9 @@ def read_state(path: Path) -> StorageState:
 
 
 def write_state(path: Path, state: StorageState) -> None:
-    """Write a state to a file that only its owner can read. Raises OSError; the old file stays then."""
+    """Write a state to a private file. Raises StateFileNotWritten; the old file stays then."""
     data = state.to_json().encode("utf-8", "surrogatepass")
-    write_private(path.resolve(), data)  # a link stays one, and what it points to is written
+    try:
+        write_private(path, data)
+    except OSError as error:
+        raise StateFileNotWritten(path=str(path), reason=os_reason(error)) from error

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgument, exhausted, shortages_named
 from cdpengine.state.cookie import Cookie, CookiePartition, SameSite, checked_cookie
 from cdpengine.state.origins import check_origin
 from cdpengine.state.storage_items import check_items
@@ -61,10 +61,11 @@ class StorageState:
             raise ValueError("it is nested too deeply") from None
         if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
             raise ValueError('it is no object with "cookies" and "origins"')
+        converter = _converter()
         from cattrs import BaseValidationError, transform_error
 
         try:
-            state = _converter().structure(plain, _FileState)
+            state = converter.structure(plain, _FileState)
         except (BaseValidationError, TypeError) as error:
             raise ValueError(transform_error(error)[0]) from None
         try:
@@ -186,6 +187,7 @@ def _strictly(*kinds: type) -> Any:
 
 
 @cache
+@shortages_named(partial(exhausted, "load what reads and writes storage states"))
 def _converter() -> cattrs.Converter:
     """Make it when it is first needed: the package takes a while to load."""
     import cattrs

@@ -21,7 +21,7 @@ from h11 import ProtocolError as HttpProtocolError
 from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError, WebSocketConnection
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
-from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.errors import ConnectFailed, InvalidArgument, Shortage, os_reason, shortage_of
 from cdpengine.nursery import open_body_nursery
 
 LARGEST_INCOMING = 1 << 30
@@ -255,6 +255,8 @@ async def _open_stream(
     try:
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
+        if (shortage := shortage_of(error)) is not None:
+            raise lacking(shown, shortage) from error
         raise ConnectFailed(endpoint=shown, reason=_os_reason(error)) from None
     if not tls:
         return stream
@@ -276,8 +278,14 @@ def _os_reason(error: OSError) -> str:
     cause = error.__cause__
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
-    told = cause if isinstance(cause, OSError) else error
-    return told.strerror or str(told)
+    return os_reason(cause if isinstance(cause, OSError) else error)
+
+
+def lacking(endpoint: str, shortage: Shortage) -> ConnectFailed:
+    """Return the error for an endpoint that was not reached because this side lacks something."""
+    return ConnectFailed(
+        endpoint=endpoint, reason=f"{shortage.reason} ({shortage.name})", advice=shortage.advice
+    )
 
 
 class PipeTransport:

@@ -69,8 +69,8 @@ def test_paper(shared_endpoint: str, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["bytes"] == path.stat().st_size
     assert path.read_bytes().startswith(b"%PDF")
     done = run("pdf", PAGE, "-o", str(tmp_path / "none" / "a.pdf"), "--endpoint", shared_endpoint)
-    assert done.returncode == 1
-    assert "No such file" in done.stderr
+    assert done.returncode == 2
+    assert "there is no such folder" in done.stderr
 
 
 def test_a_trace(shared_endpoint: str, tmp_path: Path) -> None:

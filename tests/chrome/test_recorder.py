@@ -155,7 +155,7 @@ async def test_what_does_not_fit_into_the_queue_is_counted_and_told(
 async def test_a_full_disk_is_told_at_the_end(page: cdpengine.Page) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
-    with pytest.raises(cdpengine.RecordingFailed, match="No space left"):
+    with pytest.raises(cdpengine.RecordingFailed, match="no space is left on the disk"):
         async with debug.record(page.browser, "/dev/full"):
             for _ in range(2000):
                 await page.session.call("Runtime.evaluate", expression="1")
@@ -178,7 +178,7 @@ async def test_an_error_of_the_body_leaves_as_itself(page: cdpengine.Page, tmp_p
 
 async def test_cancelled_at_each_step(page: cdpengine.Page, tmp_path: Path) -> None:
     async def operation() -> None:
-        async with debug.record(page.browser, tmp_path / "a.jsonl"):
+        async with debug.record(page.browser, tmp_path / "a.jsonl", overwrite=True):
             await page.session.call("Runtime.evaluate", expression="1")
 
     async def after() -> None:
@@ -258,5 +258,6 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         [sys.executable, "-m", "cdpengine", "evaluate", "--record", str(path), "data:text/html,", "1 + 1"],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert again.returncode == 0
-    assert read(tmp_path / "c-2.jsonl")
+    assert again.returncode == 2
+    assert f"{path} exists already; --force overwrites it" in again.stderr
+    assert list(tmp_path.iterdir()) == [path]

@@ -96,7 +96,7 @@ async def test_what_does_not_fit_is_counted_and_told_where_it_is_missing(tmp_pat
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
     tap = Tap()
-    with pytest.raises(cdpengine.RecordingFailed, match="No space left"):
+    with pytest.raises(cdpengine.RecordingFailed, match="no space is left on the disk"):
         async with record_tap(tap, "/dev/full") as recorder:
             with trio.fail_after(30):
                 while recorder.failure is None:

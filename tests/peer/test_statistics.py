@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 import trio
@@ -11,6 +12,7 @@ from scripting import settled
 from cdpengine.debug import log_traffic
 from cdpengine.errors import RemoteError
 from cdpengine.session.connection import Connection
+from cdpengine.session.repeated import FIRST, INTERVAL
 from cdpengine.session.session import Session
 from cdpengine.testing import SILENCE, ScriptedPeer
 from cdpengine.wire.tap import Tap
@@ -126,3 +128,37 @@ async def test_a_logger_that_is_turned_down_formats_nothing(
                 hold.release({"entries": [["key", CANARY]]})
     assert CANARY not in caplog.text
     assert "cdpengine.cut" in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["pipe"])
+@pytest.mark.parametrize(
+    ("what", "flood"), [("malformed", 20_000), ("shapeless", 2_000), ("undecodable", 2_000)]
+)
+async def test_a_flood_of_what_nobody_can_read_is_a_few_lines_and_an_exact_count(
+    peer: ScriptedPeer, caplog: pytest.LogCaptureFixture, what: str, flood: int
+) -> None:
+    text = {
+        "malformed": f'{{"method": "X.e", "params": {{"text": "{CANARY}"',
+        "shapeless": f'{{"text": "{CANARY}"}}',
+        "undecodable": '{"method": "Target.targetCreated", "params": {"targetInfo": 5}}',
+    }[what]
+    async with peer.connect() as connection:
+        began = trio.current_time()
+        for start in range(0, flood, 1000):
+            for _ in range(start, start + 1000):
+                peer.send_raw(text)
+            await connection.root.call("Any.call")
+        took = trio.current_time() - began
+        statistics = connection.statistics()
+    counts = {
+        "malformed": statistics.malformed,
+        "shapeless": statistics.shapeless,
+        "undecodable": statistics.undecodable_events,
+    }
+    assert counts == dict.fromkeys(counts, 0) | {what: flood}
+    lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert FIRST < len(lines) <= FIRST + took / INTERVAL + 2
+    passed_over = sum(int(found[1]) for line in lines if (found := re.search(r"(\d+) more warnings", line)))
+    # The last line tells of what was passed over at the end, and of no message of its own.
+    assert passed_over + len(lines) - 1 == flood
+    assert CANARY not in caplog.text

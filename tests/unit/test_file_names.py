@@ -83,7 +83,7 @@ def test_what_is_there_stays(tmp_path: Path, hard_links: bool, monkeypatch: pyte
         def no_link(_source: object, _target: object) -> None:
             raise OSError(95, "Operation not supported")
 
-        monkeypatch.setattr("cdpengine.browser.file_names.os.link", no_link)
+        monkeypatch.setattr("cdpengine.browser.private_files.os.link", no_link)
     directory = tmp_path / "given"
     directory.mkdir()
     (directory / "x.txt").write_text("mine")

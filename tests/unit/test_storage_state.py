@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
+from cdpengine.errors import StateFileNotWritten
 from cdpengine.state.cookie import Cookie, CookiePartition
 from cdpengine.state.state_files import read_state, write_state
 from cdpengine.state.storage_state import OriginState, StorageState, checked_state
@@ -105,7 +106,7 @@ def test_written_for_its_owner_only_and_whole_or_not_at_all(tmp_path: Path) -> N
     broken = StorageState((Cookie("a", object(), "a.com"),))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         write_state(path, broken)
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(StateFileNotWritten, match="No such file"):
         write_state(tmp_path / "nowhere" / "state.json", STATE)
     link = tmp_path / "link.json"
     link.symlink_to(path)

@@ -101,8 +101,9 @@ def test_export(file: Path, form: str, tmp_path: Path, capfdbinary: pytest.Captu
 @pytest.mark.parametrize(("arguments", "message"), [
     (["export", "FILE"], "one of --perfetto"),
     (["export", "--har", "FILE", "--limit", "3"], "--limit goes with --html"),
-    (["export", "--html", "FILE", "-o", "FILE"], "the recording itself"),
-    (["export", "--html", "FILE", "-o", "FILE/no"], "cannot be written"),
+    (["export", "--html", "FILE", "-o", "FILE"], "exists already; --force"),
+    (["export", "--html", "FILE", "-o", "FILE", "--force"], "the recording itself"),
+    (["export", "--html", "FILE", "-o", "FILE/no"], "there is no such folder"),
     (["show", "FILE", "--slow", "soon"], "no duration"),
     (["stats", "nowhere.jsonl"], "No such file"),
     (["diff", "FILE"], "SECOND"),

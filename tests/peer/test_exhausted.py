@@ -1,0 +1,57 @@
+"""A program without file descriptors: what it tries fails by name, with what to do, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+
+from cdpengine.testing import ScriptedPeer
+
+PROGRAM = Path(__file__).parent.parent / "support" / "exhausting.py"
+ROOT = PROGRAM.parent.parent.parent
+
+EXPECTED = {
+    "connect": {"ConnectFailed", "ResourcesExhausted"},
+    "launch": {"LaunchFailed"},
+    "launch_with_a_pipe": {"LaunchFailed"},
+    "record": {"ConnectFailed", "RecordingFailed", "ResourcesExhausted"},
+    "proxy": {"ConnectFailed", "RecordingFailed", "ResourcesExhausted"},
+    "write": {"MeasurementFailed"},
+    "write_storage_state": {"StateFileNotWritten", "ResourcesExhausted"},
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children and descriptors are counted in /proc")
+async def test_without_descriptors_everything_fails_by_name_and_leaves_nothing(tmp_path: Path) -> None:
+    temporary, here = tmp_path / "temporary", tmp_path / "here"
+    temporary.mkdir()
+    here.mkdir()
+    async with ScriptedPeer() as peer:
+        done = await trio.run_process(
+            [sys.executable, str(PROGRAM), peer.endpoint],
+            cwd=here,
+            env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)},
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr.decode()
+    tries = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {each["what"] for each in tries} == set(EXPECTED)
+    wrong = [
+        each
+        for each in tries
+        if each["left"]
+        or (each["error"] and each["error"] not in EXPECTED[each["what"]])
+        or (each["what"] != "launch_with_a_pipe" and each["error"] and "(EMFILE)" not in each["text"])
+    ]
+    assert wrong == []
+    for what in EXPECTED:
+        errors = [each for each in tries if each["what"] == what and "(EMFILE)" in each["text"]]
+        assert errors, what
+        assert all("ulimit" in each["text"] for each in errors)

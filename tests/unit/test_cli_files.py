@@ -1,0 +1,174 @@
+"""Files that commands write: one that exists is refused, by each command and each option, before a browser starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from cdpengine.cli.main import commands, main
+
+# Every way in which a command writes to a file that its user names. FILE is that file, RECORDING one to be read.
+URL = "http://127.0.0.1:9/"
+RECORDED: dict[tuple[str, ...], list[str]] = {
+    ("bench",): [],
+    ("demo",): [],
+    ("doctor",): [],
+    ("snapshot",): [URL],
+    ("text",): [URL],
+    ("markdown",): [URL],
+    ("evaluate",): [URL, "1"],
+    ("har",): [URL, "-o", "OTHER"],
+    ("screenshot",): [URL, "-o", "OTHER.png"],
+    ("pdf",): [URL, "-o", "OTHER"],
+    ("trace-page",): [URL, "-o", "OTHER"],
+    ("proxy",): ["--listen", "0", "--upstream", URL],
+    ("repl",): [],
+}
+WRITING: dict[tuple[str, ...], list[str]] = {
+    **{(*command, "--record"): [*arguments, "--record", "FILE"] for command, arguments in RECORDED.items()},
+    ("har", "--output"): [URL, "--output", "FILE"],
+    ("screenshot", "--output"): [URL, "--output", "FILE"],
+    ("pdf", "--output"): [URL, "--output", "FILE"],
+    ("trace-page", "--output"): [URL, "--output", "FILE"],
+    ("trace", "export", "--output"): ["--html", "RECORDING", "--output", "FILE"],
+    ("protocol", "save", "file"): ["FILE"],
+}
+READING = {
+    ("proxy", "--faults"),
+    ("protocol", "list", "--file"),
+    ("protocol", "show", "--file"),
+    ("protocol", "search", "--file"),
+    ("protocol", "check", "--file"),
+    ("trace", "show", "file"),
+    ("trace", "stats", "file"),
+    ("trace", "diff", "first"),
+    ("trace", "diff", "second"),
+    ("trace", "export", "file"),
+    ("trace", "replay", "file"),
+}
+
+
+def leaves(
+    command: click.Command, names: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if isinstance(command, click.Group):
+        for name, each in command.commands.items():
+            yield from leaves(each, (*names, name))
+    else:
+        yield names, command
+
+
+def test_every_file_of_every_command_is_in_these_tables() -> None:
+    found = {
+        (*names, each.opts[0])
+        for names, command in leaves(commands)
+        for each in command.params
+        if isinstance(each.type, click.Path)
+    }
+    assert found == set(WRITING) | READING
+
+
+def test_every_command_that_writes_has_force() -> None:
+    writing = {way[:-1] for way in WRITING}
+    assert {
+        names for names, command in leaves(commands) if "force" in {each.name for each in command.params}
+    } == (writing)
+
+
+@pytest.fixture
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CDPENGINE_RECORD", "CDPENGINE_RECORD_OVERWRITE", "CDPENGINE_RECORD_UNREDACTED"):
+        # Commands set these for their process: set before, they are taken back after the test.
+        monkeypatch.setenv(name, "")
+    # What gets as far as starting a browser fails by this.
+    monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, capsys.readouterr().err
+
+
+def arguments_of(way: tuple[str, ...], file: Path, recording: Path) -> list[str]:
+    replaced = {"FILE": str(file), "RECORDING": str(recording)}
+    return [*way[:-1], *(replaced.get(each, each) for each in WRITING[way])]
+
+
+@pytest.mark.parametrize("way", WRITING, ids=" ".join)
+@pytest.mark.usefixtures("environment")
+def test_a_file_that_exists_is_refused_by_name(
+    tmp_path: Path, way: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, recording = tmp_path / "a.png", tmp_path / "r.jsonl"
+    file.write_text("old")
+    recording.write_text("")
+    status, said = run(capsys, *arguments_of(way, file, recording))
+    assert status == 2
+    assert f"{file} exists already; --force overwrites it" in said
+    assert file.read_text() == "old"
+    # With --force, or with another name, it gets further: to the browser that there is none of, or to what it reads.
+    for further in (["--force"], None):
+        named = file if further else tmp_path / "new.png"
+        status, said = run(capsys, *arguments_of(way, named, recording), *(further or []))
+        assert status in (1, 2)
+        assert "exists already" not in said
+        assert file.read_text() == "old"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.png", "r.jsonl"}
+
+
+@pytest.mark.parametrize("way", WRITING, ids=" ".join)
+@pytest.mark.usefixtures("environment")
+def test_a_folder_that_is_not_there_is_told_before_a_browser_starts(
+    tmp_path: Path, way: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "r.jsonl").write_text("")
+    status, said = run(capsys, *arguments_of(way, tmp_path / "none" / "a.png", tmp_path / "r.jsonl"))
+    assert (status, "there is no such folder" in said) == (2, True)
+
+
+@pytest.mark.usefixtures("environment")
+def test_a_file_that_the_environment_names_is_refused_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text("old")
+    monkeypatch.setenv("CDPENGINE_RECORD", str(file))
+    monkeypatch.setenv("CDPENGINE_BROWSER", "/bin/sh")  # is never started
+    status, said = run(capsys, "snapshot", URL)
+    assert status == 2
+    assert f"CDPENGINE_RECORD: {file}, which exists already" in said
+    assert file.read_text() == "old"
+
+
+@pytest.mark.usefixtures("environment")
+def test_the_doctors_second_recording_is_looked_at_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a-2.jsonl").write_text("old")
+    status, said = run(capsys, "doctor", "--record", str(tmp_path / "a.jsonl"))
+    assert (status, f"{tmp_path / 'a-2.jsonl'} exists already" in said) == (2, True)
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+@pytest.mark.usefixtures("environment")
+def test_one_file_is_not_given_twice(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], force: list[str]
+) -> None:
+    os.symlink(tmp_path, tmp_path / "link")
+    one, same = tmp_path / "a", tmp_path / "link" / "a"
+    status, said = run(capsys, "har", URL, "-o", str(one), "--record", str(same), *force)
+    assert (status, "each a file of its own" in said) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["har", "screenshot", "pdf", "trace-page"])
+@pytest.mark.usefixtures("environment")
+def test_where_to_write_has_to_be_said(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = run(capsys, command, URL)
+    assert (status, "Missing option '--output'" in said) == (2, True)

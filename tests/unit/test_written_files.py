@@ -1,0 +1,92 @@
+"""Every place at which the package makes a file or a folder, and the rights that it has there.
+
+A new place fails this test until it has its row. The rows of kind "private" are tried, with every umask, in
+test_private_files.py; those with a page's content in tests/chrome/test_written_files_chrome.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import cdpengine
+
+PACKAGE = Path(cdpengine.__file__).parent
+
+# Calls that make files or folders: by name, or by the method's name.
+MAKING = {
+    "NewFile", "OutputFile", "_open_part", "checked_path", "create_as_asked", "create_private", "create_recording",
+    "mkdir", "mkdtemp", "mkstemp", "move_new", "new_file", "output_file", "place_file", "write_bytes",
+    "write_private", "write_text", "copyfile",
+}  # fmt: skip
+
+# What is made where, by which call and how often; and the rights of it.
+PRIVATE = "0600 from its first moment"
+PLACES = {
+    "browser/private_files.py": (PRIVATE, {
+        "os.open": 4, "mkstemp": 1, "_open_part": 2, "NewFile": 1, "new_file": 1, "move_new": 1, "copyfile": 1,
+    }),
+    "browser/output_file.py": (PRIVATE, {"NewFile": 1, "OutputFile": 1}),
+    "browser/file_names.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
+    "browser/downloads.py": ("0700 for a folder that is made; Chrome's for its files", {"mkdir": 1}),
+    "browser/profile.py": ("0700 for the temporary profile, by mkdtemp; the umask's for a user's", {
+        "mkdtemp": 1, "mkdir": 1,
+    }),
+    "debug/recording_files.py": (PRIVATE, {"create_private": 1}),
+    "debug/recorder.py": (PRIVATE, {"create_recording": 1}),
+    "engine/page_pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
+    "engine/page_measure.py": (PRIVATE, {"checked_path": 3}),
+    "engine/browser_measure.py": (PRIVATE, {"checked_path": 1}),
+    "activity/page_activity.py": (PRIVATE, {"output_file": 1, "checked_path": 1}),
+    "measure/tracing.py": (PRIVATE, {"OutputFile": 1}),
+    "measure/heap_snapshot.py": (PRIVATE, {"output_file": 1}),
+    "measure/cpu_profile.py": (PRIVATE, {"output_file": 1}),
+    "state/state_files.py": (PRIVATE, {"write_private": 1}),
+    "cli/har.py": (PRIVATE, {"output_file": 1}),
+    "cli/trace_export.py": (PRIVATE, {"new_file": 1}),
+    "cli/protocol.py": (PRIVATE, {"new_file": 1}),
+    "cli/repl_prompt.py": ("0600 for the history, 0700 for its folder", {"os.open": 1, "mkdir": 1}),
+    "cli/main.py": ("none: the null device", {"os.open": 1}),
+    "testing/pytest_plugin.py": ("the umask's, for a folder of a user's tests; 0600 for the cassettes in it", {"mkdir": 1}),
+    "errors/system.py": ("none: the null device", {"os.open": 1}),
+}  # fmt: skip
+
+
+def makes(call: ast.Call) -> str:
+    """Return the name of a call that makes a file, "" for any other."""
+    function = call.func
+    if isinstance(function, ast.Name):
+        name = function.id
+    elif isinstance(function, ast.Attribute):
+        name = function.attr
+        if name == "open" and isinstance(function.value, ast.Name) and function.value.id == "os":
+            return "os.open"
+    else:
+        return ""
+    if name == "open":
+        modes = [each.value for each in call.args if isinstance(each, ast.Constant)]
+        return "open" if any(isinstance(mode, str) and set(mode) & set("wxa+") for mode in modes) else ""
+    return name if name in MAKING else ""
+
+
+def test_every_place_that_makes_a_file_has_its_rights() -> None:
+    found: dict[str, Counter[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
+        names = Counter(name for call in calls if (name := makes(call)))
+        if names:
+            found[path.relative_to(PACKAGE).as_posix()] = names
+    assert {place: dict(names) for place, names in found.items()} == {
+        place: calls for place, (_, calls) in PLACES.items()
+    }
+
+
+def test_rights_are_given_and_never_changed() -> None:
+    changing = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if "chmod(" in path.read_text("utf-8")
+    }
+    # A history of before that others could read; and folders that Chrome made, which have to be emptied.
+    assert changing == {"cli/repl_prompt.py", "browser/profile.py"}
