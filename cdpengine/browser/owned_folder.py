@@ -74,6 +74,9 @@ class OwnedFolder:
 def remove_owned(path: Path) -> bool:
     """Remove what can be removed of a folder, the owner file last; return whether something is left."""
     with contextlib.suppress(OSError):
+        path.rmdir()  # needs no descriptor: a program that has none left does not leave an empty folder
+        return False
+    with contextlib.suppress(OSError):
         for folder in (path, *(p for p in path.rglob("*") if p.is_dir() and not p.is_symlink())):
             # A folder without the write bit cannot be emptied by its owner.
             folder.chmod(folder.stat().st_mode | stat.S_IRWXU)

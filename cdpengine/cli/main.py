@@ -113,6 +113,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         # Where the system lacks something, modules and trio's own loop fail too, before anything of ours runs.
         if (shortage := shortage_of(error)) is None:
             raise
-        click.echo(f"Error: {shortage}", err=True)
+        say_lines(f"Error: {shortage}", err=True)
         return FAILED
     return status if isinstance(status, int) else DONE

@@ -121,7 +121,7 @@ class FileWriter:
             os.close(self._file)
 
     def _fail(self, error: Exception) -> None:
-        self.failure = getattr(error, "strerror", None) or type(error).__name__
+        self.failure = os_reason(error) if isinstance(error, OSError) else type(error).__name__
 
     def _write_given(self) -> None:
         given, compressor = self._given, self._compressor

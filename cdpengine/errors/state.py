@@ -37,7 +37,7 @@ class StateFileNotWritten(EngineError):
     path: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"the storage state could not be written to {self.path}: {self.reason}"
 
 

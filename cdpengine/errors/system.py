@@ -24,7 +24,7 @@ class ResourcesExhausted(EngineError):
     attempt: str
     reason: str
 
-    def __str__(self) -> str:
+    def _describe(self) -> str:
         return f"could not {self.attempt}: {self.reason}"
 
 

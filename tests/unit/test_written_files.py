@@ -30,9 +30,11 @@ PLACES = {
     "browser/output_file.py": (PRIVATE, {"NewFile": 1, "OutputFile": 1}),
     "browser/file_names.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
     "browser/downloads.py": ("0700 for a folder that is made; Chrome's for its files", {"mkdir": 1}),
-    "browser/profile.py": ("0700 for the temporary profile, by mkdtemp; the umask's for a user's", {
-        "mkdtemp": 1, "mkdir": 1,
+    "browser/profile.py": ("the umask's, for a user's profile", {"mkdir": 1}),
+    "browser/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {
+        "mkdtemp": 1, "os.open": 3,
     }),
+    "cli/interruption.py": ("none: the null device", {"os.open": 1}),
     "debug/recording_files.py": (PRIVATE, {"create_private": 1}),
     "debug/recorder.py": (PRIVATE, {"create_recording": 1}),
     "engine/page_pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
@@ -89,4 +91,4 @@ def test_rights_are_given_and_never_changed() -> None:
         if "chmod(" in path.read_text("utf-8")
     }
     # A history of before that others could read; and folders that Chrome made, which have to be emptied.
-    assert changing == {"cli/repl_prompt.py", "browser/profile.py"}
+    assert changing == {"cli/repl_prompt.py", "browser/owned_folder.py"}
