@@ -16,6 +16,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from cdpengine.errors import os_reason
+
 _PAUSE = 0.05
 """Seconds that what is given may lie here before it is written."""
 
