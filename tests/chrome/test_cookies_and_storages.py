@@ -336,7 +336,7 @@ async def test_a_state_goes_from_one_context_into_another(
             "https://example.com": {"there": "too"},
             origin(site): {"token": "one"},
         }
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(cdpengine.StateFileNotWritten, match="No such file"):
             await context.storage_state(tmp_path / "nowhere" / "state.json")
         with pytest.raises(cdpengine.InvalidArgument):
             await context.storage_state(origins=["x"])
