@@ -226,7 +226,8 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
     async def done(_: cdpengine.Page) -> None:
         await trio.lowlevel.checkpoint()
 
-    tour = Tour(on_step=lambda step: None, on_snapshot=lambda text: None, before_close=done)
+    shown: list[object] = []
+    tour = Tour(on_step=shown.append, on_snapshot=shown.append, before_close=done)
     with serve_shop() as url:
         await tour.run(recorded(), url)
     with debug.open_recording(redacted) as one, debug.open_recording(everything) as other:

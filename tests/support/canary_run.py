@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import attrs
-import msgspec
 import trio
 import trio_websocket
 from canaries import Canaries
@@ -28,6 +26,7 @@ import cdpengine
 from cdpengine import debug
 from cdpengine.cli.main import commands
 from cdpengine.cli.output import describe_error, to_plain
+from cdpengine.debug.recorder import LIMIT
 from cdpengine.debug.wire_log import logger as wire_logger
 from cdpengine.errors import EngineError
 
@@ -66,21 +65,20 @@ async def site_of(server: HTTPServer, canaries: Canaries) -> AsyncIterator[Canar
         nursery.cancel_scope.cancel()
 
 
-class _Secrets(dict[str, str]):
+class _Secrets(Mapping[str, str]):
     """The texts of all canaries, as they are made."""
 
     def __init__(self, canaries: Canaries) -> None:
-        super().__init__()
         self._canaries = canaries
 
-    def __missing__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> str:
         return self._canaries.all[name].text
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._canaries.all
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._canaries.all)
 
-    def get(self, name: str, default: str = "") -> str:  # type: ignore[override]
-        return self[name] if name in self else default
+    def __len__(self) -> int:
+        return len(self._canaries.all)
 
 
 @contextmanager
@@ -112,11 +110,11 @@ async def drive(
     files = folder / "files"
     files.mkdir()
     everything, recording = folder / "everything.jsonl", folder / name
-    limit = {"limit": 0} if recording.suffix == ".zst" else {}
+    limit = 0 if recording.suffix == ".zst" else LIMIT
     async with (
         browser.new_context(downloads=files) as context,
         debug.record(browser, everything, unredacted=True, limit=0),
-        debug.record(browser, recording, **limit),
+        debug.record(browser, recording, limit=limit),
     ):
         page = await context.new_page(activity=cdpengine.ActivityOptions(bodies=True))
         stage = Stage(page, site, files, outcome.canaries)

@@ -88,7 +88,7 @@ def way(
     """Put a function into the table; "@" in the markup of its field stands for the attributes of all fields."""
 
     def take(run: Run) -> Run:
-        name = run.__name__  # type: ignore[attr-defined]
+        name = run.__name__
         markup = field.replace("@", f"id={name} data-echo=plain")
         WAYS.append(Way(name, run, style, markup, made_up, before, crosses))
         return run
@@ -202,11 +202,6 @@ async def fill_password(stage: Stage, secret: str) -> None:
 @way("short", field=INPUT)
 async def fill_short(stage: Stage, secret: str) -> None:
     await stage.page.fill(await stage.field("fill_short"), secret)
-
-
-@way("long", field="<textarea @></textarea>")
-async def fill_long(stage: Stage, secret: str) -> None:
-    await stage.page.fill(await stage.field("fill_long"), secret)
 
 
 @way(field="<input maxlength=10 @>")
@@ -427,11 +422,6 @@ async def evaluate_argument_inside(stage: Stage, secret: str) -> None:
     await stage.page.evaluate("(user) => user.keys.length", {"name": "Ada", "keys": [secret, 1]})
 
 
-@way("long")
-async def evaluate_long(stage: Stage, secret: str) -> None:
-    assert await stage.page.evaluate("(text) => text", secret) == secret
-
-
 @way(made_up=True)
 async def evaluate_returned(stage: Stage, secret: str) -> None:
     assert await stage.page.evaluate("() => C('evaluate_returned')") == secret
@@ -587,6 +577,19 @@ async def download(stage: Stage, secret: str) -> None:
         )
     path = await expected.value.wait()
     assert secret in path.name
+
+
+# --- long ones, last: what is known is searched for in all that comes after it -----------------------------------
+
+
+@way("long", field="<textarea @></textarea>")
+async def fill_long(stage: Stage, secret: str) -> None:
+    await stage.page.fill(await stage.field("fill_long"), secret)
+
+
+@way("long")
+async def evaluate_long(stage: Stage, secret: str) -> None:
+    assert await stage.page.evaluate("(text) => text", secret) == secret
 
 
 # --- running them ------------------------------------------------------------------------------------------------

@@ -60,13 +60,14 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "UTF-16BE in base64": lambda text: base64.b64encode(text.encode("utf-16-be")),
     "base64 twice": lambda text: base64.b64encode(base64.b64encode(text.encode())),
     "base64url": lambda text: base64.urlsafe_b64encode(text.encode()).rstrip(b"="),
-    **{
-        f"base64, of {offset}": lambda text, offset=offset: base64.b64encode(
-            b"\xff" * offset + text.encode() + b"\xff"
-        )
-        for offset in range(6)
-    },
 }
+
+
+def _base64_after(offset: int) -> Callable[[str], bytes]:
+    return lambda text: base64.b64encode(b"\xff" * offset + text.encode() + b"\xff")
+
+
+FORMS |= {f"base64, of {offset}": _base64_after(offset) for offset in range(6)}
 
 CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
     "alone": lambda raw: raw,
