@@ -5,6 +5,12 @@ const failures = [];
 const bytes = (text) => new TextEncoder().encode(text);
 const binary = (text) => String.fromCharCode(...bytes(text));
 
+// The bytes of UTF-16LE, each as one character.
+const wide = (text) => text.split('').map((unit) => {
+  const code = unit.charCodeAt(0);
+  return String.fromCharCode(code & 255, code >> 8);
+}).join('');
+
 // --- what is echoed of what was entered, in which form ------------------------------------------------------------
 const FORMS = {
   plain: (text) => text,
@@ -19,9 +25,8 @@ const FORMS = {
   json_twice: (text) => JSON.stringify(JSON.stringify({ value: text })),
   html: (text) => { const node = document.createElement('i'); node.textContent = text; return node.outerHTML; },
   hex: (text) => [...bytes(text)].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
-  utf16: (text) => [...text].join('\0') + '\0',
-  utf16_base64: (text) => btoa([...new Uint8Array(new Uint16Array([...Array(text.length).keys()]
-    .map((at) => text.charCodeAt(at))).buffer)].map((byte) => String.fromCharCode(byte)).join('')),
+  utf16: (text) => wide(text),
+  utf16_base64: (text) => btoa(wide(text)),
 };
 
 // Called when everything has been entered: the page says again what it holds.

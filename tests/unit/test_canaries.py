@@ -51,8 +51,10 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "hex, upper case": lambda text: text.encode().hex().upper().encode(),
     "UTF-16LE": lambda text: text.encode("utf-16-le"),
     "UTF-16BE": lambda text: text.encode("utf-16-be"),
-    "UTF-16 in JSON": lambda text: json.dumps("\0".join(text) + "\0").encode(),
-    "UTF-16 in JSON twice": lambda text: json.dumps(json.dumps("\0" + "\0".join(text))).encode(),
+    "UTF-16 in JSON": lambda text: json.dumps(text.encode("utf-16-le").decode("latin-1")).encode(),
+    "UTF-16 in JSON twice": lambda text: json.dumps(
+        json.dumps(text.encode("utf-16-be").decode("latin-1"))
+    ).encode(),
     "bytes as numbers": lambda text: json.dumps(list(text.encode())).encode(),
     "its beginning": lambda text: text[:WINDOW].encode(),
     "its end": lambda text: text[-WINDOW:].encode(),
