@@ -1,0 +1,410 @@
+"""Canaries: secrets made up for one run, and where they are found again, in whatever form. Pure.
+
+Rule: a canary holds runs of letters and digits with everything between them that some encoding writes differently.
+A run looks the same in most encodings, so the ends of each run are looked for, eight characters long, in the
+encodings that do change letters, and in what is packed, encoded or cut in pieces. What names a leak is the canary's own
+name: the way in which the secret entered.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import html
+import json
+import random
+import re
+import string
+import zlib
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Literal
+from urllib.parse import quote, quote_plus
+
+import ahocorasick_rs
+import attrs
+import zstandard
+
+Style = Literal["text", "typed", "cookie", "token", "file", "short", "long"]
+
+WINDOW = 8
+"""Characters of a canary that are a leak: less could be anybody's."""
+
+_RUN = 12
+_LONG = 5_000
+_LONG_STEP = 20  # of the runs of a long canary, every so many-th is looked for
+
+_BETWEEN: Mapping[str, str] = {
+    "text": ' &"<%+é🦊',
+    "typed": ' &"<%+',  # on every keyboard: each character is a key event of its own
+    "cookie": "%+&<=/",
+    "token": "-._~",
+    "file": " &%+é",
+}
+
+
+@attrs.frozen
+class Canary:
+    """One secret: `text`, entered by the way `name`."""
+
+    name: str
+    text: str = attrs.field(repr=False)
+
+    @cached_property
+    def windows(self) -> tuple[str, ...]:
+        """The pieces of it that betray it: the first and the last characters of each run."""
+        runs = [run for run in re.findall(r"[A-Za-z0-9]+", self.text) if len(run) >= WINDOW]
+        if len(runs) > 2 * _LONG_STEP:
+            runs = [*runs[::_LONG_STEP], runs[-1]]
+        return tuple(dict.fromkeys(piece for run in runs for piece in (run[:WINDOW], run[-WINDOW:])))
+
+    @cached_property
+    def halves(self) -> tuple[str, str]:
+        """Two pieces, each long enough to be a secret by itself; the cut goes through no window."""
+        at = len(self.text) // 2
+        return self.text[:at], self.text[at:]
+
+
+class Canaries:
+    """The canaries of one run, made as they are asked for. The same seed gives the same ones."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(seed)
+        self.all: dict[str, Canary] = {}
+
+    def make(self, name: str, style: Style = "text") -> Canary:
+        """Return the canary of that way in, a new one the first time."""
+        if name not in self.all:
+            self.all[name] = Canary(name, self._text(style))
+        return self.all[name]
+
+    def _text(self, style: Style) -> str:
+        if style == "short":
+            return self._run(WINDOW)
+        if style == "long":
+            text = self._run(_RUN)
+            while len(text) < _LONG - 2 * _RUN - 10:
+                text += _BETWEEN["text"] + self._run(_RUN)
+            return text + _BETWEEN["text"] + self._run(_LONG - len(text) - len(_BETWEEN["text"]))
+        return self._run(_RUN) + _BETWEEN[style] + self._run(_RUN)
+
+    def _run(self, length: int) -> str:
+        """Return letters and digits that no word, number or id is made of."""
+        kinds = (string.ascii_uppercase, string.ascii_lowercase, string.digits)
+        return "".join(self._random.choice(kinds[(index * 2) % 3]) for index in range(length))
+
+
+@attrs.frozen(order=True)
+class Leak:
+    """A canary that was found: by which way it came in, where it stands (as far as the line says), in which form."""
+
+    name: str
+    where: str
+    form: str
+
+    def __str__(self) -> str:
+        return f"{self.name} -> {self.where} -> {self.form}"
+
+
+# --- forms -----------------------------------------------------------------------------------------------------
+
+
+def _base64_cores(raw: bytes) -> Iterator[bytes]:
+    """Give what stands in any base64 text that holds these bytes, wherever they begin in it."""
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw)
+        first = -(-offset * 8 // 6)
+        last = (offset + len(raw)) * 8 // 6
+        yield encoded[first:last]
+
+
+def _spelled(text: str, each: Callable[[int], str], between: str = "") -> bytes:
+    return between.join(each(ord(letter)) for letter in text).encode()
+
+
+def _forms(window: str) -> Iterator[tuple[bytes, str]]:
+    """Give all that a run of letters and digits is written as, each with its name."""
+    plain = window.encode()
+    yield plain, "plain"
+    wide = {"UTF-16LE": window.encode("utf-16-le"), "UTF-16BE": window.encode("utf-16-be")}
+    for core in _base64_cores(plain):
+        yield core, "base64"
+        for twice in _base64_cores(core):
+            yield twice, "base64 twice"
+        yield _spelled(core.decode(), lambda code: f"{code:02x}"), "hex of base64"
+    for name, raw in wide.items():
+        # The zero byte at the end of the last character (or at the beginning of the first) may be another's.
+        inner = raw[:-1] if name == "UTF-16LE" else raw[1:]
+        yield inner, name
+        for core in _base64_cores(raw):
+            yield core, f"base64 of {name}"
+        yield inner.hex().encode(), f"hex of {name}"
+        yield inner.hex().upper().encode(), f"hex of {name}"
+    for zero in (r"\u0000", r"\\u0000", r"\x00", "%00", r"\0", "\\\\\\\\u0000"):
+        yield zero.join(window).encode(), f"UTF-16 with {zero}"
+    yield plain.hex().encode(), "hex"
+    yield plain.hex().upper().encode(), "hex"
+    yield plain.hex(" ").encode(), "hex"
+    for case in ("x", "X"):
+        yield _spelled(window, lambda code, case=case: f"%{code:02{case}}"), "percent"  # type: ignore[misc]
+        yield _spelled(window, lambda code, case=case: f"%25{code:02{case}}"), "percent twice"  # type: ignore[misc]
+        yield _spelled(window, lambda code, case=case: rf"\u{code:04{case}}"), "JSON escapes"  # type: ignore[misc]
+        yield _spelled(window, lambda code, case=case: rf"\\u{code:04{case}}"), "JSON escapes twice"  # type: ignore[misc]
+        yield _spelled(window, lambda code, case=case: rf"\x{code:02{case}}"), "x escapes"  # type: ignore[misc]
+        yield _spelled(window, lambda code, case=case: f"&#x{code:{case}};"), "HTML"  # type: ignore[misc]
+    yield _spelled(window, lambda code: f"&#{code};"), "HTML"
+    for between in (",", ", ", " "):
+        yield _spelled(window, str, between), "numbers"
+    yield window[::-1].encode(), "reversed"
+
+
+@lru_cache(1_000)
+def whole_forms(text: str) -> dict[str, bytes]:
+    """Return what a whole text is written as, by the names of the forms: to say in which of them it was found."""
+    once = json.dumps(text)[1:-1]
+    plain_once = json.dumps(text, ensure_ascii=False)[1:-1]
+    forms = {
+        "plain": text.encode(),
+        "JSON": plain_once.encode(),
+        "JSON, ASCII": once.encode(),
+        "JSON twice": json.dumps(plain_once, ensure_ascii=False)[1:-1].encode(),
+        "JSON twice, ASCII": json.dumps(once)[1:-1].encode(),
+        "URL-encoded": quote(text, safe="").encode(),
+        "URL-encoded, lower case": re.sub(
+            r"%..", lambda found: found[0].lower(), quote(text, safe="")
+        ).encode(),
+        "URL-encoded, + for blanks": quote_plus(text).encode(),
+        "HTML": html.escape(text).encode(),
+    }
+    return {name: raw for name, raw in forms.items() if name == "plain" or raw != text.encode()}
+
+
+# --- finding ---------------------------------------------------------------------------------------------------
+
+_GZIP, _ZSTANDARD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+_ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
+_RUN_OF_BASE64 = re.compile(rb"(?:[A-Za-z0-9+/_-]|\\/|%2[BbFf]){16,}(?:=|%3[Dd]){0,2}")
+_DEPTH = 3
+_PLACES = 8
+
+_METHOD = re.compile(rb"\b([A-Z][A-Za-z]+\.[a-z][A-Za-z]+)\b")
+_KIND = re.compile(rb'"k":"([a-z-]+)"')
+_OWN_METHOD = re.compile(rb'"m":"([\w.]+)"')
+_KEY = re.compile(rb'\\*"([A-Za-z_][\w-]*)\\*"\s*:')
+_SEEN_BEFORE = 600
+_SHORT_LINE = 3_000
+_PAIR = re.compile(rb'"(\w+)"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(\d{1,5})\b)')
+_CHUNK = re.compile(rb'"(data|chunk|text|body|payloadData|value)"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_TYPE = re.compile(rb'"type"\s*:\s*"(\w+)"')
+
+
+class Finder:
+    """Finds canaries in what was written. Making one takes a while: one for all outputs of a run."""
+
+    def __init__(self, canaries: Iterable[Canary]) -> None:
+        self._canaries = list(canaries)
+        patterns: dict[bytes, tuple[Canary, str]] = {}
+        for canary in self._canaries:
+            for window in canary.windows:
+                for raw, form in _forms(window):
+                    patterns.setdefault(raw, (canary, form))
+        self._meant = list(patterns.values())
+        self._search = ahocorasick_rs.BytesAhoCorasick(list(patterns))
+        shouted: dict[bytes, Canary] = {}
+        for canary in self._canaries:
+            for window in canary.windows:
+                shouted.setdefault(window.upper().encode(), canary)
+        self._shouted = list(shouted.values())
+        self._search_shouted = ahocorasick_rs.BytesAhoCorasick(list(shouted))
+
+    def find(self, data: bytes) -> set[Leak]:
+        """Return all canaries that are in these bytes: each once for a place and a form."""
+        leaks: set[Leak] = set()
+        self._look(data, leaks, "", _DEPTH)
+        for where, pieces, codes in _streams(_unpacked(data)):
+            leaks |= {Leak(canary.name, where, "in pieces") for canary in self._crossing(pieces)}
+            leaks |= {
+                Leak(self._shouted[index].name, where, "in pieces, as key codes")
+                for index, _, _ in self._search_shouted.find_matches_as_indexes(codes)
+            }
+        return leaks
+
+    def names(self, data: bytes) -> set[str]:
+        """Return the names of those that are there."""
+        return {leak.name for leak in self.find(data)}
+
+    def _look(self, data: bytes, leaks: set[Leak], packed: str, depth: int) -> None:
+        data = _unpacked(data)
+        found = self._search.find_matches_as_indexes(data)
+        lines = _Lines(data) if found else None
+        seen: Counter[tuple[str, str, str]] = Counter()
+        for index, start, _ in found:
+            assert lines is not None
+            canary, form = self._meant[index]
+            # One line can hold a canary a thousand times; and a place is said by its line's method.
+            asked = canary.name, form, lines.head(start)
+            seen[asked] += 1
+            if seen[asked] <= _PLACES:
+                form = _whole_form(data, start, canary.text) if form == "plain" else form
+                leaks.add(Leak(canary.name, lines.where(start), f"{form}{packed}"))
+        if depth == 0:
+            return
+        inner = bytearray()
+        for run in _RUN_OF_BASE64.findall(data):
+            decoded = _decoded(run)
+            if decoded.startswith((_GZIP, _ZSTANDARD, *_ZLIB)):
+                self._look(decoded, leaks, f"{packed} in base64, packed", depth - 1)
+            elif decoded:
+                inner += decoded + b"\0\n"
+        # Runs at the wrong offset give noise, and are found by their base64 forms; right ones can hold more.
+        known = {leak.name for leak in leaks}
+        if inner:
+            deeper: set[Leak] = set()
+            self._look(bytes(inner), deeper, f"{packed} in base64", 0 if depth == 1 else depth - 2)
+            leaks |= {leak for leak in deeper if leak.name not in known}
+
+    def _crossing(self, pieces: Sequence[bytes]) -> Iterator[Canary]:
+        """Give those that no piece holds and several do together."""
+        joined = b"".join(pieces)
+        found = self._search.find_matches_as_indexes(joined)
+        ends = list(accumulate(map(len, pieces))) if found else []
+        for index, start, end in found:
+            if bisect_right(ends, start) != bisect_right(ends, end - 1):
+                yield self._meant[index][0]
+
+
+class _Lines:
+    """Says of a place in a file which line it is in, in words that hold for every run."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
+        self._heads: dict[int, str] = {}
+
+    def head(self, offset: int) -> str:
+        """Return the kind and the method of the line of a place."""
+        number = bisect_right(self._starts, offset) - 1
+        if number not in self._heads:
+            start = self._starts[number]
+            head = self._data[start : start + _SEEN_BEFORE]
+            kind = _KIND.search(head)
+            if head.startswith(b'{"t":') and kind:
+                method = _OWN_METHOD.search(head)
+                self._heads[number] = f"{kind[1].decode()} {method[1].decode() if method else ''}".strip()
+            else:
+                method = _METHOD.search(head)
+                self._heads[number] = method[1].decode() if method else ""
+        return self._heads[number]
+
+    def where(self, offset: int) -> str:
+        """Return the same, and the nearest name of a field before the place."""
+        start = self._starts[bisect_right(self._starts, offset) - 1]
+        keys = _KEY.findall(self._data, max(start, offset - _SEEN_BEFORE), offset)
+        key = f".{keys[-1].decode()}" if keys else ""
+        return f"{self.head(offset)}{key}" or "text"
+
+
+def _whole_form(data: bytes, start: int, text: str) -> str:
+    for name, raw in whole_forms(text).items():
+        at = data.find(raw, max(0, start - len(raw)), start + len(raw))
+        if 0 <= at <= start:
+            return name
+    return "a part"
+
+
+def _unpacked(data: bytes) -> bytes:
+    if data.startswith(_GZIP):
+        try:
+            return gzip.decompress(data)
+        except (OSError, EOFError, zlib.error):
+            return data
+    if data.startswith(_ZSTANDARD):
+        try:
+            return zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True).read()
+        except zstandard.ZstdError:
+            return data
+    if data.startswith(_ZLIB):
+        try:
+            return zlib.decompressobj().decompress(data)
+        except zlib.error:
+            return data
+    return data
+
+
+def _decoded(run: bytes) -> bytes:
+    run = run.replace(b"\\/", b"/").replace(b"-", b"+").replace(b"_", b"/")
+    if b"%" in run:
+        run = re.sub(rb"%2[Bb]", b"+", re.sub(rb"%2[Ff]", b"/", re.sub(rb"%3[Dd]", b"=", run)))
+    run = run.rstrip(b"=")
+    run = run[: len(run) - 1] if len(run) % 4 == 1 else run
+    try:
+        return base64.b64decode(run + b"=" * (-len(run) % 4))
+    except binascii.Error:
+        return b""
+
+
+def _streams(data: bytes) -> Iterator[tuple[str, list[bytes], bytes]]:
+    """Give what the lines hold in pieces: the values of each field of each method one after the other.
+
+    That is text typed key by key or in two goes, and what streams bring in chunks; each as it is and decoded from
+    base64. Numbers are taken for codes of keys.
+    """
+    texts: dict[str, list[bytes]] = {}
+    numbers: dict[str, list[bytes]] = {}
+    for line in data.split(b"\n"):
+        named = _OWN_METHOD.search(line[:_SEEN_BEFORE]) or _METHOD.search(line[:_SEEN_BEFORE])
+        if named is None:
+            continue
+        method = named[1].decode()
+        if len(line) > _SHORT_LINE:
+            for key, text in _CHUNK.findall(line):
+                texts.setdefault(f"{method}.{key.decode()}", []).append(text)
+            continue
+        typed = _TYPE.search(line, line.find(b'"params"') if b'"params"' in line else 0)
+        kind = f" ({typed[1].decode()})" if typed else ""
+        for key, text, number in _PAIR.findall(line):
+            name = f"{method}.{key.decode()}{kind}"
+            if number:
+                if 32 <= int(number) < 127:
+                    numbers.setdefault(name, []).append(bytes([int(number)]))
+            elif key not in (b"sessionId", b"s", b"c", b"T", b"requestId", b"frameId", b"loaderId"):
+                texts.setdefault(name, []).append(text)
+    for name, pieces in texts.items():
+        if len(pieces) < 2:
+            continue
+        codes = b""
+        if all(len(piece) <= len(b"Digit0") for piece in pieces[:20]):
+            codes = b"".join(piece[-1:] for piece in pieces if re.fullmatch(rb"Key[A-Z]|Digit\d", piece))
+        plain = [_unescaped(piece) for piece in pieces]
+        yield name, plain, codes
+        yield f"{name}, base64", [_decoded(piece) for piece in pieces if _RUN_OF_BASE64.fullmatch(piece)], b""
+    for name, pieces in numbers.items():
+        yield name, pieces, b"".join(pieces)
+
+
+def _unescaped(piece: bytes) -> bytes:
+    if b"\\" not in piece:
+        return piece
+    try:
+        return str(json.loads(b'"' + piece + b'"')).encode("utf-8", "surrogatepass")
+    except ValueError:
+        return piece
+
+
+def report(leaks: Mapping[str, Iterable[Leak]]) -> str:
+    """Return the leaks of several outputs as text: by way in, then by output, with places and forms."""
+    ways: dict[str, dict[str, set[str]]] = {}
+    for output, found in leaks.items():
+        for leak in found:
+            ways.setdefault(leak.name, {}).setdefault(output, set()).add(f"{leak.where} ({leak.form})")
+    lines = []
+    for name, outputs in sorted(ways.items()):
+        lines.append(name)
+        for output, places in sorted(outputs.items()):
+            lines.append(f"    -> {output}")
+            lines += [f"        {place}" for place in sorted(places)]
+    return "\n".join(lines)

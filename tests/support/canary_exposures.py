@@ -1,0 +1,75 @@
+"""What is looked at when all secrets have come in: everything that reads a page, its storage or its traffic.
+
+Rule: these bring no secrets of their own; they have those that are there go over the wire once more, each in its own
+way.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from canary_ways import Stage
+
+MODES = ("ai", "numbered", "webarena", "aria")
+SOURCES = ("computed", "ax", "dom", "hybrid")
+
+
+async def look_at_all(stage: Stage) -> None:
+    """Read the page in all ways, measure it, take pictures, and ask the protocol for what is stored."""
+    page = stage.page
+    async with AsyncExitStack() as measuring:
+        await measuring.enter_async_context(page.trace(stage.folder / "trace.json"))
+        await measuring.enter_async_context(page.profile(stage.folder / "page.cpuprofile"))
+        await measuring.enter_async_context(page.coverage())
+        await page.evaluate("() => echo()")
+        for source in SOURCES:
+            await page.snapshot(source=source, fresh=True)  # type: ignore[arg-type]
+        for mode in MODES:
+            await page.snapshot(mode=mode)  # type: ignore[arg-type]
+        await page.content()
+        await page.title()
+        await page.extract_text()
+        await page.extract_markdown()
+    await page.screenshot()
+    await page.pdf()
+    await page.heap_snapshot(stage.folder / "page.heapsnapshot")
+    await _ask_the_protocol(stage)
+
+
+async def _ask_the_protocol(stage: Stage) -> None:
+    page, call = stage.page, stage.page.session.call
+    origin = stage.site.url.rstrip("/")
+    await call("Network.getCookies")
+    await page.context.cookies()
+    await page.local_storage.items()
+    await page.session_storage.items()
+    await page.context.storage_state()
+    where = {"securityOrigin": origin, "databaseName": "canaries", "objectStoreName": "kept"}
+    await call("IndexedDB.requestData", **where, skipCount=0, pageSize=10)
+    await call("DOM.getDocument", depth=-1, pierce=True)
+    await call("DOMSnapshot.captureSnapshot", computedStyles=[])
+    await call("Accessibility.getFullAXTree")
+    await call("Page.getNavigationHistory")
+    await call("Page.captureSnapshot")
+    await call("Page.getResourceTree")
+    # Of objects of the page, what a debugger shows.
+    field = (await call("Runtime.evaluate", expression="document.getElementById('fill')"))["result"]
+    await call(
+        "Runtime.getProperties",
+        objectId=field["objectId"],
+        accessorPropertiesOnly=False,
+        generatePreview=True,
+    )
+    shown = await call("Runtime.evaluate", expression="({password: fill.value})", generatePreview=True)
+    assert shown["result"]["preview"]
+
+
+async def replace_content(stage: Stage) -> None:
+    """Put a document with secrets into the place of the page's: the last thing that is done with it."""
+    password = stage.secret("set_content_password", "token")
+    hidden = stage.secret("set_content_hidden", "token")
+    await stage.page.set_content(
+        f'<title>over</title><input type="password" value="{password}"><input type=hidden name=token value={hidden}>'
+    )
+    await stage.page.snapshot(source="dom", fresh=True)
+    await stage.page.content()

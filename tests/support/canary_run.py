@@ -1,0 +1,180 @@
+"""One run: all ways in with one client, looked at in all ways, recorded redacted and unredacted at the same time.
+
+Rule: what is written is bytes by the name of the output; nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+import attrs
+import trio
+import trio_websocket
+from canaries import Canaries
+from canary_exposures import look_at_all, replace_content
+from canary_site import CanarySite
+from canary_ways import Stage, fields, made_up, prepare, run_ways
+from click.testing import CliRunner
+from pytest_httpserver import HTTPServer
+
+import cdpengine
+from cdpengine import debug
+from cdpengine.cli.main import commands
+from cdpengine.cli.output import describe_error, to_plain
+from cdpengine.debug.recorder import LIMIT
+from cdpengine.debug.wire_log import logger as wire_logger
+from cdpengine.errors import EngineError
+
+
+@attrs.define
+class Outcome:
+    """What one run gave: `outputs` is all that may be shared, `control` the recording of everything."""
+
+    canaries: Canaries
+    outputs: dict[str, bytes] = attrs.field(factory=dict)
+    control: bytes = b""
+    failures: list[str] = attrs.field(factory=list)
+
+
+@asynccontextmanager
+async def site_of(server: HTTPServer, canaries: Canaries) -> AsyncIterator[CanarySite]:
+    """Serve the site, and the websocket that its page talks to."""
+    prepare(canaries)
+    secrets = _Secrets(canaries)
+
+    async def converse(request: trio_websocket.WebSocketRequest) -> None:
+        socket = await request.accept()
+        said = {"access_token": secrets["websocket_received"]}
+        try:
+            await socket.send_message(json.dumps(said))
+            await socket.send_message(json.dumps({"access_token": secrets["websocket_binary"]}).encode())
+            while True:
+                await socket.get_message()
+        except trio_websocket.ConnectionClosed:
+            pass
+
+    async with trio.open_nursery() as nursery:
+        serve = trio_websocket.serve_websocket
+        listening = await nursery.start(serve, converse, "127.0.0.1", 0, None)
+        yield CanarySite(server, secrets, f"ws://127.0.0.1:{listening.port}/", fields(), made_up())
+        nursery.cancel_scope.cancel()
+
+
+class _Secrets(Mapping[str, str]):
+    """The texts of all canaries, as they are made."""
+
+    def __init__(self, canaries: Canaries) -> None:
+        self._canaries = canaries
+
+    def __getitem__(self, name: str) -> str:
+        return self._canaries.all[name].text
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._canaries.all)
+
+    def __len__(self) -> int:
+        return len(self._canaries.all)
+
+
+@contextmanager
+def logged(path: Path) -> Iterator[None]:
+    """Write all that the engine logs, at DEBUG, to a file, and nowhere else."""
+    engine = logging.getLogger("cdpengine")
+    handler = logging.FileHandler(path, encoding="utf-8", errors="surrogatepass")
+    handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
+    before = engine.level, engine.propagate, wire_logger.level
+    engine.addHandler(handler)
+    engine.setLevel(logging.DEBUG)
+    engine.propagate = False
+    try:
+        yield
+    finally:
+        engine.removeHandler(handler)
+        handler.close()
+        engine.level, engine.propagate, wire_logger.level = before
+        engine.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+async def drive(
+    browser: cdpengine.Browser, site: CanarySite, outcome: Outcome, folder: Path, name: str
+) -> None:
+    """Run all ways in with a browser, look at all, and collect what the engine itself gives.
+
+    `name` is that of the recording that is made; all its payloads are kept where it is to be compressed.
+    """
+    files = folder / "files"
+    files.mkdir()
+    everything, recording = folder / "everything.jsonl", folder / name
+    limit = 0 if recording.suffix == ".zst" else LIMIT
+    async with (
+        browser.new_context(downloads=files) as context,
+        debug.record(browser, everything, unredacted=True, limit=0),
+        debug.record(browser, recording, limit=limit),
+    ):
+        page = await context.new_page(activity=cdpengine.ActivityOptions(bodies=True))
+        stage = Stage(page, site, files, outcome.canaries)
+        for domain in ("Network", "DOMStorage", "Log", "IndexedDB"):
+            await page.session.call(f"{domain}.enable")
+        await run_ways(stage, before=True)
+        await page.goto(site.url)
+        await page.wait_for(expression="document.title === 'done'")
+        outcome.failures += [f"the page: {failure}" for failure in await page.evaluate("failures")]
+        await run_ways(stage, before=False)
+        await look_at_all(stage)
+        archive = await page.activity.har()
+        await replace_content(stage)
+        await page.close()
+    outcome.failures += stage.failures
+    outcome.outputs["live HAR"] = json.dumps(archive, ensure_ascii=False, indent=1).encode()
+    outcome.outputs[f"recording ({name})"] = recording.read_bytes()
+    outcome.outputs["errors"] = _errors(stage.errors)
+    outcome.control = everything.read_bytes()
+
+
+def _errors(errors: Iterable[BaseException]) -> bytes:
+    lines = []
+    for error in errors:
+        kind = type(error).__name__
+        chain = "".join(traceback.format_exception_only(error)) + repr(error)
+        lines.append(f"{kind}.str {str(error)!r}")
+        lines.append(f"{kind}.printed {chain!r}")
+        if isinstance(error, EngineError):
+            lines.append(f"{kind}.json {json.dumps(to_plain(describe_error(error)), ensure_ascii=False)}")
+        if error.__cause__ is not None:
+            lines.append(f"{kind}.cause {error.__cause__!r}")
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def derive(outcome: Outcome, recording: Path, folder: Path) -> None:
+    """Make of a recording all that the command line makes. It is compared with its own first half."""
+    other = folder / "half.jsonl"
+    lines = recording.read_bytes().splitlines(keepends=True)
+    other.write_bytes(b"".join(lines[: len(lines) // 2]))
+    for name, arguments in {
+        "trace show --full": ["show", "--full", str(recording)],
+        "trace stats": ["stats", str(recording)],
+        "trace stats --json": ["stats", "--json", str(recording)],
+        "trace diff": ["diff", "--full", str(recording), str(other)],
+        "trace diff --json": ["diff", "--json", str(recording), str(other)],
+    }.items():
+        outcome.outputs[name] = run_command("trace", *arguments)
+    for form in ("html", "perfetto", "har"):
+        made = folder / f"exported.{form}"
+        said = run_command("trace", "export", f"--{form}", str(recording), "-o", str(made))
+        outcome.outputs[f"trace export --{form}"] = made.read_bytes()
+        outcome.outputs[f"trace export --{form}, what it says"] = said
+
+
+def run_command(*arguments: str, script: str | None = None) -> bytes:
+    """Run a command of the command line in this process, and return all that it prints."""
+    done = CliRunner().invoke(commands, list(arguments), input=script)
+    if done.exception is not None and not isinstance(done.exception, SystemExit | EngineError):
+        text = f"{type(done.exception).__name__}: {done.exception}"
+        return done.output_bytes + text.encode()
+    said = "" if not isinstance(done.exception, EngineError) else f"Error: {done.exception}"
+    return done.output_bytes + said.encode("utf-8", "surrogatepass")
