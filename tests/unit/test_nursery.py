@@ -9,7 +9,6 @@ import traceback
 import pytest
 import trio
 import trio.testing
-import trio.testing
 
 from cdpengine.nursery import open_body_nursery
 
