@@ -2,7 +2,8 @@
 
 Rule: what leaves the block is what was raised, not a group made around it. The body is the owner: when it
 ends, the background tasks are cancelled; when a background task fails, the body is cancelled. Only when
-several tasks really fail at once does a group leave, because then each of its errors is needed.
+several tasks really fail at once does a group leave, because then each of its errors is needed; a Ctrl-C is
+never in such a group.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ def open_body_nursery() -> AbstractAsyncContextManager[trio.Nursery]:
     - A background task raises: the body is cancelled, and that exception leaves, the same object (if it is
       a group: that group or an equal one, without another one around it).
     - Cancelled from outside: a bare `trio.Cancelled` leaves. Together with a real error, the error leaves.
-    - Several tasks (the body counts as one) raise real errors: an exception group of them leaves.
+    - Several tasks (the body counts as one) raise real errors: an exception group of them leaves; but where one of
+      them is a KeyboardInterrupt, that one alone, so that Ctrl-C ends a program as it does elsewhere.
     """
     return _BodyNursery()
 
@@ -92,4 +94,8 @@ def _what_leaves(errors: Sequence[BaseException]) -> BaseException:
         return errors[0]
     if len(real) == 1:
         return real[0]
+    # trio raises a Ctrl-C in whichever task runs; what fails in the others then is the consequence.
+    for error in real:
+        if isinstance(error, KeyboardInterrupt):
+            return error
     return BaseExceptionGroup("several tasks failed together", real)

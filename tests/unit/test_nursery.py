@@ -137,6 +137,25 @@ async def test_two_background_errors_leave_together_without_the_cancelled_body()
             await trio.sleep_forever()
 
 
+@pytest.mark.parametrize("where", ["body", "background"])
+async def test_ctrl_c_leaves_alone_whatever_failed_because_of_it(where: str) -> None:
+    interrupt = KeyboardInterrupt()
+
+    async def fail(error: BaseException) -> None:
+        try:
+            await trio.sleep_forever()
+        finally:
+            raise error
+
+    consequence = ValueError("lost")
+    with pytest.raises(KeyboardInterrupt) as caught:
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(fail, consequence if where == "body" else interrupt)
+            await trio.testing.wait_all_tasks_blocked()
+            raise interrupt if where == "body" else consequence
+    assert caught.value is interrupt
+
+
 async def test_cancelled_from_outside_is_caught_outside() -> None:
     with trio.move_on_after(0.01) as scope:
         async with open_body_nursery() as nursery:
