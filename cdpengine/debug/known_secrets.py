@@ -14,8 +14,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from math import ceil
 from urllib.parse import quote, quote_plus
 
+import attrs
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 REDACTED = "[redacted]"
@@ -33,14 +35,58 @@ _MOST_SEEN = 64
 _MOST_FRESH = 8
 """Secrets that are looked for by themselves before everything is compiled anew."""
 
+_ENOUGH = 8
+"""Characters of an entered text that betray it, where it is not there as a whole."""
+
 _LEAST_EDGE = 4
 """Bytes of a secret at the end of one piece of a stream, or at the beginning of the next, that are taken out."""
+
+
+@attrs.frozen
+class _Form:
+    """One way in which a secret may be written. `head` bytes of it are enough to know it by."""
+
+    written: bytes
+    head: int
+
+
+class _Index:
+    """The forms of some secrets, found by their heads."""
+
+    def __init__(self, forms: Iterable[_Form]) -> None:
+        by_head: dict[bytes, list[bytes]] = {}
+        for form in forms:
+            by_head.setdefault(form.written[: form.head], []).append(form.written)
+        self._forms = [sorted(by_head[head], key=len, reverse=True) for head in by_head]
+        self._automaton = BytesAhoCorasick(list(by_head), matchkind=MatchKind.Standard)
+
+    def found(self, data: bytes) -> bool:
+        return bool(self._automaton.find_matches_as_indexes(data))
+
+    def places(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Give where secrets, or beginnings of them, stand."""
+        for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
+            for written in self._forms[number]:
+                end = max(end, start + _common_length(data, start, written))
+            yield start, end
+
+
+def _common_length(data: bytes, start: int, written: bytes) -> int:
+    """Return how many bytes of a form stand in some bytes from `start` on."""
+    piece = data[start : start + len(written)]
+    if piece == written:
+        return len(written)
+    return next(
+        (place for place, (one, other) in enumerate(zip(piece, written, strict=False)) if one != other),
+        len(piece),
+    )
 
 
 class KnownSecrets:
     """Holds secrets, and finds and replaces them. `version` counts how often something new came to be known.
 
     `given` are secret for ever; `entered` and `seen` ones are forgotten when there are too many, the oldest first.
+    Of what was entered, a beginning of 8 characters is found too: pages see texts grow, and cut them.
     """
 
     def __init__(self, given: Iterable[str] = ()) -> None:
@@ -50,9 +96,8 @@ class KnownSecrets:
         self._seen: dict[str, None] = {}
         self._fresh: list[str] = []
         self._stale = bool(self.given)
-        self._settled: BytesAhoCorasick | None = None
-        self._newest: BytesAhoCorasick | None = None
-        self._needles: list[bytes] = []
+        self._settled: _Index | None = None
+        self._newest: _Index | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -65,16 +110,31 @@ class KnownSecrets:
             if part not in self.given:
                 self._keep(part, self._entered, _MOST_ENTERED)
 
+    def add_typed(self, before: str, text: str) -> None:
+        """Keep a text that is being typed, in the place of what it was before it grew."""
+        if any(known.startswith(text) for known in self._entered):
+            return  # its beginning is found already
+        for part in _entered_parts(before):
+            self._entered.pop(part, None)  # where it is still looked for, that does no harm
+            if part in self._fresh:
+                self._fresh.remove(part)
+        self.add_entered(text)
+
     def add_seen(self, text: str) -> None:
         """Keep a text that stood where secrets stand; of a list of values ("a=1; b=2"), each value too."""
         for part in _seen_parts(text) if len(text) <= _LONGEST else ():
             if part not in self.given and part not in self._entered:
                 self._keep(part, self._seen, _MOST_SEEN)
 
+    def add_token(self, text: str) -> None:
+        """Keep a text that was the value of a secret parameter or field, as a whole."""
+        if LONG_ENOUGH <= len(text) <= _LONGEST and text not in self.given and text not in self._entered:
+            self._keep(text, self._seen, _MOST_SEEN)
+
     def _keep(self, part: str, pool: dict[str, None], most: int) -> None:
         if pool.pop(part, "new") == "new":
             self.version += 1
-            if len(self._fresh) < _MOST_FRESH and self._settled is not None:
+            if len(self._fresh) < max(_MOST_FRESH, len(self.secrets) // 4):
                 self._fresh.append(part)
                 self._newest = None
             else:
@@ -87,21 +147,21 @@ class KnownSecrets:
 
     def found(self, text: str | bytes) -> bool:
         """Say whether one of them is in a text, or in the bytes of one."""
-        automata = self._automata()
-        if not automata:
+        indexes = self._indexes()
+        if not indexes:
             return False
         data = text if isinstance(text, bytes) else _utf8(text)
-        return any(automaton.find_matches_as_indexes(data) for automaton in automata)
+        return any(index.found(data) for index in indexes)
 
     def parts(self, data: bytes, ends: Sequence[int]) -> Iterator[int]:
         """Give the numbers of the parts of some bytes in which one is; `ends` says where each part ends."""
-        for automaton in self._automata():
-            for _, start, _ in automaton.find_matches_as_indexes(data):
+        for index in self._indexes():
+            for start, _ in index.places(data):
                 yield bisect_right(ends, start)
 
     def replace(self, text: str) -> str:
         """Return a text without them."""
-        if not self._automata():
+        if not self._indexes():
             return text
         data = _utf8(text)
         clean = self.replace_bytes(data)
@@ -109,21 +169,22 @@ class KnownSecrets:
 
     def replace_bytes(self, data: bytes) -> bytes:
         """Return bytes without them; the same object where there is none."""
-        for automaton in self._automata():
-            matches = automaton.find_matches_as_indexes(data)
-            if matches:
-                pieces, done = [], 0
-                for _, start, end in matches:
-                    pieces += [data[done:start], _REDACTED]
-                    done = end
-                data = b"".join((*pieces, data[done:]))
-        return data
+        places = sorted(place for index in self._indexes() for place in index.places(data))
+        if not places:
+            return data
+        pieces: list[bytes] = []
+        done = 0
+        for start, end in places:
+            end = _whole_letter(data, end)
+            if start >= done:
+                pieces += [data[done:start], _REDACTED]
+            done = max(done, end)  # two that overlap are taken out as one
+        return b"".join((*pieces, data[done:]))
 
     def replace_edges(self, data: bytes) -> bytes:
         """Return a piece of a stream without what may be the beginning of a secret at its end, or the reverse."""
-        self._automata()
         end = start = 0
-        for needle in self._all_needles():
+        for needle in {form.written for secret in self.secrets for form in forms_of(secret)}:
             head = needle[:_LEAST_EDGE]
             at = data.find(head, max(0, len(data) - len(needle) + 1))
             while at >= 0:
@@ -145,23 +206,31 @@ class KnownSecrets:
         inner = data[start : len(data) - end]
         return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
 
-    def _automata(self) -> list[BytesAhoCorasick]:
+    def _indexes(self) -> list[_Index]:
         if self._stale:
             self._stale = False
             self._fresh.clear()
             self._newest = None
-            self._needles = sorted({form for secret in self.secrets for form in forms_of(secret)})
-            self._settled = _compile(self._needles) if self._needles else None
+            self._settled = self._index_of(self.secrets)
         if self._fresh and self._newest is None:
-            self._newest = _compile({form for secret in self._fresh for form in forms_of(secret)})
+            self._newest = self._index_of(self._fresh)
         return [each for each in (self._settled, self._newest) if each is not None]
 
-    def _all_needles(self) -> Iterable[bytes]:
-        return {*self._needles, *(form for secret in self._fresh for form in forms_of(secret))}
+    def _index_of(self, secrets: Iterable[str]) -> _Index | None:
+        forms = []
+        for secret in secrets:
+            whole = secret not in self._entered
+            forms += [
+                attrs.evolve(form, head=len(form.written)) if whole else form for form in forms_of(secret)
+            ]
+        return _Index(forms) if forms else None
 
 
-def _compile(needles: Iterable[bytes]) -> BytesAhoCorasick:
-    return BytesAhoCorasick(list(needles), matchkind=MatchKind.LeftmostLongest)
+def _whole_letter(data: bytes, end: int) -> int:
+    """Return the place behind the letter of UTF-8 in which a place may be."""
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return end
 
 
 # --- what is kept of a secret ----------------------------------------------------------------------------------
@@ -200,8 +269,8 @@ _URLS: tuple[Callable[[str], str], ...] = (
 
 
 @lru_cache(1_000)
-def forms_of(secret: str) -> frozenset[bytes]:
-    """Return how a text may be written, in UTF-8."""
+def forms_of(secret: str) -> frozenset[_Form]:
+    """Return how a text may be written, in UTF-8, and how much of each form is enough to know it by."""
     data = _utf8(secret)
     texts = {secret, *_escaped_in_html(secret)}
     urls = {_in_url(write, secret) for write in _URLS}
@@ -210,11 +279,35 @@ def forms_of(secret: str) -> frozenset[bytes]:
     if len(secret) >= LONG_ENOUGH:  # encoded, a shorter one would be found by chance
         wide = (secret.encode("utf-16-le", "surrogatepass"), secret.encode("utf-16-be", "surrogatepass"))
         for each in (data, *wide):
-            texts |= {each.decode("latin-1"), *_in_base64(each)}
-        texts |= {data.hex(), data.hex().upper()}
-    once = {form for text in texts for form in _in_json(text)}
-    twice = {form for text in _in_json(secret) for form in _in_json(text)}
-    return frozenset({*map(_utf8, texts | once | twice), *wide})
+            once = _in_base64(each)
+            texts |= {each.decode("latin-1"), *once}
+        texts |= {twice for each in _in_base64(data) for twice in _in_base64(each.encode())}
+        texts |= {data.hex(), data.hex().upper(), *_by_number(secret)}
+    in_json = {form for text in texts for form in _in_json(text)}
+    again = {form for text in _in_json(secret) for form in _in_json(text)}
+    again |= {form for each in wide for text in _in_json(each.decode("latin-1")) for form in _in_json(text)}
+    written = {*map(_utf8, texts | in_json | again), *wide}
+    share = min(1.0, _ENOUGH / max(1, len(secret)))
+    return frozenset(_Form(form, min(len(form), max(_ENOUGH, ceil(len(form) * share)))) for form in written)
+
+
+def _by_number(secret: str) -> set[str]:
+    """Return a text letter by letter: percent-encoded, as escapes of JSON, as references of HTML, as bytes."""
+    data = _utf8(secret)
+    units = [f"{unit:04x}" for unit in memoryview(secret.encode("utf-16-le", "surrogatepass")).cast("H")]
+    escapes = "".join(rf"\u{unit}" for unit in units)
+    percent = "".join(f"%{byte:02X}" for byte in data)
+    return {
+        percent,
+        percent.lower(),
+        escapes,
+        "".join(rf"\u{unit.upper()}" for unit in units),
+        escapes.replace("\\", "\\\\"),
+        "".join(f"&#{ord(letter)};" for letter in secret),
+        "".join(f"&#x{ord(letter):x};" for letter in secret),
+        ",".join(map(str, data)),
+        ", ".join(map(str, data)),
+    }
 
 
 def _in_url(write: Callable[[str], str], text: str) -> str:
@@ -253,8 +346,14 @@ def _in_base64(data: bytes) -> set[str]:
     return forms
 
 
+_PLAIN = re.compile(r"[\w%+/=;#,.\- ]*", re.ASCII)
+"""Texts that JSON writes as they are, or with its slashes escaped."""
+
+
 def _in_json(text: str) -> set[str]:
     """Return how JSON writes a text: non-ASCII letters and signs of markup escaped or not, in either case."""
+    if _PLAIN.fullmatch(text):
+        return {text, text.replace("/", "\\/")}
     plain = json.dumps(text, ensure_ascii=False)[1:-1]
     escaped = json.dumps(text)[1:-1]
     forms = {plain, escaped, escaped.replace("/", "\\/"), plain.replace("/", "\\/")}

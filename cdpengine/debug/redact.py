@@ -74,7 +74,7 @@ class Redactor:
         self.patterns = tuple(_compiled(pattern) for pattern in patterns)
         self.keep_arguments = keep_arguments
         self.known = KnownSecrets(secrets)
-        self._bodies = BodyRedactor(self.text, self.known)
+        self._bodies = BodyRedactor(self.text, self.known, self._looks_secret)
         self._payloads = PayloadRedactor(self.text, self.known, self._bodies, keep_arguments)
         self._typed = TypedText()
         self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
@@ -183,12 +183,15 @@ class Redactor:
         return clean
 
     def _text(self, text: str) -> str:
+        # What is known goes first: of a secret with a blank in it, the other rules find the first word only.
+        text = self.known.replace(text)
+        version = self.learned
         text = hide_in_markup(text, self.hide)
         text = redact_data_urls(text, self._bodies.redact_base64)
-        text = redact_text(text)
+        text = redact_text(text, self.known.add_token)
         for pattern in self.patterns:
             text = pattern.sub(_group_replaced, text)
-        return self.known.replace(text)
+        return text if version == self.learned else self.known.replace(text)
 
     def clean(self, value: dict[str, Any]) -> dict[str, Any]:
         """Return a JSON object that is no message of the protocol without its secrets, as `redact` finds them.
@@ -280,7 +283,9 @@ class Redactor:
         message = dict(message)
         params = message.get("params")
         if isinstance(params, dict) and types_text(method):
-            self.known.add_entered(self._typed.take(str(message.get("sessionId", "")), method, params))
+            before, typed = self._typed.take(str(message.get("sessionId", "")), method, params)
+            if typed:
+                self.known.add_typed(before, typed)
             if method == "Input.dispatchKeyEvent" and NAMED_KEYS.fullmatch(str(params.get("key", ""))):
                 fields = ()
         for name in ("params", "result"):

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from cdpengine.debug.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.secret_text import redact_text
 
 LARGEST = 16_000_000
 """Bytes that are decoded and looked through."""
@@ -25,10 +26,14 @@ _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 @attrs.frozen(eq=False)
 class BodyRedactor:
-    """Redacts bodies: as texts by `text`, as bytes by what is `known`."""
+    """Redacts bodies: as texts by `text`, as bytes by what is `known`.
+
+    Where bytes in lower case look as if there was a secret in a text among them, they are read as one.
+    """
 
     text: Callable[[str], str]
     known: KnownSecrets
+    looks_secret: Callable[[bytes], bool]
 
     def redact_fields(self, payload: dict[str, Any], names: Sequence[str], *, stream: bool) -> dict[str, Any]:
         """Return parameters or a result with the bodies in fields of those names redacted.
@@ -73,11 +78,19 @@ class BodyRedactor:
         try:
             text = data.decode(encoding)
         except UnicodeDecodeError:
-            return self.known.replace_bytes(data)
+            return self._redact_binary(data)
         if "\0" in text:
-            return self.known.replace_bytes(data)
+            return self._redact_binary(data)
         clean = self.text(text)
         return data if clean == text else clean.encode(encoding)
+
+    def _redact_binary(self, data: bytes) -> bytes:
+        data = self.known.replace_bytes(data)
+        if not self.looks_secret(data.lower()):
+            return data
+        text = data.decode("latin-1")
+        clean = redact_text(text)
+        return data if clean == text else clean.encode("latin-1")
 
     def _redact_compressed(self, data: bytes) -> bytes:
         """Return compressed bytes, or a word in their place where there are secrets in what they hold."""

@@ -27,9 +27,7 @@ SECRET_AUTOCOMPLETE = frozenset({
 """Tokens of `autocomplete` (HTML standard, section 4.10.18.7) that name secrets."""
 
 _CONTROLS = frozenset({"input", "textarea", "select"})
-_HARMLESS_TYPES = frozenset(
-    {"submit", "button", "reset", "image", "checkbox", "radio", "file", "range", "color"}
-)
+_HARMLESS_TYPES = frozenset({"submit", "button", "reset", "image", "file", "range", "color"})
 _META_NAMES = ("name", "property", "id", "http-equiv")
 _NAMES = ("name", "id")
 _OF_NAMES = re.compile(r"(?:param|header|name)$", re.IGNORECASE)
@@ -154,26 +152,31 @@ def _with_descendants(nodes: set[int], parents: Sequence[int]) -> set[int]:
 def hide_in_ax_nodes(nodes: Sequence[Any], hide: Hide) -> list[Any]:
     """Return nodes of an accessibility tree without what stands in text fields.
 
-    These are the nodes that can be edited: their values, and the texts below them.
+    These are the nodes that can be edited: their values, and the texts below them. Order does not matter.
     """
     children: dict[Any, list[Any]] = {}
-    waiting: list[Any] = []
+    fields: set[Any] = set()
     for node in nodes:
         if isinstance(node, dict):
             children.setdefault(node.get("nodeId"), []).extend(node.get("childIds", ()))
             children.setdefault(node.get("parentId"), []).append(node.get("nodeId"))
             if _is_editable(node):
-                waiting.append(node.get("nodeId"))
-    inside: set[Any] = set()
+                fields.add(node.get("nodeId"))
+    below: set[Any] = set()
+    waiting = [child for field in fields for child in children.get(field, ())]
     while waiting:
         number = waiting.pop()
-        if number not in inside:
-            inside.add(number)
+        if number not in below:
+            below.add(number)
             waiting.extend(children.get(number, ()))
-    return [
-        _without_value(node, hide) if isinstance(node, dict) and node.get("nodeId") in inside else node
-        for node in nodes
-    ]
+
+    def clean(node: Any) -> Any:
+        number = node.get("nodeId") if isinstance(node, dict) else None
+        if number is None or (number not in below and number not in fields):
+            return node
+        return _without_texts(node, ("value", "name") if number in below else ("value",), hide)
+
+    return list(map(clean, nodes))
 
 
 def _is_editable(node: Mapping[str, Any]) -> bool:
@@ -183,9 +186,8 @@ def _is_editable(node: Mapping[str, Any]) -> bool:
     )
 
 
-def _without_value(node: dict[str, Any], hide: Hide) -> dict[str, Any]:
+def _without_texts(node: dict[str, Any], names: Sequence[str], hide: Hide) -> dict[str, Any]:
     clean = dict(node)
-    names = ("value",) if _is_editable(node) else ("value", "name")
     for name in names:
         held = clean.get(name)
         if isinstance(held, dict) and isinstance(held.get("value"), str) and held["value"]:

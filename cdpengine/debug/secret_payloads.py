@@ -23,6 +23,7 @@ from cdpengine.debug.secret_words import (
     STREAMS,
     WITHHELD,
     is_secret_header,
+    is_secret_name,
 )
 
 Remember = Callable[[str], None]
@@ -49,6 +50,8 @@ class PayloadRedactor:
             payload = _without_ax_values(payload)
         elif method == "DOM.attributeModified" and payload.get("name") == "value":
             payload = {**payload, "value": withhold_texts(payload.get("value"))}
+        elif method == "DOM.setAttributeValue" and _holds_value(payload.get("name")):
+            payload = {**payload, "value": hide_all(payload.get("value"), self.known.add_entered)}
         elif method == "DOMStorage.getDOMStorageItems":
             payload = self._clean_entries(payload)
         elif method == "Runtime.bindingCalled" and not self.keep_arguments:
@@ -101,6 +104,13 @@ class PayloadRedactor:
     def _hide(self, text: str) -> str:
         self.known.add_seen(text)
         return REDACTED
+
+
+def _holds_value(attribute: Any) -> bool:
+    """Say whether an attribute of that name holds what a field holds, or a secret."""
+    return isinstance(attribute, str) and (
+        attribute.lower() in ("value", "content") or is_secret_name(attribute)
+    )
 
 
 def hide_all(value: Any, remember: Remember) -> Any:

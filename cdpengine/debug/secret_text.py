@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from urllib.parse import unquote_plus
 
 import attrs
 
@@ -55,10 +56,14 @@ _DATA_URL = re.compile(
 )
 
 Rewrite = Callable[[str], str]
+Remember = Callable[[str], None]
 
 
-def redact_text(text: str) -> str:
-    """Return a text without what looks like a secret. Names, signs and everything else stay as they are."""
+def redact_text(text: str, remember: Remember | None = None) -> str:
+    """Return a text without what looks like a secret. Names, signs and everything else stay as they are.
+
+    `remember` takes the values of URLs, forms and data that could be no word or number, decoded.
+    """
     if "@" in text:
         text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[0]) else REDACTED, text)
     low = lower(text)
@@ -68,7 +73,7 @@ def redact_text(text: str) -> str:
     if "eyJ" in text:
         text = _WEB_TOKEN.sub(REDACTED, text)
         low = lower(text)
-    return _without_values(text, low)
+    return _without_values(text, low, remember)
 
 
 def redact_data_urls(text: str, rewrite: Rewrite) -> str:
@@ -127,12 +132,15 @@ def _is_user_and_password(encoded: str) -> bool:
 # --- names and values --------------------------------------------------------------------------------------
 
 
-def _without_values(text: str, low: str) -> str:
+def _without_values(text: str, low: str, remember: Remember | None) -> str:
     if not IN_TEXT.found(low):
         return text
     pieces, done = [], 0
     for start, end in sorted(filter(None, (_value_at(text, end) for end in set(IN_TEXT.ends(low))))):
         if start >= done:
+            value = text[start:end]
+            if remember is not None and _is_mixed(value) and len(value) >= _LONG:
+                remember(unquote_plus(value) if "%" in value else value)
             pieces += [text[done:start], REDACTED]
             done = end
     return "".join((*pieces, text[done:])) if pieces else text

@@ -112,7 +112,8 @@ HEADER_METHODS = frozenset({
 """Commands with headers that a program made up itself."""
 
 _STRUCTURED = frozenset({
-    "DOMStorage.getDOMStorageItems", "DOM.attributeModified", "Runtime.bindingCalled", "Page.captureSnapshot",
+    "DOMStorage.getDOMStorageItems", "DOM.attributeModified", "DOM.setAttributeValue", "Runtime.bindingCalled",
+    "Page.captureSnapshot",
 })  # fmt: skip
 
 CALLS = frozenset({

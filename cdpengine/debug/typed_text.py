@@ -15,6 +15,7 @@ _MOST_SESSIONS = 200
 _CONTROL, _META = 2, 4
 """Bits of Input.dispatchKeyEvent's `modifiers` with which a key is a command and no text."""
 
+_NOTHING = ("", "")
 _ENDS = ("Input.dispatchMouseEvent", "Page.navigate", "Page.reload", "DOM.focus", "Input.dispatchTouchEvent")
 _TYPES = frozenset({"Input.dispatchKeyEvent", "Input.insertText", "Input.imeSetComposition"})
 
@@ -30,24 +31,23 @@ class TypedText:
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
 
-    def take(self, session_id: str, method: str, params: Mapping[str, Any]) -> str:
-        """Return the text as it stands after a command; "" where none was added to."""
+    def take(self, session_id: str, method: str, params: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the text as it stood before a command, and as it stands after it; twice "" where none grew."""
         if method in _ENDS:
             # A pointer that only moves leaves the caret where it is.
             if params.get("type") != "mouseMoved":
                 self._texts.pop(session_id, None)
-            return ""
+            return _NOTHING
         text = params.get("text")
         if method != "Input.dispatchKeyEvent":
-            return (
-                self._add(session_id, text) if isinstance(text, str) and method == "Input.insertText" else ""
-            )
+            inserted = isinstance(text, str) and method == "Input.insertText"
+            return self._add(session_id, str(text)) if inserted else _NOTHING
         if params.get("type") == "keyUp":
-            return ""
+            return _NOTHING
         key = params.get("key")
         if key == "Backspace":
             self._texts[session_id] = self._texts.get(session_id, "")[:-1]
-            return ""
+            return _NOTHING
         modifiers = params.get("modifiers")
         command = isinstance(modifiers, int) and bool(modifiers & (_CONTROL | _META))
         if isinstance(text, str) and text and text.isprintable() and not command:
@@ -59,11 +59,11 @@ class TypedText:
             and key not in ("Shift", "Alt", "AltGraph", "CapsLock", "Dead")
         ):
             self._texts.pop(session_id, None)
-        return ""
+        return _NOTHING
 
-    def _add(self, session_id: str, text: str) -> str:
-        whole = (self._texts.pop(session_id, "") + text)[-_LONGEST:]
-        self._texts[session_id] = whole
+    def _add(self, session_id: str, text: str) -> tuple[str, str]:
+        before = self._texts.pop(session_id, "")
+        whole = self._texts[session_id] = (before + text)[-_LONGEST:]
         if len(self._texts) > _MOST_SESSIONS:
             del self._texts[next(iter(self._texts))]
-        return whole
+        return before, whole

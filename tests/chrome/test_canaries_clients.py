@@ -31,7 +31,7 @@ PYTHON_PEERS = ROOT / "benchmarks/.peers/bin/python"
 EXTRA = ("state_restored_item", "upload_content", "set_content_password")
 ENTERED = (
     "fill", "fill_textarea", "fill_password", "fill_short", "fill_live", "type_keys", "type_live", "keyboard_insert",
-    "keyboard_type", "select", "upload", "upload_content", "prompt", "evaluate_argument", "evaluate_argument_inside",
+    "keyboard_type", "upload", "upload_content", "prompt", "evaluate_argument", "evaluate_argument_inside",
     "evaluate_returned", "evaluate_handle", "exposed_argument", "exposed_result", "extra_headers", "route_text",
     "route_posted", "cookie_api", "init_script", "goto_query", "goto_hash", "http_credentials", "set_content_password",
 )  # fmt: skip

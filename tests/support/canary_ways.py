@@ -347,12 +347,6 @@ async def paste_made_up(stage: Stage, secret: str) -> None:
         await stage.page.press("Control+V", await stage.field("paste_made_up"))
 
 
-@way(field="<select @><option value=1>One</select>", made_up=True)
-async def select(stage: Stage, secret: str) -> None:
-    await stage.page.evaluate("() => document.getElementById('select').add(new Option('Two', C('select')))")
-    await stage.page.select(await stage.field("select"), secret)
-
-
 @way(field="<select @><option value=1>One</select>")
 async def select_refused(stage: Stage, secret: str) -> None:
     with stage.refused():
@@ -371,8 +365,9 @@ async def check(stage: Stage, secret: str) -> None:
     "file", field="<input type=file id=upload onchange='this.files[0].text().then((t) => post(`/post`, t))'>"
 )
 async def upload(stage: Stage, secret: str) -> None:
-    path = stage.folder / f"{secret}.txt"
-    path.write_text(stage.secret("upload_content"))
+    """Give a file: what is in it is secret, what it is called is not."""
+    path = stage.folder / "upload.txt"
+    path.write_text(f"{stage.secret('upload_content')} {secret}")
     async with stage.page.expect_response("*/post"):
         await stage.page.upload(await stage.field("upload"), path)
 

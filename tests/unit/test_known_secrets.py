@@ -42,6 +42,10 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64, two bytes before it": lambda text: base64.b64encode(b"xx" + text.encode() + b"y").decode(),
     "base64 for URLs": lambda text: base64.urlsafe_b64encode(b"xx" + text.encode()).decode(),
     "base64 of UTF-16": lambda text: base64.b64encode(b"x" + text.encode("utf-16-le")).decode(),
+    "each byte of a URL": lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
+    "each letter of HTML": lambda text: "".join(f"&#{ord(letter)};" for letter in text),
+    "bytes in JSON": lambda text: json.dumps(list(text.encode())),
+    "base64 twice": lambda text: base64.b64encode(b"x" + base64.b64encode(b"yz" + text.encode())).decode(),
     "hexadecimal digits": lambda text: text.encode().hex(),
     "UTF-16 as bytes": lambda text: text.encode("utf-16-le").decode("latin-1"),
     "UTF-16 as JSON": lambda text: json.dumps(text.encode("utf-16-be").decode("latin-1")),
@@ -126,9 +130,9 @@ def test_what_was_seen_does_not_push_out_what_was_entered() -> None:
 def test_what_comes_one_by_one_is_found_as_what_came_at_once() -> None:
     known = KnownSecrets()
     for number in range(40):
-        known.add_entered(f"secret-{number:02}")
-        assert all(known.found(f"x secret-{each:02}") for each in range(number + 1))
-        assert not known.found(f"x secret-{number + 1:02}")
+        known.add_entered(f"{number:02}-secret")
+        assert all(known.found(f"x {each:02}-secret") for each in range(number + 1))
+        assert not known.found(f"x {number + 1:02}-secret")
 
 
 def test_each_value_of_a_list_is_a_secret() -> None:
@@ -160,3 +164,29 @@ def test_half_a_surrogate_pair_is_no_obstacle() -> None:
     known = KnownSecrets()
     known.add_entered("half \ud83d of it")
     assert known.replace("x half \ud83d of it y \ude00") == f"x {REDACTED} y \ude00"
+
+
+def test_of_an_entered_text_a_beginning_is_found_too() -> None:
+    known = KnownSecrets()
+    known.add_entered("correct horse battery")
+    assert known.replace("value=correct h and more") == f"value={REDACTED} and more"
+    assert known.replace("correct") == "correct"
+    assert known.replace("correct%20hor|") == f"{REDACTED}|"
+    known.add_seen("cookie-of-some-length")
+    assert known.replace("cookie-of-some") == "cookie-of-some"
+
+
+def test_a_text_that_grows_takes_the_place_of_its_beginning() -> None:
+    known = KnownSecrets()
+    for length in range(1, 40):
+        known.add_typed(("secret text " * 4)[: length - 1], ("secret text " * 4)[:length])
+    assert len(known.secrets) == 1
+    assert known.replace(f"x {('secret text ' * 4)[:39]} y") == f"x {REDACTED} y"
+
+
+def test_secrets_that_overlap_are_taken_out_as_one() -> None:
+    known = KnownSecrets()
+    for secret in ("abcdefghij", "ghijklmnop"):
+        known.add_entered(secret)
+        known.found("x")
+    assert known.replace("1 abcdefghijklmnop 2") == f"1 {REDACTED} 2"

@@ -23,6 +23,7 @@ SECRET: dict[str, tuple[str, dict[str, str]]] = {
     "a hidden token by its id": ("input", {"type": "hidden", "id": "authenticity-token"}),
     "a masked field": ("input", {"type": "text", "style": "-webkit-text-security: disc"}),
     "a one-time password": ("input", {"name": "otp"}),
+    "a choice": ("input", {"type": "checkbox", "name": "invitation-token"}),
     "an area": ("textarea", {"autocomplete": "one-time-code"}),
     "a card": ("input", {"autocomplete": "section-blue shipping CC-Number"}),
     **{f"autocomplete {each}": ("input", {"autocomplete": each}) for each in sorted(SECRET_AUTOCOMPLETE)},
@@ -31,7 +32,6 @@ HARMLESS: dict[str, tuple[str, dict[str, str]]] = {
     "a name": ("input", {"name": "user"}),
     "a footprint": ("input", {"id": "footprint"}),
     "a button": ("input", {"type": "submit", "name": "reset_password"}),
-    "a choice": ("input", {"type": "checkbox", "name": "remember_token"}),
     "hidden, and no token": ("input", {"type": "hidden", "name": "page"}),
     "an address": ("input", {"autocomplete": "street-address"}),
     "a link": ("a", {"id": "password", "type": "password"}),
@@ -155,6 +155,11 @@ def test_a_value_that_was_seen_in_a_field_goes_from_other_messages_too() -> None
 
 def ax_nodes() -> list[dict[str, Any]]:
     editable = [{"name": "editable", "value": {"type": "token", "value": "plaintext"}}]
+    text = {
+        "parentId": "2",
+        "role": {"value": "StaticText"},
+        "properties": editable,
+    }  # Chrome gives it to texts, too
     return [
         {"nodeId": "1", "role": {"value": "RootWebArea"}, "name": {"value": "Pay"}, "childIds": ["2", "5"]},
         {
@@ -165,7 +170,7 @@ def ax_nodes() -> list[dict[str, Any]]:
             "properties": editable,
             "childIds": ["3"],
         },
-        {"nodeId": "3", "parentId": "2", "role": {"value": "StaticText"}, "name": {"value": PIN}, "childIds": ["4"]},
+        {"nodeId": "3", **text, "name": {"value": PIN}, "childIds": ["4"]},
         {"nodeId": "4", "parentId": "3", "role": {"value": "InlineTextBox"}, "name": {"value": PIN}},
         {"nodeId": "5", "role": {"value": "slider"}, "name": {"value": "How many"}, "value": {"value": "12"}},
     ]  # fmt: skip

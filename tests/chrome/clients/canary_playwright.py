@@ -75,8 +75,8 @@ with sync_playwright() as playwright:
         page.select_option("#select", secret["select"])
 
     def upload():
-        path = folder / f"{secret['upload']}.txt"
-        path.write_text(secret["upload_content"], "utf-8")
+        path = folder / "upload.txt"
+        path.write_text(f"{secret['upload_content']} {secret['upload']}", "utf-8")
         with page.expect_response("**/post"):
             page.set_input_files("#upload", path)
 
