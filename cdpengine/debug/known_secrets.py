@@ -26,10 +26,14 @@ _REDACTED = REDACTED.encode()
 LONG_ENOUGH = 6
 """Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
 
-_LONGEST = 4_096
-"""Characters of a secret that is looked for as a whole. Of a longer one, pieces of `_PIECE` are looked for."""
+_LONGEST = 100_000
+"""Characters of a secret that are kept."""
 
 _PIECE = 512
+"""Characters of a long text that are looked for together."""
+
+_ONE_LINE = 60
+_WORD = re.compile(r"(?<=\s)\w{2,}")
 _MOST_ENTERED = 256
 _MOST_SEEN = 64
 _MOST_FRESH = 8
@@ -241,17 +245,19 @@ def _entered_parts(text: str) -> set[str]:
     if "\n" in text or "\r" in text:  # lines are shown apart, and their ends differ from place to place
         lines = text.splitlines()
         parts |= {"\r\n".join(lines), "\n".join(lines), *map(str.strip, lines)}
-    for part in [part for part in parts if len(part) > _LONGEST]:
-        parts.remove(part)
-        parts |= {part[start : start + _PIECE] for start in range(0, len(part), _PIECE)}
-    return {part for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED}
+    return {part[:_LONGEST] for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED}
+
+
+_LISTED = re.compile(r"[\w!#$%&'*.^`|~+\-]+=[^;\s]*(?:[;\s]+[\w!#$%&'*.^`|~+\-]+(?:=[^;]*)?)*;?")
+"""A list of values, as headers of cookies have it."""
 
 
 @lru_cache(500)
 def _seen_parts(secret: str) -> frozenset[str]:
-    parts = {secret, *re.split(r"[;\s]+", secret)}
-    values = {part.partition("=")[2] if "=" in part.rstrip("=") else part for part in parts}
-    return frozenset(value for value in values if len(value.strip()) >= LONG_ENOUGH and value != REDACTED)
+    parts = {secret}
+    if _LISTED.fullmatch(secret):
+        parts |= {part.partition("=")[2] for part in re.split(r"[;\s]+", secret)}
+    return frozenset(part for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED)
 
 
 # --- forms -------------------------------------------------------------------------------------------------------
@@ -271,6 +277,7 @@ _URLS: tuple[Callable[[str], str], ...] = (
 @lru_cache(1_000)
 def forms_of(secret: str) -> frozenset[_Form]:
     """Return how a text may be written, in UTF-8, and how much of each form is enough to know it by."""
+    rest, secret = secret, secret[:_PIECE]
     data = _utf8(secret)
     texts = {secret, *_escaped_in_html(secret)}
     urls = {_in_url(write, secret) for write in _URLS}
@@ -285,10 +292,23 @@ def forms_of(secret: str) -> frozenset[_Form]:
         texts |= {data.hex(), data.hex().upper(), *_by_number(secret)}
     in_json = {form for text in texts for form in _in_json(text)}
     again = {form for text in _in_json(secret) for form in _in_json(text)}
+    for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
+        again |= {json.dumps(text)[1:-1] for text in again}
     again |= {form for each in wide for text in _in_json(each.decode("latin-1")) for form in _in_json(text)}
     written = {*map(_utf8, texts | in_json | again), *wide}
     share = min(1.0, _ENOUGH / max(1, len(secret)))
-    return frozenset(_Form(form, min(len(form), max(_ENOUGH, ceil(len(form) * share)))) for form in written)
+    forms = {_Form(form, min(len(form), max(_ENOUGH, ceil(len(form) * share)))) for form in written}
+    return frozenset(forms | set(_from_words_on(rest)))
+
+
+def _from_words_on(secret: str) -> Iterator[_Form]:
+    """Give a long text from each of its words on: pages show it line by line."""
+    if len(secret) > _ONE_LINE:
+        for word in _WORD.finditer(secret):
+            rest = secret[word.start() : word.start() + _PIECE]
+            for form in {rest, json.dumps(rest)[1:-1], json.dumps(rest, ensure_ascii=False)[1:-1]}:
+                written = _utf8(form)
+                yield _Form(written, min(len(written), _ENOUGH))
 
 
 def _by_number(secret: str) -> set[str]:

@@ -272,6 +272,7 @@ class LineMaker:
         elif method in _SCRIPTS and self._redactor is not None:
             called = _decoded(envelope.params, _ScriptCall)
             own = is_own(called.function_declaration or called.expression)
+            self._redactor.note_script(envelope.session_id or "")
         if envelope.id is not None:
             self._sent[seen.traffic.connection, envelope.id] = _Sent(
                 method, seen.traffic.time, span, target_id, own

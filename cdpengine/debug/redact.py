@@ -208,6 +208,10 @@ class Redactor:
         self.known.add_seen(text)
         return REDACTED
 
+    def note_script(self, session_id: str) -> None:
+        """Take that a script was run, which may have moved the focus of those who type there."""
+        self._typed.note_script(session_id)
+
     def add_secret(self, text: str) -> None:
         """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
         self.known.add_entered(text)
@@ -323,7 +327,7 @@ class Redactor:
         header = value.get("name")
         if type(header) is str and is_secret_name(header):
             secret = (*secret, "value", "binaryValue")
-        if type(value.get("attributes")) is list and ("nodeName" in value or "localName" in value):
+        if "attributes" in value and ("nodeName" in value or "localName" in value):
             value, inside = self._clean_node(value)
             secret, fields = (*secret, *inside), (*fields, *inside)
         if value.get("encoding") == "base64" or value.get("opcode") == 2:  # of an archive (HAR)
@@ -335,6 +339,8 @@ class Redactor:
             if kind is str:
                 if key in secret or is_secret_field(key):
                     clean[name] = hide_all(item, remember or self.known.add_seen)
+                elif key == "title":
+                    clean[name] = _clean_title(self.text(item))
                 elif key in HEADER_TEXTS:
                     clean[name] = self.text(_HEADER_LINE.sub(self._clean_header_line, item))
                 else:
@@ -348,14 +354,28 @@ class Redactor:
         return clean
 
     def _clean_node(self, node: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return a DOM.Node without secrets in its attributes, and which fields of its descendants are secret."""
+        """Return a DOM.Node without secrets in its attributes, and which fields below it are secret."""
         tag = str(node.get("localName") or node.get("nodeName") or "").lower()
-        listed, field = hide_in_attributes(tag, node["attributes"], self.hide)
+        given = node["attributes"]
+        # A list in the DOM domain, an object where V8 serialized the node.
+        listed = [each for pair in given.items() for each in pair] if isinstance(given, dict) else given
+        if not isinstance(listed, list):
+            return node, ()
+        listed, field = hide_in_attributes(tag, listed, self.hide)
+        if isinstance(given, dict):
+            return {**node, "attributes": dict(zip(listed[::2], listed[1::2], strict=True))}, ()
         # What stands in a field is a text in a shadow tree of the browser's own.
         return {**node, "attributes": listed}, ("nodeValue",) if field else ()
 
     def _clean_header_line(self, line: re.Match[str]) -> str:
         return line[0] if not is_secret_field(line[1]) else f"{line[1]}{line[2]}{self.hide(line[3])}"
+
+
+def _clean_title(title: str) -> str:
+    """Return a title that is a URL up to its first secret: with its blanks, nothing says where that one ends."""
+    at = title.find(REDACTED)
+    begins = re.match(r"[^\s?#]*[?#]", title)
+    return title[: at + len(REDACTED)] if begins is not None and at >= begins.end() else title
 
 
 def _forget(_text: str) -> None:

@@ -17,7 +17,7 @@ import attrs
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.secret_words import COMMON_KEYS, IN_TEXT, SCHEMES, is_secret_name
 
-_USER = re.compile(r"(?<=://)[^/?#\s\"'<>@\[({\\|*]+(?=@)")  # https://user:password@host
+_USER = re.compile(r"(?<=://)(?:\[redacted\]|[^/?#\s\"'<>@\[({\\|*])+(?=@)")  # https://user:password@host
 _SHORT_USER = re.compile(r"[A-Za-z]{1,12}|.*\$")
 """A user's name alone ("git@"), or the beginning of a program's template: no secret."""
 
@@ -33,7 +33,7 @@ _NAME = re.compile(r"""([\w.\-$]*)(\\*["'`]?)(\s*)(=|:|%3[dD])$""")
 
 _NAME_LENGTH = 120
 _OPENING = re.compile(r"""(\s*)(\\*)(["'`])""")
-_BARE = re.compile(r"""\s*([^"'`&;\s,<>\\)}\]]+)""")
+_BARE = re.compile(r"""\s*((?:\[redacted\]|[^"'`&;\s,<>\\)}\]])+)""")
 _LONGEST_QUOTED = 4_096
 
 _BEFORE_PARAMETER = "?&#\"'`"
@@ -202,7 +202,7 @@ def _value_at(text: str, at: int) -> tuple[int, int] | None:
 def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
     """Return where a value without quotes begins and ends."""
     bare = _BARE.match(text, at)
-    if bare is None or text.startswith(REDACTED, bare.start(1)):
+    if bare is None or bare[1] == REDACTED:
         return None
     value, after = bare[1], text[bare.end() : bare.end() + 1]
     if after == "(" or "(" in value:

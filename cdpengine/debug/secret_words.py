@@ -64,7 +64,7 @@ ENTERED = frozenset({
 })  # fmt: skip
 """Of these, the ones with which a program enters what is secret."""
 
-FORGOTTEN = frozenset({"Input.dispatchKeyEvent", "Autofill.addressFormFilled"})
+FORGOTTEN = frozenset({"Input.dispatchKeyEvent", "Autofill.addressFormFilled", "IndexedDB.requestData"})
 """Of these, the ones whose fields are too short, or too common, to be looked for elsewhere."""
 
 NAMED_KEYS = re.compile(

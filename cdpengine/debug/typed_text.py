@@ -1,7 +1,7 @@
 """TypedText: what is typed into pages, put together from the commands that type it. Pure.
 
 Rule: keys that come one after the other on one session make one text, and so do pieces of inserted text. It ends
-with what moves the caret, the focus or the document.
+with what moves the caret, the focus or the document, and with scripts, which may do so.
 """
 
 from __future__ import annotations
@@ -30,6 +30,17 @@ class TypedText:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
+        self._since: dict[str, int] = {}  # characters since the last script, of those that saw one
+
+    def note_script(self, session_id: str) -> None:
+        """Take that a script was run, which may have moved the focus: what is typed after it is another text.
+
+        Where a script is run before each character, it is the way of the one who types: the text goes on.
+        """
+        if self._since.get(session_id, len(self._texts.get(session_id, ""))) > 1:
+            self._texts.pop(session_id, None)
+        if session_id in self._texts:
+            self._since[session_id] = 0
 
     def take(self, session_id: str, method: str, params: Mapping[str, Any]) -> tuple[str, str]:
         """Return the text as it stood before a command, and as it stands after it; twice "" where none grew."""
@@ -63,7 +74,10 @@ class TypedText:
 
     def _add(self, session_id: str, text: str) -> tuple[str, str]:
         before = self._texts.pop(session_id, "")
+        self._since[session_id] = self._since.get(session_id, 0) + len(text) if before else len(text)
         whole = self._texts[session_id] = (before + text)[-_LONGEST:]
         if len(self._texts) > _MOST_SESSIONS:
-            del self._texts[next(iter(self._texts))]
+            oldest = next(iter(self._texts))
+            del self._texts[oldest]
+            self._since.pop(oldest, None)
         return before, whole

@@ -347,12 +347,6 @@ async def paste_made_up(stage: Stage, secret: str) -> None:
         await stage.page.press("Control+V", await stage.field("paste_made_up"))
 
 
-@way(field="<select @><option value=1>One</select>")
-async def select_refused(stage: Stage, secret: str) -> None:
-    with stage.refused():
-        await stage.page.select(await stage.field("select_refused"), secret, timeout=0.5)
-
-
 @way(field="<input type=checkbox name=token @>", made_up=True)
 async def check(stage: Stage, secret: str) -> None:
     """Check a box whose value is a token, and post its form."""

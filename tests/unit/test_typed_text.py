@@ -118,3 +118,22 @@ def test_shortcuts_enter_nothing() -> None:
     for letter in "abcdefg":
         typing.send("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter, modifiers=2)
     assert not typing.knows("abcdefg")
+
+
+def test_a_script_may_move_the_focus() -> None:
+    typing = Typing()
+    typing.type("hunter2")
+    typing.redactor.note_script("A")
+    typing.type("swordfish")
+    assert typing.knows("hunter2")
+    assert typing.knows("swordfish")
+    assert not typing.knows("ter2sword")
+
+
+def test_a_script_before_each_character_is_a_way_of_typing() -> None:
+    typing = Typing()
+    typing.type("hunter2")
+    for letter in "swordfish":
+        typing.redactor.note_script("A")
+        typing.type(letter)
+    assert typing.knows("swordfish")
