@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -140,7 +139,11 @@ def test_commands(
 
 
 def test_a_console_for_scripts(
-    url: str, shared_endpoint: str, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+    url: str,
+    shared_endpoint: str,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     lines = [
         f"!new {url}",
@@ -154,8 +157,11 @@ def test_a_console_for_scripts(
         "Runtime.enable",
         "!evaluate { throw hostile }",
     ]
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
-    status, out, err = run(capfdbinary, "repl", shared_endpoint)
+    script = tmp_path / "script"
+    script.write_text("\n".join(lines) + "\n")
+    with script.open() as stdin:  # the console reads the descriptor, so a text in memory is no standard input
+        monkeypatch.setattr(sys, "stdin", stdin)
+        status, out, err = run(capfdbinary, "repl", shared_endpoint)
     assert (status, "line 10 of the script failed" in err) == (1, True)
     assert out.count("owned") > 5
     assert is_safe(out)
