@@ -33,7 +33,7 @@ _PIECE = 512
 """Characters of a long text that are looked for together."""
 
 _ONE_LINE = 60
-_WORD = re.compile(r"(?<=\s)\w{2,}")
+_WORD = re.compile(r"\b\w{2,}")
 _MOST_ENTERED = 256
 _MOST_SEEN = 64
 _MOST_FRESH = 8
@@ -293,7 +293,7 @@ def forms_of(secret: str) -> frozenset[_Form]:
     in_json = {form for text in texts for form in _in_json(text)}
     again = {form for text in _in_json(secret) for form in _in_json(text)}
     for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
-        again |= {json.dumps(text)[1:-1] for text in again}
+        again |= {json.dumps(text, ensure_ascii=False)[1:-1] for text in again}
     again |= {form for each in wide for text in _in_json(each.decode("latin-1")) for form in _in_json(text)}
     written = {*map(_utf8, texts | in_json | again), *wide}
     share = min(1.0, _ENOUGH / max(1, len(secret)))

@@ -338,15 +338,6 @@ async def paste(stage: Stage, secret: str) -> None:
         await stage.page.press(chord, field)
 
 
-@way(field="<input type=password @>", made_up=True)
-async def paste_made_up(stage: Stage, secret: str) -> None:
-    """Paste into a field of passwords what the page put on the clipboard."""
-    origin = stage.site.url.rstrip("/")
-    async with stage.page.context.grant_permissions("clipboard-write", "clipboard-read", origin=origin):
-        await stage.page.evaluate("() => navigator.clipboard.writeText(C('paste_made_up'))")
-        await stage.page.press("Control+V", await stage.field("paste_made_up"))
-
-
 @way(field="<input type=checkbox name=token @>", made_up=True)
 async def check(stage: Stage, secret: str) -> None:
     """Check a box whose value is a token, and post its form."""
