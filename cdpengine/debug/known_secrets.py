@@ -289,7 +289,7 @@ def forms_of(secret: str) -> frozenset[_Form]:
             once = _in_base64(each)
             texts |= {each.decode("latin-1"), *once}
         texts |= {twice for each in _in_base64(data) for twice in _in_base64(each.encode())}
-        texts |= {data.hex(), data.hex().upper(), *_by_number(secret)}
+        texts |= {data.hex(), data.hex().upper(), *_by_number(secret), *_wide_digits(secret)}
     in_json = {form for text in texts for form in _in_json(text)}
     again = {form for text in _in_json(secret) for form in _in_json(text)}
     for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
@@ -306,9 +306,16 @@ def _from_words_on(secret: str) -> Iterator[_Form]:
     if len(secret) > _ONE_LINE:
         for word in _WORD.finditer(secret):
             rest = secret[word.start() : word.start() + _PIECE]
-            for form in {rest, json.dumps(rest)[1:-1], json.dumps(rest, ensure_ascii=False)[1:-1]}:
+            shown = {rest, json.dumps(rest)[1:-1], json.dumps(rest, ensure_ascii=False)[1:-1]}
+            for form in shown | _wide_digits(rest):
                 written = _utf8(form)
                 yield _Form(written, min(len(written), _ENOUGH))
+
+
+def _wide_digits(secret: str) -> set[str]:
+    """Return a text as hexadecimal digits of UTF-16, as PDF writes titles."""
+    digits = {secret.encode(f"utf-16-{order}", "surrogatepass").hex() for order in ("le", "be")}
+    return digits | {each.upper() for each in digits}
 
 
 def _by_number(secret: str) -> set[str]:

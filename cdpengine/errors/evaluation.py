@@ -13,7 +13,10 @@ from cdpengine.errors.words import LONGEST_TEXT, tried
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationFailed(EngineError):
-    """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames."""
+    """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames.
+
+    Texts of 6 characters or more that the script was given stand in neither: they read "***".
+    """
 
     text: str
     stack: str = ""

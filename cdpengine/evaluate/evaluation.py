@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
@@ -33,6 +33,7 @@ from cdpengine.errors import (
     SessionGone,
     StaleRef,
 )
+from cdpengine.errors.secrets import MARK
 from cdpengine.evaluate.contexts import context_of
 from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.literals import to_literal
@@ -120,6 +121,23 @@ class Script:
 
 
 _DETACHED = "cdpengine: detached node "
+
+_LONG_ENOUGH = 6
+"""Characters from which on a text that a script was given is taken out of what it throws."""
+
+
+def _hide_given(failed: EvaluationFailed, given: object) -> None:
+    """Take the texts that a script was given out of an error: they may be secrets, and its message is shown."""
+    if isinstance(given, str):
+        if len(given) >= _LONG_ENOUGH:
+            failed.text = failed.text.replace(given, MARK)
+            failed.stack = failed.stack.replace(given, MARK)
+    elif isinstance(given, Mapping):
+        for each in given.values():
+            _hide_given(failed, each)
+    elif isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
+        for each in given:
+            _hide_given(failed, each)
 
 
 @attrs.define(eq=False)
@@ -244,6 +262,7 @@ class Evaluator:
         try:
             return await receive_value(run.lane, reply, run.group)
         except EvaluationFailed as failed:
+            _hide_given(failed, script.args)
             raise _detached(failed, objects) or failed from None
 
     def _frame_of(self, nodes: Sequence[Node]) -> Frame:

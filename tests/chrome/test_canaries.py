@@ -231,12 +231,13 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
     with serve_shop() as url:
         await tour.run(recorded(), url)
     with debug.open_recording(redacted) as one, debug.open_recording(everything) as other:
-        pairs = list(zip(one, other, strict=True))
+        # What a replay compares entered texts by is in the redacted one alone.
+        pairs = list(zip((line for line in one if line.k != "entered"), other, strict=True))
     spans: dict[int, str] = {}
     taken, kept = [], 0
     for line, whole in pairs:
-        assert (line.n, line.k, line.m, line.id, line.name, line.url) == (
-            whole.n, whole.k, whole.m, whole.id, whole.name, whole.url
+        assert (line.k, line.m, line.id, line.name, line.url) == (
+            whole.k, whole.m, whole.id, whole.name, whole.url
         )  # fmt: skip
         spans.setdefault(line.span, line.name)
         if not bytes(line.msg):

@@ -425,7 +425,7 @@ async def evaluate_thrown_argument(stage: Stage, secret: str) -> None:
         await stage.page.evaluate("(text) => { throw new Error(`no ${text}`) }", secret)
 
 
-@way(made_up=True)
+@way("token", made_up=True)
 async def evaluate_thrown(stage: Stage, secret: str) -> None:
     with stage.refused():
         await stage.page.evaluate("() => { throw new Error(`refused: password=${C('evaluate_thrown')}`) }")
