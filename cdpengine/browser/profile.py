@@ -71,11 +71,14 @@ class Profile:
         if self.owned is None:
             return
         with trio.move_on_after(_REMOVAL_DEADLINE, shield=True):
-            while await trio.to_thread.run_sync(remove_profile, self.path):  # noqa: ASYNC110 - no event tells
-                await trio.sleep(_REMOVAL_PAUSE)
+            left = await trio.to_thread.run_sync(remove_profile, self.path)
+            # To list a folder takes a descriptor, and the lock's may be the only one that this program can get.
+            # From here on, other programs may remove the folder as well.
             self.owned.let_go()
+            while left:
+                await trio.sleep(_REMOVAL_PAUSE)
+                left = await trio.to_thread.run_sync(remove_profile, self.path)
             return
-        self.owned.let_go()
         _log.warning(
             "the temporary profile %s could not be removed within %g s", self.path, _REMOVAL_DEADLINE
         )

@@ -97,6 +97,16 @@ class Divergences:
     def cut(self, item: Received) -> ReplayDiverged:
         """Say that a reply is not there."""
         reason = "its reply was cut when it was recorded: record with limit=0"
+        return self._lacking(item, reason)
+
+    def withheld(self, item: Received) -> ReplayDiverged:
+        """Say that what a script returned or threw is not in a reply."""
+        reason = (
+            "its result was withheld when it was recorded: record with keep_arguments=True (--keep-arguments)"
+        )
+        return self._lacking(item, reason)
+
+    def _lacking(self, item: Received, reason: str) -> ReplayDiverged:
         return ReplayDiverged(path=self._path, line=item.line, got=item.method, expected=(), reason=reason)
 
     def _error(

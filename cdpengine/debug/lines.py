@@ -356,6 +356,8 @@ class LineMaker:
             kept = redactor.redact(kept, method, suspicious=free is False, own=own)
         elif redactor.learned != self._sifted_at:
             kept = redactor.redact(kept, method, own=own)
+        if kind == "reply" and kept is not seen.raw and self._withholds(method, own=own):
+            more += '"withheld":true,'
         self._number += 1
         # A key that enters no letter stays as it is, and ends what was typed before it.
         noted = kind == "call" and (kept is not seen.raw or method in KEYS)
@@ -403,10 +405,16 @@ class LineMaker:
             message["sessionId"] = envelope.session_id
         return _encode(message)
 
+    def _withholds(self, method: str, *, own: bool) -> bool:
+        """Say whether what scripts are given and return is withheld from messages of a method."""
+        return (
+            self._redactor is not None and method in CALLS and not own and not self._redactor.keep_arguments
+        )
+
     def _head(self, payload: bytes, method: str, *, own: bool) -> str:
         if self._redactor is None:
             return payload[:_HEAD].decode("utf-8", "ignore")
-        if method in CALLS and not own and not self._redactor.keep_arguments:
+        if self._withholds(method, own=own):
             return REDACTED
         # More is looked at than is kept: a secret that the cut would go through is seen whole.
         seen = payload[: _HEAD + _SEEN]

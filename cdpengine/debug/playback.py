@@ -42,7 +42,6 @@ from cdpengine.debug.tape import (
     Tape,
     decode_message,
     is_http_read,
-    lacks_results,
     page_path,
 )
 from cdpengine.errors import InvalidArgument, ReplayDiverged
@@ -51,8 +50,6 @@ from cdpengine.wire.messages import Envelope, decode_envelope
 DIVERGED = -32050
 """The code of the error that a client gets for a call that is not in the recording (JSON-RPC leaves -32000 to
 -32099 to servers; Chrome uses the first few)."""
-
-WITHOUT_RESULTS = "results of scripts: recorded without results; record with --keep-arguments"
 
 _NO_PRINTS = "the comparison of entered texts: no fingerprints were recorded of them"
 
@@ -297,16 +294,14 @@ class Playback:
         return error
 
     def _reply(self, item: Received, asked: Asked) -> Delivery:
-        if item.cut:
-            error = self._keep(self._told.cut(item))
+        if item.cut or item.withheld:
+            error = self._keep(self._told.cut(item) if item.cut else self._told.withheld(item))
             http = item.connection == HTTP
             return Delivery(asked.client, _refusal(asked, DIVERGED, str(error), http=http))
         if item.connection == HTTP:
             assert item.call is not None
             self._reads[item.call.params()["path"]] = item
             return Delivery(asked.client, self._names.rename(item.message))
-        if WITHOUT_RESULTS not in self.passed_over and lacks_results(item):
-            self.passed_over.append(WITHOUT_RESULTS)
         return Delivery(asked.client, _renumbered(self._names.rename(item.message), asked.id))
 
     def _note_end(self, item: Received) -> None:

@@ -83,6 +83,8 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     of      of entered: the number n of the call's line
     h       of entered: the fingerprints of the call's redacted texts in their order, "" for one without
     typed   of entered: the fingerprint of what was typed in the call's session since the last one
+    withheld  of replies: whether something in what a script returned was withheld, as nobody knows what is secret
+            in it (`keep_arguments` keeps it)
     msg     the message: as it was, or redacted; where its payload is above the limit, {"cdpengine.cut": bytes,
             "head": "..."} stands in the payload's place; of http the body of the answer, a text unless it is JSON
     """
@@ -108,6 +110,7 @@ class Line(msgspec.Struct, omit_defaults=True, kw_only=True):
     of: int = 0
     h: tuple[str, ...] = ()
     typed: str = ""
+    withheld: bool = False
     msg: msgspec.Raw = msgspec.Raw(b"")
 
 

@@ -36,11 +36,8 @@ HTTP = "(http)"
 HTTP_READS = frozenset({"/json", "/json/list", "/json/version", "/json/protocol"})
 """Paths that only tell something: to ask once more, or less often, makes no difference."""
 
-SCRIPTS = frozenset({
-    "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.awaitPromise", "Runtime.getProperties",
-    "Debugger.evaluateOnCallFrame",
-})  # fmt: skip
-"""Calls that answer with what a page's scripts gave."""
+_LISTS = ("result", "internalProperties", "privateProperties")
+"""Where a reply to Runtime.getProperties lists what an object has."""
 
 _PAGE_PATH = re.compile(r"(/devtools/page/[^ ?#]+)")
 
@@ -124,7 +121,11 @@ class HttpReply(msgspec.Struct):
 
 @attrs.frozen(eq=False)
 class Received:
-    """A reply (to `call`) or an event (`call` is None). `cut`: its payload was not recorded."""
+    """A reply (to `call`) or an event (`call` is None). `cut`: its payload was not recorded.
+
+    `withheld`: it lacks a text that a script returned or threw. What was redacted because it is known to be secret
+    does not count: another recording would lack it, too.
+    """
 
     position: float
     line: int
@@ -134,6 +135,7 @@ class Received:
     call: RecordedCall | None
     cut: bool
     seconds: float
+    withheld: bool = False
 
 
 class Tape:
@@ -226,7 +228,9 @@ class Tape:
 
     def _receive(self, position: int, line: Line, payload: msgspec.Raw, call: RecordedCall | None) -> None:
         cut = bytes(payload).startswith(b'{"' + CUT.encode())
-        self.received.append(Received(position, line.n, line.c, bytes(line.msg), line.m, call, cut, line.t))
+        withheld = line.withheld and not cut and _lacks_a_text(line.m, payload)
+        message = bytes(line.msg)
+        self.received.append(Received(position, line.n, line.c, message, line.m, call, cut, line.t, withheld))
 
 
 def page_path(connection: str) -> str | None:
@@ -240,12 +244,21 @@ def is_http_read(method: str, target: str) -> bool:
     return method in ("GET", "HEAD") and http_params(target)["path"] in HTTP_READS
 
 
-def lacks_results(item: Received) -> bool:
-    """Say whether a reply lacks what a script gave: that was withheld when it was recorded."""
-    if item.method not in SCRIPTS or REDACTED.encode() not in item.message:
-        return False
-    result = decode_params(decode_message(item.message).result)
-    return any("value" in path and text == REDACTED for path, text in redacted_places(result))
+def _lacks_a_text(method: str, result: msgspec.Raw) -> bool:
+    """Say whether what a script returned or threw lacks a whole text.
+
+    The descriptions of objects that stay in the page lack theirs too: to a program, these say nothing.
+    """
+    for path, text in redacted_places(decode_params(result)):
+        if text != REDACTED:
+            continue
+        if path[0] == "exceptionDetails":
+            return True
+        # A property is described by an object whose `value` is the property's own description.
+        described = method == "Runtime.getProperties" and path[0] in _LISTS
+        if "value" in path[3 if described else 0 :]:
+            return True
+    return False
 
 
 def _is_gone(error: msgspec.Raw) -> bool:

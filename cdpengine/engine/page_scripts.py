@@ -18,9 +18,12 @@ from cdpengine.engine.targets import BackendNode, Target
 from cdpengine.evaluate.counters import EvaluationStatistics
 from cdpengine.evaluate.evaluation import JSHandle, Script, World
 from cdpengine.evaluate.rescue import Rescue
-from cdpengine.js import script
+from cdpengine.js import own, script
 from cdpengine.snapshot.refs import Ref
 from cdpengine.wire.tap import span as action_span
+
+_TITLE = own("document.title /* of page.title() */")
+"""Not the same source as a user would write: what the user evaluates is not the engine's own."""
 
 
 class PageScripts(PageBase):
@@ -28,7 +31,7 @@ class PageScripts(PageBase):
 
     async def title(self, *, timeout: float = 30) -> str:
         """Return the document's title."""
-        return str(await self._read("title", "document.title", timeout))
+        return str(await self._read("title", _TITLE, timeout))
 
     async def content(self, *, timeout: float = 30) -> str:
         """Return the document's HTML as it is now, with its doctype."""

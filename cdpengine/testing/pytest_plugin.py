@@ -32,6 +32,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker of `recorded_browser`."""
+    config.addinivalue_line(
+        "markers", "cassette(keep_arguments=False): how the cassette of `recorded_browser` is recorded"
+    )
+
+
 @pytest_trio.trio_fixture  # type: ignore[untyped-decorator]
 async def cdp_peer() -> AsyncIterator[ScriptedPeer]:
     """Give the test a running scripted peer over a websocket; `cdp_peer.endpoint` is its URL."""
@@ -54,6 +61,10 @@ async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Brow
     made where it is missing, and made anew with --record-traffic or CDPENGINE_TEST_RECORD=1; with
     CDPENGINE_TEST_RECORD=0 a missing one fails the test instead (for continuous integration). A test that
     asks something else than was recorded, or enters another text, fails with ReplayDiverged, which says what.
+
+    Texts that the test's own scripts are given and return (`page.evaluate`) are withheld from the recording, and
+    a test to which such a result would be given fails when it is replayed. `@pytest.mark.cassette(
+    keep_arguments=True)` keeps them: for tests that evaluate, where no secret is in these texts.
     """
     import cdpengine
     from cdpengine.debug.cassettes import cassette
@@ -65,5 +76,29 @@ async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Brow
     anew = request.config.getoption("--record-traffic", default=False) or wanted == "1"
     record = True if anew else (False if wanted == "0" else None)
     path = folder / f"{request.path.stem}.{name}.jsonl.zst"
-    async with cassette(path, record=record) as taped, cdpengine.connect(taped.endpoint) as browser:
+    kept = _keeps_arguments(request.node)
+    async with (
+        cassette(path, record=record, keep_arguments=kept) as taped,
+        cdpengine.connect(taped.endpoint) as browser,
+    ):
         yield browser
+
+
+def _keeps_arguments(node: pytest.Item) -> bool:
+    """Return what the marker "cassette" of a test says, or that of its class or module."""
+    marker = node.get_closest_marker("cassette")
+    if marker is None:
+        return False
+    kept = marker.kwargs.get("keep_arguments", False)
+    if marker.args or marker.kwargs.keys() - {"keep_arguments"} or not isinstance(kept, bool):
+        raise pytest.UsageError(
+            f"{node.nodeid}: got the marker {_written(marker)}, expected cassette(keep_arguments=True) or False"
+        )
+    return kept
+
+
+def _written(marker: pytest.Mark) -> str:
+    given = [repr(each) for each in marker.args] + [
+        f"{key}={value!r}" for key, value in marker.kwargs.items()
+    ]
+    return f"{marker.name}({', '.join(given)})"

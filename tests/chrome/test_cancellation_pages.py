@@ -208,4 +208,7 @@ async def test_launch_cancelled_on_its_way(
             async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
                 pass
         assert list(tmp_path.iterdir()) == []
+        await (
+            trio.testing.wait_all_tasks_blocked()
+        )  # the task that watched for ending signals is cancelled now
         assert trio.lowlevel.current_statistics().tasks_living == tasks

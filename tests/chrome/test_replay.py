@@ -65,12 +65,23 @@ async def keep_a_list(browser: cdpengine.Browser, url: str) -> list[object]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         before = await page.snapshot()
-        for text in ("water the plants", "call Ada"):
+        for text in ENTERED:
             await page.type(before.find(role="textbox"), text)
             await page.click(before.find(role="button", name="Add"))
         after = await page.snapshot()
     seen += [str(after), len(await page.screenshot()) > 500]
     await page.close()
+    return seen
+
+
+ENTERED = ("water the plants", "call Ada")
+
+
+def without_entered(seen: object) -> object:
+    """Return what a program saw as a recording has it."""
+    if isinstance(seen, str):
+        for text in ENTERED:
+            seen = seen.replace(text, "[redacted]")
     return seen
 
 
@@ -90,7 +101,10 @@ async def test_a_program_is_recorded_once_and_replayed_after(
     url = httpserver.url_for("/")
 
     async def run(url: str) -> tuple[str, list[object]]:
-        async with debug.cassette(path, complete=True) as taped, cdpengine.connect(taped.endpoint) as browser:
+        async with (
+            debug.cassette(path, keep_arguments=True, complete=True) as taped,
+            cdpengine.connect(taped.endpoint) as browser,
+        ):
             return taped.mode, await program(browser, url)
 
     mode, seen = await run(url)
@@ -99,8 +113,10 @@ async def test_a_program_is_recorded_once_and_replayed_after(
         assert b"c4nary" not in b"".join(bytes(line.msg) for line in recording)
     # From here on there is no browser, and no server of pages: another free port is as good as the recorded one.
     monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
+    # What the program entered is secret, wherever the page shows it.
+    expected = [without_entered(each) for each in seen]
     for _ in range(3):
-        assert await run("http://127.0.0.1:9/") == ("replay", seen)
+        assert await run("http://127.0.0.1:9/") == ("replay", expected)
 
 
 async def test_a_recording_of_the_engines_own_is_replayed_too(
@@ -109,11 +125,45 @@ async def test_a_recording_of_the_engines_own_is_replayed_too(
     path = tmp_path / "own.jsonl"
     httpserver.expect_request("/").respond_with_data(LOGIN, content_type="text/html")
     monkeypatch.setenv("CDPENGINE_RECORD", str(path))
+    monkeypatch.setenv("CDPENGINE_RECORD_KEEP_ARGUMENTS", "1")
     async with cdpengine.launch() as browser:
         seen = await log_in(browser, httpserver.url_for("/"))
     monkeypatch.delenv("CDPENGINE_RECORD")
     async with debug.replay(path) as replay, cdpengine.connect(replay.endpoint) as browser:
         assert await log_in(browser, httpserver.url_for("/")) == seen
+
+
+async def test_what_the_engine_itself_asks_is_replayed_and_a_withheld_result_is_named(
+    tmp_path: Path, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "tape.jsonl"
+    httpserver.expect_request("/").respond_with_data(TODO, content_type="text/html")
+    url = httpserver.url_for("/")
+    steps: list[str] = []
+
+    async def run(*, evaluating: bool) -> tuple[object, ...]:
+        steps.clear()
+        async with debug.cassette(path) as taped, cdpengine.connect(taped.endpoint) as browser:
+            page = await browser.new_page(url)
+            entry = await page.find("#entry")
+            assert entry is not None
+            await page.fill(entry, "water the plants")
+            await page.wait_for(css="button", text="Add")
+            await page.evaluate("(entry) => entry.remove()", target=entry)
+            seen = await page.title(), str(await page.snapshot()), await page.evaluate("2 + 3")
+            steps.append("numbers")
+            if evaluating:
+                steps.append(await page.evaluate("document.body.localName"))
+        return seen
+
+    seen = await run(evaluating=True)
+    assert steps == ["numbers", "body"]
+    monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
+    assert await run(evaluating=False) == seen
+    with pytest.raises(ReplayDiverged, match=r"withheld.*keep_arguments=True") as caught:
+        await run(evaluating=True)
+    assert caught.value.got == "Runtime.evaluate"
+    assert steps == ["numbers"]
 
 
 async def test_a_program_that_does_something_else_is_told_what(
@@ -122,7 +172,10 @@ async def test_a_program_that_does_something_else_is_told_what(
     path = tmp_path / "tape.jsonl"
     httpserver.expect_request("/").respond_with_data(LOGIN, content_type="text/html")
     url = httpserver.url_for("/")
-    async with debug.cassette(path) as taped, cdpengine.connect(taped.endpoint) as browser:
+    async with (
+        debug.cassette(path, keep_arguments=True) as taped,
+        cdpengine.connect(taped.endpoint) as browser,
+    ):
         await log_in(browser, url)
     with pytest.raises(ReplayDiverged) as caught:
         async with debug.cassette(path) as taped, cdpengine.connect(taped.endpoint) as browser:
@@ -147,6 +200,8 @@ async def test_a_recording_that_failed_leaves_nothing_behind(tmp_path: Path) -> 
 
 
 TESTS = """
+import pytest
+
 async def test_same(recorded_browser):
     page = await recorded_browser.new_page("data:text/html,<button>Go</button>")
     assert 'button "Go"' in str(await page.snapshot())
@@ -156,7 +211,25 @@ async def test_same(recorded_browser):
 async def test_changing(recorded_browser):
     page = await recorded_browser.new_page()
     assert await page.evaluate("40 + 2") == 42
+
+@pytest.mark.cassette(keep_arguments=True)
+async def test_text(recorded_browser):
+    page = await recorded_browser.new_page()
+    assert await page.evaluate("'a' + 'b'") == "ab"
+
+async def test_without_text(recorded_browser):
+    page = await recorded_browser.new_page()
+    assert await page.evaluate("'c' + 'd'") == "cd"
 """
+
+
+def run_tests(tests: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a file of tests that use the plugin, and return what is printed."""
+    options = ["-q", "-s", "--strict-markers", "--import-mode=importlib", "-o", "trio_mode=true"]
+    plugins = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "cdpengine.testing.pytest_plugin"]
+    sys.modules.pop(tests.stem, None)
+    pytest.main([*options, *plugins, "--rootdir", str(tests.parent), *arguments, str(tests)])
+    return capsys.readouterr().out
 
 
 def test_the_fixture_records_once_and_replays_after(
@@ -164,16 +237,12 @@ def test_the_fixture_records_once_and_replays_after(
 ) -> None:
     tests = tmp_path / "test_it.py"
     tests.write_text(TESTS)
-    quiet = ["-q", "-o", "trio_mode=true", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-s"]
-    plugin = ["-p", "cdpengine.testing.pytest_plugin", "--rootdir", str(tmp_path), "--import-mode=importlib"]
 
     def run(*arguments: str) -> str:
-        sys.modules.pop("test_it", None)
-        pytest.main([*quiet, *plugin, *arguments, str(tests)])
-        return capsys.readouterr().out
+        return run_tests(tests, capsys, *arguments)
 
     cassette = tmp_path / "cassettes/test_it.test_same.jsonl.zst"
-    assert "2 passed" in run()
+    assert "4 passed" in run()
     recorded = cassette.read_bytes()
     changed = TESTS.replace("40 + 2", "41 + 1") + "\nasync def test_new(recorded_browser):\n    pass\n"
     tests.write_text(changed)
@@ -181,10 +250,40 @@ def test_the_fixture_records_once_and_replays_after(
         without_browser.setenv("CDPENGINE_BROWSER", "/nowhere")
         without_browser.setenv("CDPENGINE_TEST_RECORD", "0")
         output = run()
-    assert "2 failed, 1 passed" in output
+    assert "3 failed, 2 passed" in output
+    assert "record with keep_arguments=True" in output
+    assert "_ test_without_text _" in output
     assert "ReplayDiverged" in output
     assert "+ expression: '41 + 1'" in output
     assert "expected a file" in output
     assert cassette.read_bytes() == recorded
     assert "1 passed" in run("--record-traffic", "-k", "same")
     assert cassette.read_bytes() != recorded
+
+
+MARKED = """
+import pytest
+
+@pytest.mark.cassette(keep=True)
+async def test_keyword(recorded_browser):
+    pass
+
+@pytest.mark.cassette(True)
+async def test_position(recorded_browser):
+    pass
+
+@pytest.mark.cassette(keep_arguments="yes")
+async def test_value(recorded_browser):
+    pass
+"""
+
+
+def test_a_marker_that_says_something_else_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tests = tmp_path / "test_marked.py"
+    tests.write_text(MARKED)
+    output = run_tests(tests, capsys)
+    assert "3 failed" in output
+    for given in ("keep=True", "True", "keep_arguments='yes'"):
+        assert f"got the marker cassette({given}), expected cassette(keep_arguments=True) or False" in output

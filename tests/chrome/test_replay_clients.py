@@ -25,7 +25,7 @@ async def test_a_program_is_replayed_unchanged(
 ) -> None:
     path = tmp_path / "tape.jsonl.zst"
     httpserver.expect_request("/hall").respond_with_data(PAGE, content_type="text/html")
-    async with debug.cassette(path) as taped:
+    async with debug.cassette(path, keep_arguments=True) as taped:
         assert taped.mode == "record"
         recorded = await run_program(name, tmp_path, taped.endpoint, httpserver.url_for("/hall"))
     assert recorded.returncode == 0, recorded.stderr.decode()
@@ -75,7 +75,7 @@ async def test_a_program_that_does_something_else_diverges(
 
     async def run(text: str) -> int:
         (changed / source.name).write_text(source.read_text().replace(place, text))
-        async with debug.cassette(path) as taped:
+        async with debug.cassette(path, keep_arguments=True) as taped:
             done = await run_program(name, tmp_path, taped.endpoint, url)
         return done.returncode
 

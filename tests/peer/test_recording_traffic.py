@@ -13,6 +13,7 @@ import cdpengine
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.recorder import Recorder, record_tap
 from cdpengine.debug.recording import Line
+from cdpengine.js import own
 from cdpengine.wire.tap import Span, Tap, Traffic
 
 HALF = '{"id":2,"result":{"half":"\ud83d"}}'
@@ -116,3 +117,38 @@ async def test_a_fault_of_the_recorders_own_is_told_without_the_message(tmp_path
         async with record_tap(tap, tmp_path / "a.jsonl"):
             tap.pass_on(Traffic("now", "received", "c", '{"method":"canary"}'))  # type: ignore[arg-type]
     assert "canary" not in str(told.value)
+
+
+OWN_SCRIPT = own("'returned by a script of the engine'")
+RETURNED = {"type": "string", "value": "c4nary"}
+LINKED = {"type": "object", "objectId": "1"}
+THROWN = {"text": "Uncaught", "exception": {"type": "object", "description": "Error: c4nary"}}
+
+
+@pytest.mark.parametrize(
+    ("options", "source", "result", "withheld"),
+    [
+        ({}, "'users'", {"result": RETURNED}, True),
+        ({}, "'users'", {"result": LINKED, "exceptionDetails": THROWN}, True),
+        ({}, "'users'", {"result": {"type": "number", "value": 3}}, False),
+        ({}, "'users'", {"result": LINKED}, False),
+        ({}, OWN_SCRIPT, {"result": RETURNED}, False),
+        ({"secrets": ["c4nary"]}, OWN_SCRIPT, {"result": RETURNED}, False),
+        ({"keep_arguments": True}, "'users'", {"result": RETURNED}, False),
+        ({"keep_arguments": True, "secrets": ["c4nary"]}, "'users'", {"result": RETURNED}, False),
+        (None, "'users'", {"result": RETURNED}, False),
+    ],
+)
+async def test_a_reply_that_was_withheld_says_so(
+    options: dict[str, Any] | None, source: str, result: dict[str, Any], withheld: bool, tmp_path: Path
+) -> None:
+    """What is secret wherever it stands does not count: no other recording would have it."""
+    path = tmp_path / "a.jsonl"
+    recorder = recorder_at(path, redactor=None if options is None else Redactor(**options))
+    recorder.start()
+    call = {"id": 1, "method": "Runtime.evaluate", "params": {"expression": source}}
+    for direction, message in (("sent", call), ("received", {"id": 1, "result": result})):
+        recorder(Traffic(trio.current_time(), direction, "c", json.dumps(message)))  # type: ignore[arg-type]
+    await trio.to_thread.run_sync(recorder.finish, trio.current_time())
+    called, replied, *_ = read(path)
+    assert (called.withheld, replied.withheld) == (False, withheld)
