@@ -116,8 +116,6 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
 
 
 async def _converse(console: Interpreter) -> None:
-    from prompt_toolkit.patch_stdout import patch_stdout
-
     from cdpengine.cli.repl_prompt import Prompt, Stopped, history_path
     from cdpengine.debug.completion import complete
     from cdpengine.debug.interpreter import Quit
@@ -134,7 +132,7 @@ async def _converse(console: Interpreter) -> None:
     browser.session.on_end(prompt.stop)
     # The signal is taken for as long as it all lasts: raised as KeyboardInterrupt, it could end the wait for an
     # editor that goes on, and two of them would share the terminal.
-    with patch_stdout(raw=True), trio.open_signal_receiver(signal.SIGINT) as signals:
+    with trio.open_signal_receiver(signal.SIGINT) as signals:
         interrupts = _Interrupts(lambda: prompt.editing)
         say(f"{browser.version.product} at {browser.connections[0].name}; ? is help, Ctrl-D leaves")
         async with open_body_nursery() as nursery:

@@ -1,6 +1,8 @@
 """The prompt of the console: a line editor with completion, and a history without secrets.
 
 Rule: the editor runs in a thread of its own, because its loop is not trio's; it is told from outside when to end.
+What is printed meanwhile appears above the prompt. All else goes straight to the terminal: what a command prints
+is there before the next prompt.
 What is written to the history went through `safe_line`, into a file that only its owner can read.
 """
 
@@ -17,6 +19,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.history import History
+from prompt_toolkit.patch_stdout import patch_stdout
 
 from cdpengine.cli.output import say
 from cdpengine.debug.completion import Candidate
@@ -98,6 +101,11 @@ class Prompt:
         """
         if self._stop.is_set():
             raise Stopped
+        # It prints from a thread, some time later; leaving it waits until that is done (0.2 s at most).
+        with patch_stdout(raw=True):
+            return await self._edit(text)
+
+    async def _edit(self, text: str) -> str:
         line: list[str | BaseException] = []
         done = trio.Event()
         token = trio.lowlevel.current_trio_token()

@@ -33,8 +33,14 @@ COMMAND = [sys.executable, "-m", "cdpengine", "repl"]
 CANARY = "hunter2-canary"
 PROMPT = r"(page \d+|browser)>"
 
-TAKE_TERMINAL = "import os, sys; os.open(os.ttyname(0), os.O_RDWR); os.execv(sys.argv[1], sys.argv[1:])"
-"""A new session's leader that opens a terminal is controlled by it: Ctrl-C becomes a signal."""
+TAKE_TERMINAL = (
+    "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_DFL); os.open(os.ttyname(0), os.O_RDWR); "
+    "os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""A new session's leader that opens a terminal is controlled by it: Ctrl-C becomes a signal.
+
+SIGHUP stays ignored in a program that is started where it is, as tests are by nohup.
+"""
 
 
 @asynccontextmanager
