@@ -60,6 +60,10 @@ _ASSIGNED = re.compile(
     rf"""{_NEW}("{_NEW}(?:[^"\\]|\\.)*"?|'{_NEW}(?:[^'\\]|\\.)*'?|[^&;\s"'<>.…*][^&;\s"'<>]*)""",
     re.IGNORECASE,
 )
+# password=..., which may hold blanks: what comes behind it in the line goes, too.
+_PASSPHRASE = re.compile(
+    r"(?<![\w.?&\-])([\w.\-]{0,60}pass(?:w|phrase)[\w.\-]{0,60}=\*\*\*)[^\r\n&]+", re.IGNORECASE
+)
 # "name": value, as JSON and Python write it, also where that is a text in other JSON.
 _IN_OBJECT = re.compile(
     r"""(\\{0,8}["'])([\w.\-]{1,120})(\\{0,8}["']\s?:\s?)"""
@@ -96,7 +100,9 @@ def hide_secrets(text: str) -> str:
         text = _WEB_TOKEN.sub(MARK, text)
     if ":" in text and ('"' in text or "'" in text):
         text = _IN_OBJECT.sub(_without_item, text)
-    return _ASSIGNED.sub(_without_assigned, text) if assigned else text
+    if assigned:
+        text = _PASSPHRASE.sub(rf"\1{MARK}", _ASSIGNED.sub(_without_assigned, text))
+    return text
 
 
 def is_secret_parameter(name: str) -> bool:

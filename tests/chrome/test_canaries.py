@@ -240,8 +240,8 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
             whole.k, whole.m, whole.id, whole.name, whole.url
         )  # fmt: skip
         spans.setdefault(line.span, line.name)
-        if not bytes(line.msg):
-            continue
+        if not bytes(line.msg) or (line.k == "reply" and not line.m):
+            continue  # of a reply to a command from before the recording nobody knows what in it is secret
         kept += 1
         for path, made, was in differences(msgspec.json.decode(line.msg), msgspec.json.decode(whole.msg)):
             if not withheld_by_rule(line, spans.get(line.span, ""), path, was):
