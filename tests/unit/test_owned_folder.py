@@ -181,7 +181,10 @@ def test_what_cannot_be_emptied_stays_recognizable(temporary: Path, monkeypatch:
 def test_a_folder_in_use_by_a_browser_waits(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = of_a_dead_owner()
     stop = threading.Event()
-    with subprocess.Popen([sys.executable, "-c", "input()", str(path)], stdin=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", "print(flush=True); input()", str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # a process that is only being started has no command line for a moment
         asked: list[float] = []
 
         def stopped(seconds: float) -> bool:
