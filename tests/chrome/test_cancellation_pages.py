@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 from pytest_httpserver import HTTPServer
 
 import cdpengine
@@ -208,7 +209,6 @@ async def test_launch_cancelled_on_its_way(
             async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
                 pass
         assert list(tmp_path.iterdir()) == []
-        await (
-            trio.testing.wait_all_tasks_blocked()
-        )  # the task that watched for ending signals is cancelled now
+        # The task that watched for ending signals was cancelled as the block was left, and ends now.
+        await trio.testing.wait_all_tasks_blocked()
         assert trio.lowlevel.current_statistics().tasks_living == tasks

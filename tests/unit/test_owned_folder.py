@@ -183,9 +183,8 @@ def test_a_folder_in_use_by_a_browser_waits(temporary: Path, monkeypatch: pytest
     stop = threading.Event()
     command = [sys.executable, "-c", "print(flush=True); input()", str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        # Its command line is in /proc a moment after Popen has returned: the system sets it late in exec.
         assert process.stdout is not None
-        assert process.stdout.readline()
+        process.stdout.readline()  # a process that is only being started has no command line for a moment
         asked: list[float] = []
 
         def stopped(seconds: float) -> bool:
