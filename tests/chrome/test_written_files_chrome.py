@@ -50,10 +50,14 @@ WRITING: dict[str, Write] = {
 }
 
 
-@pytest.fixture(params=[0o000, 0o022, 0o077], ids=lambda mask: f"umask {mask:03o}")
-def umask(request: pytest.FixtureRequest) -> Iterator[int]:
-    before = os.umask(request.param)
-    yield request.param
+UMASK = 0o002
+"""One with which every file whose rights the umask decides can be told from one of its owner's alone."""
+
+
+@pytest.fixture
+def umask() -> Iterator[int]:
+    before = os.umask(UMASK)
+    yield UMASK
     os.umask(before)
 
 
