@@ -144,7 +144,7 @@ async def test_replay_serves_a_recording_until_a_program_leaves_it(
             await page.close()
             return value
 
-    async with debug.proxy(shared_endpoint, record=tape) as proxy:
+    async with debug.proxy(shared_endpoint, record=tape, keep_arguments=True) as proxy:
         assert await program(proxy.endpoint, "document.title") == "Yard"
     async with running("trace", "replay", str(tape)) as command:
         assert await program(command.endpoint, "document.title") == "Yard"
