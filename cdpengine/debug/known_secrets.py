@@ -35,12 +35,15 @@ _PIECE = 512
 _ONE_LINE = 60
 _WORD = re.compile(r"\b\w{2,}")
 _MOST_ENTERED = 256
-_MOST_SEEN = 64
+_MOST_SEEN = 256
 _MOST_FRESH = 8
 """Secrets that are looked for by themselves before everything is compiled anew."""
 
 _ENOUGH = 8
 """Characters of an entered text that betray it, where it is not there as a whole."""
+
+_HEAD = 32
+"""Bytes of a form that must be there as a whole by which it is looked for: longer ones take long to compile."""
 
 _LEAST_EDGE = 4
 """Bytes of a secret at the end of one piece of a stream, or at the beginning of the next, that are taken out."""
@@ -48,34 +51,42 @@ _LEAST_EDGE = 4
 
 @attrs.frozen
 class _Form:
-    """One way in which a secret may be written. `head` bytes of it are enough to know it by."""
+    """One way in which a secret may be written.
+
+    `head` bytes of it are looked for; of a `whole` one the rest must follow.
+    """
 
     written: bytes
     head: int
+    whole: bool = False
 
 
 class _Index:
     """The forms of some secrets, found by their heads."""
 
     def __init__(self, forms: Iterable[_Form]) -> None:
-        by_head: dict[bytes, list[bytes]] = {}
+        by_head: dict[bytes, list[_Form]] = {}
         for form in forms:
-            by_head.setdefault(form.written[: form.head], []).append(form.written)
-        self._forms = [sorted(by_head[head], key=len, reverse=True) for head in by_head]
+            by_head.setdefault(form.written[: form.head], []).append(form)
+        self._forms = list(by_head.values())
         self._automaton = BytesAhoCorasick(list(by_head), matchkind=MatchKind.Standard)
 
     def found(self, data: bytes) -> bool:
-        return bool(self._automaton.find_matches_as_indexes(data))
+        return any(True for _ in self.places(data))
 
     def places(self, data: bytes) -> Iterator[tuple[int, int]]:
         """Give where secrets, or beginnings of them, stand."""
         for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
-            for written in self._forms[number]:
-                end = max(end, start + _common_length(data, start, written))
-            yield start, end
+            reached = 0
+            for form in self._forms[number]:
+                same = end - start if form.head == len(form.written) else _common(data, start, form.written)
+                if same == len(form.written) or not form.whole:
+                    reached = max(reached, same)
+            if reached:
+                yield start, start + reached
 
 
-def _common_length(data: bytes, start: int, written: bytes) -> int:
+def _common(data: bytes, start: int, written: bytes) -> int:
     """Return how many bytes of a form stand in some bytes from `start` on."""
     piece = data[start : start + len(written)]
     if piece == written:
@@ -221,12 +232,13 @@ class KnownSecrets:
         return [each for each in (self._settled, self._newest) if each is not None]
 
     def _index_of(self, secrets: Iterable[str]) -> _Index | None:
-        forms = []
+        forms: list[_Form] = []
         for secret in secrets:
-            whole = secret not in self._entered
-            forms += [
-                attrs.evolve(form, head=len(form.written)) if whole else form for form in forms_of(secret)
-            ]
+            if secret in self._entered:
+                forms += forms_of(secret)
+            else:
+                written = (form.written for form in forms_of(secret))
+                forms += [_Form(each, min(len(each), _HEAD), whole=True) for each in written]
         return _Index(forms) if forms else None
 
 
