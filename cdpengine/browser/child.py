@@ -51,6 +51,7 @@ class PipeEnds:
 if sys.platform != "win32":
     # Python ignores these two; an ignored signal stays ignored over exec, and Chrome expects the default.
     _RESTORED_SIGNALS = [signal.SIGPIPE, signal.SIGXFSZ]
+    _PRIVATE = 0o077
     # Above every descriptor that the child is given, so that none is overwritten before it is copied.
     _LOWEST_COPY = 10
 
@@ -121,21 +122,26 @@ if sys.platform != "win32":
             reply_read, reply_write = pipe()
             output_read, output_write = pipe()
             commands, replies, output = map(high_copy, (command_read, reply_write, output_write))
-            pid = os.posix_spawn(
-                command[0],
-                list(command),
-                dict(environment),
-                file_actions=[
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, output, 1),
-                    (os.POSIX_SPAWN_DUP2, output, 2),
-                    (os.POSIX_SPAWN_DUP2, commands, 3),
-                    (os.POSIX_SPAWN_DUP2, replies, 4),
-                ],
-                setsid=True,
-                setsigmask=[],
-                setsigdef=_RESTORED_SIGNALS,
-            )
+            # For the millisecond that this takes: what the child writes, such as partial downloads, is its owner's.
+            mask = os.umask(_PRIVATE)
+            try:
+                pid = os.posix_spawn(
+                    command[0],
+                    list(command),
+                    dict(environment),
+                    file_actions=[
+                        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                        (os.POSIX_SPAWN_DUP2, output, 1),
+                        (os.POSIX_SPAWN_DUP2, output, 2),
+                        (os.POSIX_SPAWN_DUP2, commands, 3),
+                        (os.POSIX_SPAWN_DUP2, replies, 4),
+                    ],
+                    setsid=True,
+                    setsigmask=[],
+                    setsigdef=_RESTORED_SIGNALS,
+                )
+            finally:
+                os.umask(mask)
             on_failure.pop_all()
         for end in (command_read, reply_write, output_write):
             os.close(end)

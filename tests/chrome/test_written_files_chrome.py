@@ -87,12 +87,12 @@ async def test_each_file_is_its_owners_alone(
         assert {path.name: oct(mode(path)) for path in written.iterdir()} == dict.fromkeys(
             (*WRITING, "state.json", "asked.jsonl"), "0o600"
         )
-        # What the user asked for in a folder of his own has the rights that all his downloads have.
+        # A download has the rights that its partial file had from its first moment.
         made = tmp_path / "made" / "for it"
         async with page.expect_download(made) as expected:
             await page.click(await page.find(css="a"))
         path = await expected.value.wait()
-        assert (mode(made), mode(path)) == (0o700, 0o666 & ~umask)
+        assert (mode(made), mode(path)) == (0o700, 0o600)
     assert not list(temporary.iterdir())
 
 
