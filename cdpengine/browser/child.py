@@ -122,7 +122,7 @@ if sys.platform != "win32":
             reply_read, reply_write = pipe()
             output_read, output_write = pipe()
             commands, replies, output = map(high_copy, (command_read, reply_write, output_write))
-            # For the millisecond that this takes: what the child writes, such as partial downloads, is its owner's.
+            # For the millisecond that this takes: what the child writes, partial downloads too, is its owner's.
             mask = os.umask(_PRIVATE)
             try:
                 pid = os.posix_spawn(
