@@ -2,7 +2,7 @@
 
 Rule: a module gets its logger from `get_logger`. What it logs may hold texts of pages, of servers and of peers;
 the filter takes the secrets out of each, and escapes it, so that it is one line and commands no terminal. It works
-on the record, so it holds for all handlers, whoever added them, and costs nothing where a level is off.
+on the record, so it holds for all handlers, and costs nothing where a level is off.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Leftovers: profiles whose owner was killed, removed by whoever starts a browser next.
+"""Leftovers: profiles whose owner was killed, removed by the next program that starts a browser.
 
 Rule: only what nobody owns (`browser/owned_folder.py`) and no browser uses any more, in the folder for temporary
 files, of this user. It happens in a thread beside the start, which waits for nothing of it, and it stops when the

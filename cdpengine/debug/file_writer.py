@@ -73,7 +73,7 @@ class FileWriter:
     def start(self) -> None:
         """Write what was given so far, and start the thread that writes all else.
 
-        So whoever finds the file finds its first lines in it, also where the program is killed right after this.
+        So a file that is there has its first lines in it, also where the program is killed right after this.
         """
         try:
             self._write_given()

@@ -117,7 +117,7 @@ class Recorder:
         self._told_lost = 0
         self._failure: str | None = None
         self._entered = None if redactor is None else EnteredTexts(salt)
-        self._computing = threading.Lock()  # held by whoever computes fingerprints
+        self._computing = threading.Lock()  # held while fingerprints are computed
         self._maker = LineMaker(
             began=began, limit=limit, redactor=redactor, foreign=foreign, entered=self._entered
         )
