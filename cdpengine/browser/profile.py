@@ -1,9 +1,9 @@
 """The profile folder that a browser runs on, and the port file that Chrome leaves in it.
 
 Rule: a temporary profile is gone when its browser has ended, whatever the ending; one whose owner was killed is
-removed by the next program that starts a browser (`browser/leftovers.py`). A user's profile is never deleted. A port file
-is believed only in a temporary profile: in a user's, it can be an earlier run's, or that of another browser which
-has the profile open.
+removed by the next program that starts a browser (`browser/leftovers.py`). A user's profile is never deleted. A
+port file is believed only in a temporary profile: in a user's, it can be an earlier run's, or that of another
+browser which has the profile open.
 """
 
 from __future__ import annotations
