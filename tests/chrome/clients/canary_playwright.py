@@ -70,10 +70,6 @@ with sync_playwright() as playwright:
         page.focus("#keyboard_type")
         page.keyboard.type(secret["keyboard_type"])
 
-    def select():
-        page.evaluate("() => document.getElementById('select').add(new Option('Two', C('select')))")
-        page.select_option("#select", secret["select"])
-
     def upload():
         path = folder / "upload.txt"
         path.write_text(f"{secret['upload_content']} {secret['upload']}", "utf-8")
@@ -116,7 +112,6 @@ with sync_playwright() as playwright:
         fill,
         type_keys,
         keyboard,
-        select,
         upload,
         prompt,
         evaluate,

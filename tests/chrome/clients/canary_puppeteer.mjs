@@ -38,13 +38,9 @@ const ways = {
     await page.focus('#keyboard_type');
     await page.keyboard.type(secret.keyboard_type);
   },
-  async select() {
-    await page.evaluate(() => document.getElementById('select').add(new Option('Two', C('select'))));
-    await page.select('#select', secret.select);
-  },
   async upload() {
-    const path = `${folder}/${secret.upload}.txt`;
-    writeFileSync(path, secret.upload_content);
+    const path = `${folder}/upload.txt`;
+    writeFileSync(path, `${secret.upload_content} ${secret.upload}`);
     const posted = page.waitForResponse((response) => response.url().endsWith('/post'));
     await (await page.$('#upload')).uploadFile(path);
     await posted;
