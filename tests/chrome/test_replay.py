@@ -148,7 +148,8 @@ async def test_what_the_engine_itself_asks_is_replayed_and_a_withheld_result_is_
             entry = await page.find("#entry")
             assert entry is not None
             await page.fill(entry, "water the plants")
-            await page.wait_for(css="button", text="Add")
+            # No wait: how often it looks is a matter of time, which another run has more or less of.
+            assert await page.find(role="button", name="Add") is not None
             await page.evaluate("(entry) => entry.remove()", target=entry)
             seen = await page.title(), str(await page.snapshot()), await page.evaluate("2 + 3")
             steps.append("numbers")
