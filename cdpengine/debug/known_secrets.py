@@ -400,7 +400,7 @@ def _in_json(text: str) -> set[str]:
         for form in list(forms):
             signs = form.replace("<", "\\u003c").replace(">", "\\u003e")
             forms |= {form.replace("<", "\\u003c"), signs, signs.replace("&", "\\u0026")}
-    return forms | {re.sub(r"\\u[0-9a-f]{4}", _upper_escape, form) for form in forms}
+    return forms | {re.sub(r"\\u[0-9a-f]{4}", _upper_escape, form) for form in forms if "\\u" in form}
 
 
 def _upper_escape(found: re.Match[str]) -> str:
