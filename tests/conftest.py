@@ -68,6 +68,16 @@ def no_process_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     assert not left, f"the test left processes behind: {left}"
 
 
+@pytest.fixture(autouse=True)
+def recording_as_before() -> Iterator[None]:
+    """Take back what a command that ran in this process said of recordings: its options set the environment."""
+    before = {name: value for name, value in os.environ.items() if name.startswith("CDPENGINE_RECORD")}
+    yield
+    for name in [name for name in os.environ if name.startswith("CDPENGINE_RECORD") and name not in before]:
+        del os.environ[name]
+    os.environ.update(before)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Any:
     report = yield
