@@ -140,7 +140,7 @@ def _near(name: str, names: Iterable[str]) -> str:
 
 
 def _shown(chord: str, layout: Layout) -> str:
-    """Return keys as an error names them: what is no key's name is a text, and may be a password."""
+    """Return keys as an error names them: a text that names no key may be a password."""
     known = {
         *layout.names,
         *named_keys.ALSO_CALLED,

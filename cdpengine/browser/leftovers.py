@@ -90,7 +90,7 @@ def _remove_unowned(path: Path, stopped_within: Callable[[float], bool]) -> bool
     try:
         return _browser_ends(path, stopped_within) and not remove_profile(path)
     finally:
-        profile.let_go()
+        profile.release()
 
 
 def remove_profile(path: Path) -> bool:

@@ -65,7 +65,7 @@ class OwnedFolder:
             return None if lock is None else cls(path, lock)
         return None
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Be its owner no more."""
         if self.lock is not None:
             os.close(self.lock)

@@ -74,7 +74,7 @@ class Profile:
             left = await trio.to_thread.run_sync(remove_profile, self.path)
             # To list a folder takes a descriptor, and the lock's may be the only one that this program can get.
             # From here on, other programs may remove the folder as well.
-            self.owned.let_go()
+            self.owned.release()
             while left:
                 await trio.sleep(_REMOVAL_PAUSE)
                 left = await trio.to_thread.run_sync(remove_profile, self.path)

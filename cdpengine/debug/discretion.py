@@ -55,7 +55,7 @@ class Discretion:
         try:
             before, after = msgspec.json.decode(message), msgspec.json.decode(clean)
         except msgspec.DecodeError:
-            return  # halves of surrogate pairs: what is no JSON is never shown
+            return  # halves of surrogate pairs: a text that is not JSON is never shown
         for path, text in redacted_places(after):
             whole = value_at(before, path)
             if isinstance(whole, str):

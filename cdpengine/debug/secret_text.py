@@ -173,7 +173,7 @@ class _Assigned:
 
     @property
     def is_common(self) -> bool:
-        """Whether programs and data give that name ("key", "state") to what is no secret."""
+        """Whether programs and data give that name ("key", "state") to other things than secrets."""
         return self.name.lower() in COMMON_KEYS or not is_secret_name(self.name)
 
 

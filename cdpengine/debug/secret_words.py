@@ -1,6 +1,6 @@
 """What betrays secrets: words, names of parameters, fields of the protocol's own; and how they are looked for.
 
-Rule: data. Rather too much than too little: what is no secret and looks like one is redacted.
+Rule: data. Words decide where to look; whether a value is a secret is for `secret_text.py` and its like to say.
 """
 
 from __future__ import annotations

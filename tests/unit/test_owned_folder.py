@@ -39,7 +39,7 @@ def of_a_dead_owner(name: str = "file") -> Path:
     folder = OwnedFolder.make(PROFILE_PREFIX)
     (folder.path / "Default").mkdir()
     (folder.path / "Default" / name).write_text("x")
-    folder.let_go()
+    folder.release()
     return folder.path
 
 
@@ -51,7 +51,7 @@ def test_what_is_owned_stays_and_what_is_not_goes(temporary: Path) -> None:
     assert sweep_folder(temporary, never) == 3
     assert list(temporary.iterdir()) == [owned.path]
     assert not any(path.exists() for path in dead)
-    owned.let_go()
+    owned.release()
     assert sweep_folder(temporary, never) == 1
     assert list(temporary.iterdir()) == []
 
@@ -59,7 +59,7 @@ def test_what_is_owned_stays_and_what_is_not_goes(temporary: Path) -> None:
 def test_the_lock_is_not_inherited_by_programs_that_are_started(temporary: Path) -> None:
     owned = OwnedFolder.make(PROFILE_PREFIX)
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False):
-        owned.let_go()
+        owned.release()
         # exec closes descriptors a moment after it let the parent go on.
         assert any(sweep_folder(temporary, never) or never(0.01) for _ in range(500))
 
@@ -74,7 +74,7 @@ def test_a_forked_owner_keeps_it(temporary: Path) -> None:
         os.read(reading, 1)
         os._exit(0)
     os.close(reading)
-    owned.let_go()
+    owned.release()
     assert sweep_folder(temporary, never) == 0
     os.close(writing)
     os.waitpid(child, 0)
@@ -215,7 +215,7 @@ for number in range(40):
     assert (owned.path / "file").exists(), "an owned folder was swept"
     if number % 2:
         remove_owned(owned.path)
-    owned.let_go()
+    owned.release()
 """
 
 
@@ -256,4 +256,4 @@ def test_a_sweeper_in_the_moment_of_the_making_has_another_one_made(
     assert str(owned.path) == made[2]
     assert list(temporary.iterdir()) == [owned.path]
     assert OwnedFolder.take_over(owned.path) is None
-    owned.let_go()
+    owned.release()
