@@ -3,6 +3,10 @@
 Rule: the model is pure, fed by events; `watch_requests` switches the Network domain on for as long as somebody
 looks, in every session of the page. A request that was sent before is known from the first event of it. What never
 ends by its nature (streams, sockets, media) and what nobody waits for (pings) does not count.
+
+The script of a worker is asked for by the page, under the id of the worker's target, and Chrome tells the page
+no end of it. That of a dedicated worker counts until the worker is attached (its response has begun) or gone;
+those of shared and service workers, of which no event says that they have loaded, do not count.
 """
 
 from __future__ import annotations
@@ -46,6 +50,15 @@ class _Moved(msgspec.Struct, rename="camel"):
     type: str = ""
 
 
+class _TargetInfo(msgspec.Struct, rename="camel"):
+    target_id: str = ""
+
+
+class _TargetMoved(msgspec.Struct, rename="camel"):
+    target_id: str = ""
+    target_info: _TargetInfo = msgspec.field(default_factory=_TargetInfo)
+
+
 @attrs.frozen
 class UnderWay:
     """A request that was not answered to its end. `url` is "" where it was sent before anybody looked."""
@@ -56,20 +69,27 @@ class UnderWay:
 
 
 class RequestsUnderWay:
-    """The requests of one page. `since` is when there last was one, or one began or ended (trio's clock)."""
+    """The requests of one page. `since` is when there last was one, or one began or ended (trio's clock).
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    `type_of` returns the type of a target by its id, None where there is no such target.
+    """
+
+    def __init__(self, now: Callable[[], float], type_of: Callable[[str], str | None]) -> None:
         self._now = now
+        self._type_of = type_of
         self._requests: dict[tuple[str | None, str], UnderWay] = {}
         self._ended: set[tuple[str | None, str]] = set()
         self.since = now()
 
     def apply(self, event: Event) -> bool:
-        """Take one Network event; tell whether it changed anything."""
+        """Take one event of the Network or Target domain; tell whether it changed anything."""
         key_session = event.session_id
-        if event.method == "Network.requestWillBeSent":
+        if event.method in _WORKER_EVENTS:
+            if not self._end_script(event.decode(_TargetMoved)):
+                return False
+        elif event.method == "Network.requestWillBeSent":
             sent = event.decode(_Sent)
-            if sent.type in _ENDLESS or len(self._requests) >= _MOST:
+            if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._tells_no_end(sent):
                 return False
             self._requests[key_session, sent.request_id] = UnderWay(
                 sent.request.url, sent.loader_id, sent.frame_id
@@ -88,6 +108,19 @@ class RequestsUnderWay:
             self._requests[key] = UnderWay("", moved.loader_id, moved.frame_id)
         self.since = self._now()
         return True
+
+    def _tells_no_end(self, sent: _Sent) -> bool:
+        """Whether this is the script of a worker whose loading has no end that is told."""
+        return not sent.loader_id and self._type_of(sent.request_id) in _UNATTACHED_WORKERS
+
+    def _end_script(self, moved: _TargetMoved) -> bool:
+        """Drop the request for the script of a worker that was attached or is gone; tell whether there was one."""
+        target_id = moved.target_info.target_id or moved.target_id
+        keys = [key for key in self._requests if key[1] == target_id]
+        for key in keys:
+            del self._requests[key]
+            self._ended.add(key)
+        return bool(keys)
 
     def under_way(self, frames: FrameTree) -> list[UnderWay]:
         """Return the requests of documents that are still there, and of those that are to come."""
@@ -120,11 +153,21 @@ _EVENTS = (
     "Network.loadingFailed",
 )
 
+_WORKER_EVENTS = ("Target.attachedToTarget", "Target.targetDestroyed")
+
+_UNATTACHED_WORKERS = ("shared_worker", "service_worker")
+"""Workers that belong to no one page: no page's session attaches them."""
+
 
 @asynccontextmanager
 async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
     """Follow the requests of the page and of its frames while the body runs; `page.changes` tells of each."""
-    requests = RequestsUnderWay(trio.current_time)
+    targets, root = page.session.connection.targets, page.session.connection.root
+
+    def type_of(target_id: str) -> str | None:
+        return None if (info := targets.infos.get(target_id)) is None else info.type
+
+    requests = RequestsUnderWay(trio.current_time, type_of)
 
     def observe(event: Event) -> None:
         if requests.apply(event):
@@ -134,7 +177,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
         started = False
         with trio.CancelScope() as while_it_lives:
             session.on_end(while_it_lives.cancel)
-            for method in _EVENTS:
+            for method in (*_EVENTS, "Target.attachedToTarget"):
                 session.on_event(method, observe)
             try:
                 # Not waited for: a page that is stuck would not answer; what is sent next comes after it.
@@ -145,7 +188,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
             except SessionGone:
                 pass  # ended or crashed: whoever waits for the page is told
             finally:
-                for method in _EVENTS:
+                for method in (*_EVENTS, "Target.attachedToTarget"):
                     session.off_event(method, observe)
                 if session.ended:
                     requests.forget_session(session.id)
@@ -161,9 +204,13 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
                 nursery.start_soon(follow, session, name="watch requests")
             await page.changes.wait_for(lambda: bool(set(page.frame_sessions) - known))
 
-    async with open_body_nursery() as nursery:
-        first = dict(page.frame_sessions)
-        for session in first.values():
-            await nursery.start(follow, session, name="watch requests")
-        nursery.start_soon(follow_new, set(first), name="watch new frames")
-        yield requests
+    root.on_event("Target.targetDestroyed", observe)
+    try:
+        async with open_body_nursery() as nursery:
+            first = dict(page.frame_sessions)
+            for session in first.values():
+                await nursery.start(follow, session, name="watch requests")
+            nursery.start_soon(follow_new, set(first), name="watch new frames")
+            yield requests
+    finally:
+        root.off_event("Target.targetDestroyed", observe)

@@ -118,8 +118,9 @@ class PageWaiting(PageBase):
         """Wait until the page is at rest: nothing has moved for `quiet` seconds (0.1), in any of its frames.
 
         That is: no navigation under way, all documents loaded, no DOM mutation, no request under way. Sockets,
-        event streams, media and pings do not count. A request that was sent before the call is known only once
-        something of it comes: where an action sends one, use `settling` around the action.
+        event streams, media and pings do not count, nor do the scripts of shared and service workers; that of a
+        dedicated worker does until its response begins. A request that was sent before the call is known only
+        once something of it comes: where an action sends one, use `settling` around the action.
 
         Raises DeadlineExceeded, which names what kept the page busy, SessionGone, TargetCrashed.
         """

@@ -265,6 +265,33 @@ async def test_rest_after_an_action(shown: cdpengine.Page, slow: Any) -> None:
         slow.set()
 
 
+async def test_rest_after_a_worker_was_started(
+    shown: cdpengine.Page, httpserver: HTTPServer, slow: Any
+) -> None:
+    httpserver.expect_request("/w.js").respond_with_data(
+        "onconnect = () => {}", content_type="text/javascript"
+    )
+    starts = (
+        "new Worker('/w.js')",
+        "new Worker('/w.js', {type: 'module'})",
+        "new Worker('/w.js').terminate()",
+        "new Worker(URL.createObjectURL(new Blob(['1'])))",
+        "new Worker('/missing.js')",
+        "new SharedWorker('/w.js')",
+        "new SharedWorker('data:text/javascript,1')",
+        "frames[0].eval('kept = new parent.Worker(`/w.js`)')",
+        "navigator.serviceWorker.register('/w.js')",
+    )
+    for start in starts:
+        await shown.evaluate(f"b.disabled = false; b.onclick = () => {{ kept = {start} }}")
+        button = await shown.find("#b")
+        async with shown.settling(timeout=5):
+            await shown.click(button)
+    with pytest.raises(cdpengine.DeadlineExceeded, match=r"under way: http://.*/slow"):
+        async with shown.settling(timeout=0.7):
+            await shown.evaluate("kept = new Worker('/slow'), 0")
+
+
 BUSY = [
     ("setInterval(() => gone.append('x'), 20)", r"p#gone.*its children"),
     ("setInterval(() => frames[0].document.body.className += 'x', 20)", r"its class"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,8 @@ from cdpengine.session.events import Event
 class Net:
     def __init__(self) -> None:
         self.time = 0.0
-        self.requests = RequestsUnderWay(lambda: self.time)
+        self.types: dict[str, str] = {}
+        self.requests = RequestsUnderWay(lambda: self.time, self.types.get)
         self.frames = FrameTree("F")
         self.frames.main.loader_id = "L1"
 
@@ -24,6 +26,9 @@ class Net:
         if name == "requestWillBeSent":
             params["request"] = {"url": f"https://a.example/{request_id}"}
         return self.requests.apply(Event(f"Network.{name}", session, json.dumps(params).encode()))
+
+    def tell_target(self, name: str, **params: object) -> bool:
+        return self.requests.apply(Event(f"Target.{name}", "S", json.dumps(params).encode()))
 
     def urls(self) -> list[str]:
         return [request.url.rpartition("/")[2] for request in self.requests.under_way(self.frames)]
@@ -87,6 +92,33 @@ def test_requests_go_with_their_document() -> None:
     assert net.urls() == ["next"], "the document that is to come is waited for"
     net.tell("requestWillBeSent", "lost", type="Fetch", frameId="G")
     assert net.urls() == ["next"]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [("attachedToTarget", {"targetInfo": {"targetId": "W"}}), ("targetDestroyed", {"targetId": "W"})],
+)
+def test_a_dedicated_workers_script_counts_until_the_worker_is_there_or_gone(
+    name: str, params: dict[str, object]
+) -> None:
+    net = Net()
+    net.types["W"] = "worker"
+    assert net.tell("requestWillBeSent", "W", type="Script", loaderId="")
+    assert not net.tell_target(name, targetId="other", targetInfo={"targetId": "other"})
+    assert net.urls() == ["W"]
+    net.time = 2
+    assert net.tell_target(name, **params)
+    assert net.urls() == []
+    assert net.requests.since == 2
+    assert not net.tell("responseReceived", "W", type="Script"), "an end that comes first is the end"
+
+
+@pytest.mark.parametrize("kind", ["shared_worker", "service_worker"])
+def test_scripts_whose_end_nobody_tells_do_not_count(kind: str) -> None:
+    net = Net()
+    net.types["W"] = kind
+    assert not net.tell("requestWillBeSent", "W", type="Script", loaderId="")
+    assert net.urls() == []
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("srfx")), max_size=30))
