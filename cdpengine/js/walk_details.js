@@ -161,7 +161,7 @@
       const type = tag === "input" ? at.type : "";
       let value = "";
       if (FIELDS.has(tag) && isSecret(at)) {
-        if (type === "number") ranged(at.min, at.max, line, role, false);
+        if (type === "number") ranged(at, type, line, role);
         if (tag === "select" ? at.selectedIndex >= 0 : at.value !== "") extra(line, "value", null);
         return;
       }
@@ -173,7 +173,7 @@
       } else if (type !== "") {
         if (type === "file") value = chosen(at, fullName);
         else if (!VALUELESS.has(type)) value = at.value;
-        if (type === "range" || type === "number") ranged(at.min, at.max, line, role, type === "range");
+        if (type === "range" || type === "number") ranged(at, type, line, role);
       } else if (tag === "progress") {
         value = at.hasAttribute("value") ? String(at.value) : "";
       } else if (tag === "meter") {
@@ -185,7 +185,7 @@
         value = at.getAttribute("aria-valuenow") || (role === "meter" ? "0" : "");
         if (value === "" && role === "combobox") value = at.innerText;
         if (value === "" && role === "slider") value = String(middle(at));
-        ranged(at.getAttribute("aria-valuemin"), at.getAttribute("aria-valuemax"), line, role, role === "slider");
+        ranged(at, type, line, role);
       }
       if (value !== "") extra(line, "value", value);
     }
@@ -194,10 +194,16 @@
       return at.files.length === 1 ? at.files[0].name : fullName.slice(fullName.lastIndexOf(": ") + 2);
     }
 
-    function ranged(least, most, line, role, always) {
+    // A slider always has bounds (ARIA 1.2, slider); a field for numbers has those that the page gave it.
+    function ranged(at, type, line, role) {
+      const always = role === "slider" || type === "range";
       if (role !== "slider" && role !== "spinbutton") return;
-      extra(line, "valuemin", number(least, 0));
-      extra(line, "valuemax", number(most, always ? 100 : 0));
+      const native = type === "range" || type === "number";
+      const bound = (own, name) => number(native ? own : null, number(at.getAttribute(name), null));
+      const least = bound(at.min, "aria-valuemin") ?? (always ? 0 : null);
+      const most = bound(at.max, "aria-valuemax") ?? (always ? 100 : null);
+      if (least !== null) extra(line, "valuemin", least);
+      if (most !== null) extra(line, "valuemax", type === "range" ? Math.max(least, most) : most);
     }
 
     function middle(at) {

@@ -17,8 +17,9 @@ import trio
 from cdpengine.errors import UndecodableReply
 from cdpengine.session.session import Session
 from cdpengine.snapshot.axtree import AXNode, AXTree, ax_nodes, decode_ax_tree
+from cdpengine.snapshot.bounds import check_bounds
 from cdpengine.snapshot.collector import collector_paused
-from cdpengine.snapshot.node import Document
+from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.tree import fold, fold_within
 
@@ -62,9 +63,12 @@ async def read_ax(request: FrameRequest) -> Document:
     fetched = time.perf_counter()
     try:
         with collector_paused():
-            document = _made(reply, within, request)
+            doubtful: list[Node] = []
+            document = _made(reply, within, request, doubtful)
     except ValueError as error:
         raise UndecodableReply(method=method, reason=str(error), raw=bytes(reply)) from None
+    if doubtful:
+        await check_bounds(request.session, doubtful)
     document.session_id = request.session.id
     document.loader_id = request.loader_id
     document.source = "ax"
@@ -84,15 +88,17 @@ def _holds(reply: msgspec.Raw | bytes, number: int) -> bool:
     return any(node.backend_node_id == number for chunk in ax_nodes(reply) for node in chunk)
 
 
-def _made(reply: msgspec.Raw | bytes, within: frozenset[int] | None, request: FrameRequest) -> Document:
+def _made(
+    reply: msgspec.Raw | bytes, within: frozenset[int] | None, request: FrameRequest, doubtful: list[Node]
+) -> Document:
     """Make the document of a reply. The whole tree is held in memory only where it is asked for."""
     if within is None and not request.raw:
-        return fold(ax_nodes(reply), frame_id=request.frame_id, owners=request.owners)
+        return fold(ax_nodes(reply), frame_id=request.frame_id, owners=request.owners, doubtful=doubtful)
     tree = decode_ax_tree(reply)
     document = (
-        fold(tree, frame_id=request.frame_id, owners=request.owners)
+        fold(tree, frame_id=request.frame_id, owners=request.owners, doubtful=doubtful)
         if within is None
-        else fold_within(tree, within, frame_id=request.frame_id, owners=request.owners)
+        else fold_within(tree, within, frame_id=request.frame_id, owners=request.owners, doubtful=doubtful)
     )
     if request.raw:
         document.ax = tree if within is None else _part(tree, within)

@@ -41,7 +41,8 @@ class Clickable:
     """One such element. `text` is what is written in it, on one line; `name` that, or what attributes call it.
 
     `index` and `end` are the range of its nodes in the capture. `new` says whether it may be shown where the
-    tree has no node for it: what is a control by its kind and has none was left out for a reason.
+    tree has no node for it: what is a control by its kind and has none was left out for a reason. `tag` is the
+    element's name in capitals.
     """
 
     index: int
@@ -50,6 +51,7 @@ class Clickable:
     name: str
     text: str
     new: bool = True
+    tag: str = ""
 
 
 @attrs.define(eq=False)
@@ -251,7 +253,7 @@ class _Finding:
         text = collapse_space("".join(pieces))[:LONGEST_TEXT]
         label = collapse_space(tables.attribute(index, "aria-label") or "")
         name = shorten(label or text or collapse_space(called), LONGEST_NAME)
-        return Clickable(index, end, self._nodes.backend_node_id[index], name, text, new)
+        return Clickable(index, end, self._nodes.backend_node_id[index], name, text, new, self._tags[index])
 
     def _block_of(self, index: int) -> int:
         """Return the element on whose lines a text stands."""

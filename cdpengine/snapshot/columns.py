@@ -7,18 +7,18 @@ of that tree.
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import msgspec
 
 from cdpengine.snapshot import roles
+from cdpengine.snapshot.collector import collector_paused
 from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_inside
 from cdpengine.snapshot.kept_parts import Parts
 from cdpengine.snapshot.node import Document, Kind, Node
-from cdpengine.snapshot.text import collapse_space, is_token
+from cdpengine.snapshot.text import collapse_space
+from cdpengine.snapshot.vocabulary import role_and_kind
 
 Scalar = str | int | float | bool | None
 
@@ -125,28 +125,6 @@ def role_bits() -> dict[str, int]:
             | _REPEATED * (role in roles.NAMED_BY_CONTENT and role not in roles.CELL_ROLES)
         )
     return bits
-
-
-def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
-    """Return what a role of Chrome's is called here, and its kind."""
-    role = roles.INTERNAL_ROLES.get(chrome_role) or chrome_role.lower()
-    if not is_token(role):
-        role = "generic"
-    if role in roles.INTERACTIVE_ROLES:
-        return role, "interactive"
-    return role, "content" if role in roles.CONTENT_ROLES else "structural"
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from looking through a tree that is only growing: it would be half the time."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def nodes_of(

@@ -2,7 +2,7 @@
 
 Rule: merging is pure, and takes nothing away: a node that is there becomes clickable; for an element without
 one, a node is put where it belongs in the order of the page, and takes over the nodes that are inside of it.
-Only text that is its name then is left out below it.
+Only text that is its name then is left out below it, and what only wraps controls is not added (wrappers.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from cdpengine.snapshot.clickables import Clickable, find_clickables
 from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
 from cdpengine.snapshot.node import Box, Document, Node, walk
 from cdpengine.snapshot.request import FrameRequest
+from cdpengine.snapshot.roles import ROLES_OF_TAGS
+from cdpengine.snapshot.vocabulary import kind_of
+from cdpengine.snapshot.wrappers import without_wrappers
 
 
 async def read_hybrid(request: FrameRequest, base: Document, capture: Capture | None = None) -> Document:
@@ -55,9 +58,10 @@ def merge_clickables(
         return []
     numbers = captured.nodes.backend_node_id
     indices = {number: index for index, number in enumerate(numbers)}
-    return merge(
+    added = merge(
         document, find_clickables(capture, frame_id, within=within), indices, captured.nodes.parent_index
     )
+    return without_wrappers(document, added)
 
 
 def merge(
@@ -80,9 +84,10 @@ def merge(
         if known is not None:
             known.clickable = True
         elif each.new and each.index not in new:
+            role = ROLES_OF_TAGS.get(each.tag, "generic")
             node = Node(
-                "generic",
-                "interactive",
+                role,
+                "interactive" if role == "generic" else kind_of(role),
                 each.name,
                 backend_node_id=each.backend_node_id,
                 frame_id=document.frame_id,

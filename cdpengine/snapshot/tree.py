@@ -22,7 +22,8 @@ from cdpengine.snapshot.axtree import (
 )
 from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_inside
 from cdpengine.snapshot.node import Document, Kind, Node
-from cdpengine.snapshot.text import collapse_space, is_token
+from cdpengine.snapshot.text import collapse_space
+from cdpengine.snapshot.vocabulary import role_and_kind
 
 
 def fold(
@@ -30,13 +31,15 @@ def fold(
     *,
     frame_id: str | None = None,
     owners: AbstractSet[int] = frozenset(),
+    doubtful: list[Node] | None = None,
 ) -> Document:
     """Return the shown nodes of a reply: a whole tree, or its nodes a few at a time, which are let go at once.
 
     `frame_id` is given to each; by default the one that the root names. `owners` are the backend node ids of what
-    owns a frame: that is always shown, whatever role it has.
+    owns a frame: that is always shown, whatever role it has. `doubtful` is filled with the nodes that have a bound
+    of 0, which Chrome tells also where there is none.
     """
-    folding = _Folding(frame_id, owners)
+    folding = _Folding(frame_id, owners, doubtful)
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
         folding.take_in(chunk)
     return folding.document(folding.outermost())
@@ -48,6 +51,7 @@ def fold_within(
     *,
     frame_id: str | None = None,
     owners: AbstractSet[int] = frozenset(),
+    doubtful: list[Node] | None = None,
 ) -> Document:
     """Return the shown nodes of a reply as far as their backend node ids are `within`.
 
@@ -55,7 +59,7 @@ def fold_within(
     """
     inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
     below = {child_id for ax in inside for child_id in ax.child_ids}
-    folding = _Folding(frame_id, owners)
+    folding = _Folding(frame_id, owners, doubtful)
     folding.take_in(tree.nodes)
     return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
@@ -68,9 +72,12 @@ whose children take its place."""
 class _Folding:
     """The nodes by their ids, as what each is by itself; and then, from the roots downwards, as the tree."""
 
-    def __init__(self, frame_id: str | None, owners: AbstractSet[int]) -> None:
+    def __init__(
+        self, frame_id: str | None, owners: AbstractSet[int], doubtful: list[Node] | None = None
+    ) -> None:
         self._frame_id = frame_id
         self._owners = owners
+        self._doubtful = [] if doubtful is None else doubtful
         # By node id; a bare content has nothing inside of it.
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
         self._first_id: str | None = None
@@ -242,20 +249,14 @@ class _Folding:
                 node.placeholder = "" if hint in (name, described) else hint
         if states:
             node.states = tuple(states.items())
+            if role == "spinbutton" and 0 in (states.get("min"), states.get("max")):
+                self._doubtful.append(node)
         return node
 
     def _role(self, chrome_role: str) -> tuple[str, Kind]:
         known = self._known_roles.get(chrome_role)
         if known is None:
-            role = roles.INTERNAL_ROLES.get(chrome_role) or chrome_role.lower()
-            if not is_token(role):
-                role = "generic"
-            kind: Kind = "structural"
-            if role in roles.INTERACTIVE_ROLES:
-                kind = "interactive"
-            elif role in roles.CONTENT_ROLES:
-                kind = "content"
-            known = self._known_roles[chrome_role] = (role, kind)
+            known = self._known_roles[chrome_role] = role_and_kind(chrome_role)
         return known
 
     def _note_labels(self, item: AXProperty, name: str) -> None:

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine.snapshot import roles
-from cdpengine.snapshot.columns import decode_walk, nodes_of, role_and_kind, role_bits
+from cdpengine.snapshot.columns import decode_walk, nodes_of, role_bits
 from cdpengine.snapshot.kept_parts import PartChanged, Parts
 from cdpengine.snapshot.node import Document, walk
+from cdpengine.snapshot.vocabulary import role_and_kind
 
 BUTTON, LINK, LIST, ITEM, FIELD = 0, 2, 4, 6, 8
 ROLES = ["button", "link", "list", "listitem", "textbox"]

@@ -1,0 +1,49 @@
+"""Bounds of number fields: which of those that the accessibility tree tells are shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from snapshot_trees import tree
+
+from cdpengine.snapshot.bounds import keep_given
+from cdpengine.snapshot.node import Node
+from cdpengine.snapshot.tree import fold
+
+BOTH: dict[str, Any] = {"valuemin": 0, "valuemax": 0}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "kept"),
+    [
+        ({}, []),
+        ({"min": "0"}, ["min"]),
+        ({"min": " -0.0 ", "aria-valuemax": "0e5"}, ["min", "max"]),
+        ({"min": "", "max": "nan", "aria-valuemin": "inf", "aria-valuemax": "1_0"}, []),
+        ({"max": "x", "aria-valuemax": ".0"}, ["max"]),
+    ],
+)
+def test_a_bound_of_0_is_shown_where_an_attribute_gives_it(
+    attributes: dict[str, str], kept: list[str]
+) -> None:
+    node = Node("spinbutton", "interactive", states=(("required", True), ("min", 0), ("max", 0)))
+    keep_given(node, attributes)
+    assert node.states == (("required", True), *((state, 0) for state in kept))
+
+
+@pytest.mark.parametrize(
+    ("role", "states", "asked"),
+    [
+        ("spinbutton", BOTH, True),
+        ("spinbutton", {"valuemin": 1, "valuemax": 0}, True),
+        ("spinbutton", {"valuemin": -1, "valuemax": 9}, False),
+        ("spinbutton", {}, False),
+        ("slider", BOTH, False),
+        ("meter", BOTH, False),
+    ],
+)
+def test_only_what_chrome_may_have_made_up_is_asked(role: str, states: dict[str, Any], asked: bool) -> None:
+    doubtful: list[Node] = []
+    fold(tree((role, "A", states)), doubtful=doubtful)
+    assert [node.name for node in doubtful] == ["A"] * asked
