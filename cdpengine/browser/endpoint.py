@@ -136,6 +136,14 @@ def browser_key(ws_url: str) -> str:
     return own[1] if own else f"{url.hostname}:{url.port}{url.path}"
 
 
+def names_one_browser(ws_url: str) -> bool:
+    """Say whether a websocket URL names a browser that runs: one more connection reaches the same one, if any.
+
+    Chrome's own does. What stands at another path is a gateway, and may start a browser for each connection.
+    """
+    return re.search(r"/devtools/browser/[^/]+$", urlsplit(ws_url).path) is not None
+
+
 def websocket_url(answer: bytes, url: SplitResult) -> str:
     """Take the websocket URL out of an answer of /json/version, with the host and port of `url` put back.
 

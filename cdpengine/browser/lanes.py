@@ -3,6 +3,10 @@
 Rule: a lane is usable when it has answered, and while its target lives there is one or one is being made: what
 ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent again for
 those who used the old one; pages and their own sessions do not notice.
+
+Lanes have a connection of their own where that reaches the same browser. Where it does not, the first connection
+carries them: over a pipe, and at endpoints that start a browser for each connection or allow only one connection.
+A second connection to another browser shows itself at the first page: it does not know a target that lives.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from cdpengine.errors import (
     RemoteError,
     SessionGone,
     TargetCrashed,
+    shortage_of,
 )
 from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
@@ -59,6 +64,9 @@ that will change its process answers nothing before it runs; its lane can stop i
 
 _NO_DOCUMENT = "Cannot find default execution context"
 """What Chrome says when a frame's first document is still to come: its process knows the session."""
+
+_NO_TARGET = "No target with given id"
+"""What Chrome says of a target that it does not have."""
 
 _OPEN_PATIENCE = 5.0
 """Seconds for one attempt to open the connection: a server can accept a socket and never say a word on it."""
@@ -96,29 +104,48 @@ class _Row:
 class Lanes:
     """The lanes of one browser. Without `opener` (over a pipe there is one connection) `main` carries them.
 
-    `rebuilds` counts the lanes that were made again, by reason, of all pages there ever were.
+    With `optional`, `main` carries them too where a second connection cannot be had at the start. `rebuilds`
+    counts the lanes that were made again, by reason, of all pages there ever were.
     """
 
-    def __init__(self, main: Connection, opener: ConnectionOpener | None, nursery: trio.Nursery) -> None:
+    def __init__(
+        self,
+        main: Connection,
+        opener: ConnectionOpener | None,
+        nursery: trio.Nursery,
+        *,
+        optional: bool = False,
+    ) -> None:
         self.connection = main
         self.connections_opened = 0
         self.rebuilds: Counter[str] = Counter()
         self._main = main
         self._opener = opener
+        self._optional = optional
+        self._closed = False
         self._nursery = nursery
         self._changes = Changes()
         self._kept: set[Changes] = set()
         self._unreachable: ConnectionLost | None = None
 
     async def start(self) -> None:
-        """Open the lanes' connection, and keep it open. Raises as the opener does when the first one fails."""
+        """Open the lanes' connection, and keep it open. Raises as the opener does when the first one fails.
+
+        With `optional` it raises only what `main`, or this machine, is the reason of.
+        """
         self._main.root.on_end(self._notify)
-        if self._opener is not None:
+        if self._opener is None:
+            return
+        try:
             await self._nursery.start(self._keep_connection, self._opener, name="lane connection")
+        except (ConnectFailed, ConnectionLost) as error:
+            if not self._optional or self._main.lost is not None or shortage_of(error) is not None:
+                raise
+            self._share_main(f"the endpoint gives no second one ({error})")
 
     def close(self) -> None:
         """End the connection for good."""
-        self._opener = None
+        self._closed = True
         self.connection.lose("this program closed the connection")
 
     def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
@@ -137,19 +164,48 @@ class Lanes:
 
     @property
     def _over(self) -> bool:
-        return self._main.lost is not None or (self._opener is None and self.connection is not self._main)
+        return self._closed or self._main.lost is not None or self._opener is None
+
+    def _share_main(self, why: str) -> None:
+        """Have the first connection carry the lanes from now on."""
+        logger.info("evaluation is on the first connection: %s", why)
+        separate, self.connection = self.connection, self._main
+        self._opener, self._unreachable = None, None
+        if separate is not self._main:
+            separate.lose("this program closed the connection")
+        self._notify()
+
+    async def _reaches_another(self, connection: Connection, session: Session, error: Exception) -> bool:
+        """Say whether `connection` is one to another browser, when it refused to attach to a session's target.
+
+        Nothing comes back from the dead: a target that the first connection knows after the refusal was there
+        before it, so the two do not reach the same browser.
+        """
+        if not (isinstance(error, RemoteError) and _NO_TARGET in error.message):
+            return False
+        if connection is not self._main:
+            try:
+                await self._main.root.call("Target.getTargetInfo", targetId=session.target_id)
+            except (RemoteError, ProtocolError, ConnectionLost):
+                return False  # the target is gone: that is why
+            if connection is self.connection:
+                self._share_main("the endpoint gives each connection a browser of its own")
+        return connection is not self.connection
 
     async def _keep_connection(
         self, opener: ConnectionOpener, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        await self._live(
-            opener, task_status.started, math.inf
-        )  # whoever starts the engine has a deadline of its own
+        patience = math.inf  # whoever starts the engine has a deadline of its own
+        if self._optional:
+            left = trio.current_effective_deadline() - trio.current_time()
+            patience = min(_OPEN_PATIENCE, left / 2)
+        await self._live(opener, task_status.started, patience)
         row, failed = _Row(), 0
         row.succeeded()
         while True:
             with trio.move_on_after(row.next_pause()):
                 await self._changes.wait_for(lambda: self._over)
+            if self._over:
                 return
             try:
                 await self._live(
@@ -221,6 +277,8 @@ class Lanes:
                 ended = ended or CONNECTION_LOST
                 continue
             except (RemoteError, ProtocolError, SessionGone) as error:
+                if await self._reaches_another(connection, session, error):
+                    continue
                 ended = ended or REFUSED
                 reason = f"there is none to evaluate on ({error})"
                 gone = SessionGone(target=session.describe(), reason=reason, method="Runtime.evaluate")
@@ -228,7 +286,7 @@ class Lanes:
                 refusals += 1
                 # Mostly the target itself is ending, and the pause with it; then nothing is wrong.
                 await trio.sleep(max(row.next_pause(), _PAUSES[1]))
-                level = logging.DEBUG if session.ended or "No target" in str(error) else logging.WARNING
+                level = logging.DEBUG if session.ended or _NO_TARGET in str(error) else logging.WARNING
                 logger.log(level, "no lane for %s: %s", session.describe(), error)
                 if refusals >= _REFUSALS:
                     await stirred.wait_for(lambda old=connection: self.connection is not old)  # type: ignore[misc]

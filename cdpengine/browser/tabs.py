@@ -51,13 +51,21 @@ _NO_SERVICE_WORKERS = [
 
 
 class Tabs:
-    """All pages of one browser. `opener` opens the connection that evaluation has to itself, None: it has none."""
+    """All pages of one browser. `opener` opens the connection that evaluation has to itself, None: it has none.
+
+    `opener_optional`: where it opens none at the start, evaluation is on `connection` as well.
+    """
 
     def __init__(
-        self, connection: Connection, opener: ConnectionOpener | None, nursery: trio.Nursery
+        self,
+        connection: Connection,
+        opener: ConnectionOpener | None,
+        nursery: trio.Nursery,
+        *,
+        opener_optional: bool = False,
     ) -> None:
         self.connection = connection
-        self.lanes = Lanes(connection, opener, nursery)
+        self.lanes = Lanes(connection, opener, nursery, optional=opener_optional)
         self.pages: dict[str, PageTarget] = {}
         self.changes = Changes()
         self.dialog_policy = DialogPolicy()

@@ -23,6 +23,7 @@ from cdpengine.activity.options import ActivityOptions, checked_options
 from cdpengine.browser.endpoint import (
     ResolvedEndpoint,
     browser_key,
+    names_one_browser,
     redact_endpoint,
     resolve_endpoint,
     secrets_in_endpoint,
@@ -162,6 +163,10 @@ async def connect(
     """Connect to a running browser: "http://host:port", or its own "ws://..." address.
 
     Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
+
+    Evaluation has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
+    gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each
+    connection or allow only one, it is on the first one.
     `rescue_after`, `evaluate_enabled` and `activity` as in `launch`.
 
     Raises InvalidArgument for what is no endpoint, ConnectFailed when no browser answers there in `timeout`.
@@ -186,7 +191,9 @@ async def connect(
             )
         secrets = [*secrets_in_endpoint(endpoint), *secrets_in_endpoint(resolved.ws_url)]
         secrets += secret_values(resolved.headers.items())
-        async with _attach_websocket(resolved, secrets, evaluate_enabled=evaluate_enabled) as browser:
+        async with _attach_websocket(
+            resolved, secrets, evaluate_enabled=evaluate_enabled, launched=False
+        ) as browser:
             starting.deadline = math.inf
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.set_activity(activity_options)
@@ -248,7 +255,7 @@ async def _attach(
 
 @asynccontextmanager
 async def _attach_websocket(
-    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool
+    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
 ) -> AsyncIterator[Browser]:
     tap = _tap_that_knows(secrets)
 
@@ -261,10 +268,14 @@ async def _attach_websocket(
             yield connection
 
     key = browser_key(endpoint.ws_url)
+    # A gateway's address may start a browser for each connection, which costs something.
+    opener = open_one if names_one_browser(endpoint.ws_url) else None
     async with (
         _watched_as_asked(tap),
         open_one() as main,
-        _engine(main, open_one, tap, key, endpoint.ws_url, evaluate_enabled) as browser,
+        _engine(
+            main, opener, tap, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
+        ) as browser,
     ):
         yield browser
 
@@ -313,9 +324,11 @@ async def _engine(
     key: str,
     endpoint: str | None = None,
     evaluate_enabled: bool = True,
+    *,
+    opener_optional: bool = False,
 ) -> AsyncIterator[Browser]:
     async with open_body_nursery() as nursery:
-        tabs = Tabs(main, opener, nursery)
+        tabs = Tabs(main, opener, nursery, opener_optional=opener_optional)
         version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
         # Made before its pages are attached: its parts want to tell them things before they run.
         browser = Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)

@@ -8,36 +8,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
-from scripted_browser import NUMBER, ScriptedBrowser, quiet
+from scripted_browser import NUMBER, Door, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
 from cdpengine.browser.lanes import PROOF_GRACE
 from cdpengine.engine.opening import _engine
-from cdpengine.session.connection import Connection
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
 from cdpengine.wire.tap import Tap
-
-
-class Door:
-    """Opens the lanes' connections, and refuses or keeps silent when told to."""
-
-    def __init__(self, scripted: ScriptedBrowser) -> None:
-        self.scripted = scripted
-        self.refuses = False
-        self.silent = False
-        self.tried: list[float] = []
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[Connection]:
-        self.tried.append(trio.current_time())
-        if self.refuses:
-            raise cdpengine.ConnectFailed(endpoint="memory", reason="nobody opened")
-        if self.silent:
-            await trio.sleep_forever()
-        async with self.scripted.connect() as connection:
-            yield connection
 
 
 @pytest.fixture

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import trio
 import trio.testing
 
 import cdpengine
 from cdpengine.engine.opening import _engine
+from cdpengine.session.connection import Connection
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.links import Link, PipeWire
 from cdpengine.testing.peer import Answer
@@ -27,8 +28,8 @@ NUMBER = {"result": {"type": "number", "value": 1}}
 class ScriptedBrowser(ScriptedPeer):
     """Pages are T1, T2, ...; the session of T1 is "S-T1", that of its lane "L-T1"; its documents "T1.1", ..."""
 
-    def __init__(self) -> None:
-        super().__init__("pipe")
+    def __init__(self, kind: Literal["websocket", "pipe"] = "pipe") -> None:
+        super().__init__(kind)
         self.documents: dict[str, int] = {}
         self.alive: set[str] = set()
         self.contexts: dict[str, list[str]] = {}
@@ -36,6 +37,7 @@ class ScriptedBrowser(ScriptedPeer):
         self.on("Browser.getVersion", result={"product": "Scripted/1", "userAgent": "Scripted"})
         self.on("Target.createTarget", self.create)
         self.on("Target.attachToTarget", self.attach)
+        self.on("Target.getTargetInfo", self.tell_target)
         self.on("Target.closeTarget", self.close_target)
         self.on("Target.createBrowserContext", self.create_context)
         self.on("Target.disposeBrowserContext", self.dispose_context)
@@ -49,6 +51,10 @@ class ScriptedBrowser(ScriptedPeer):
 
     @asynccontextmanager
     async def open_transport(self) -> AsyncIterator[Transport]:
+        if self.kind == "websocket":
+            async with super().open_transport() as transport:
+                yield transport
+            return
         client, peer = trio.testing.memory_stream_pair()
         links = len(self.links)
         self._running().start_soon(self._run_link, Link(PipeWire(peer, peer)))
@@ -131,13 +137,18 @@ class ScriptedBrowser(ScriptedPeer):
                 self.vanish(target_id)
         return None
 
-    def attach(self, request: Request) -> Answer:
+    def tell_target(self, request: Request) -> Answer:
         target_id = request.params["targetId"]
         if target_id not in self.alive:
             return Refusal(-32602, "No target with given id found")
-        info = {"targetId": target_id, "type": "page"}
-        session_id = f"L-{target_id}"
-        attached = {"sessionId": session_id, "targetInfo": info, "waitingForDebugger": False}
+        return {"targetInfo": {"targetId": target_id, "type": "page"}}
+
+    def attach(self, request: Request) -> Answer:
+        told = self.tell_target(request)
+        if not isinstance(told, dict):
+            return told
+        session_id = f"L-{request.params['targetId']}"
+        attached = {"sessionId": session_id, **told, "waitingForDebugger": False}
         request.link.send(json.dumps({"method": "Target.attachedToTarget", "params": attached}))
         return {"sessionId": session_id}
 
@@ -149,6 +160,26 @@ class ScriptedBrowser(ScriptedPeer):
     def navigate(self, request: Request) -> Answer:
         target_id = target_of(request)
         return {"frameId": target_id, "loaderId": self.commit(target_id, request.params["url"])}
+
+
+class Door:
+    """Opens the lanes' connections, and refuses or keeps silent when told to."""
+
+    def __init__(self, scripted: ScriptedBrowser) -> None:
+        self.scripted = scripted
+        self.refuses = False
+        self.silent = False
+        self.tried: list[float] = []
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Connection]:
+        self.tried.append(trio.current_time())
+        if self.refuses:
+            raise cdpengine.ConnectFailed(endpoint="memory", reason="nobody opened")
+        if self.silent:
+            await trio.sleep_forever()
+        async with self.scripted.connect() as connection:
+            yield connection
 
 
 def target_of(request: Request) -> str:

@@ -1,0 +1,192 @@
+"""Endpoints that give each connection a browser of its own, or have no second connection to give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Literal
+
+import pytest
+import trio
+from scripted_browser import Door, ScriptedBrowser, quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.engine.opening import _engine
+from cdpengine.session.connection import Connection
+from cdpengine.testing import Request
+from cdpengine.testing.peer import Answer
+from cdpengine.wire.tap import Tap
+
+
+@pytest.fixture
+async def other(guard: None) -> AsyncIterator[ScriptedBrowser]:
+    """The browser that every further connection gets."""
+    async with ScriptedBrowser() as peer:
+        yield peer
+
+
+class OneOnly:
+    """Something over websockets that serves the first client, and refuses all others."""
+
+    def __init__(self, handshake: int | Literal["close"]) -> None:
+        self.peer = ScriptedBrowser("websocket")
+        self.handshake = handshake
+        self.peer.on("Browser.getVersion", self.shut)
+
+    def shut(self, _request: Request) -> Answer:
+        self.peer.handshake = self.handshake
+        return {"product": "Scripted/1", "userAgent": "Scripted"}
+
+
+@asynccontextmanager
+async def engine(
+    main: ScriptedBrowser, opened: list[ScriptedBrowser], *, optional: bool = True
+) -> AsyncIterator[cdpengine.Browser]:
+    """The engine on `main`; its further connections reach the browsers of the list, the last one again and again."""
+    tap = Tap()
+
+    @asynccontextmanager
+    async def open_further() -> AsyncIterator[Connection]:
+        async with opened[0].connect(tap=tap) as connection:
+            if len(opened) > 1:
+                del opened[0]
+            yield connection
+
+    async with (
+        main.connect(tap=tap) as connection,
+        _engine(connection, open_further, tap, "scripted", opener_optional=optional) as browser,
+    ):
+        yield browser
+
+
+def attached_by_hand(scripted: ScriptedBrowser) -> list[str]:
+    return [r.params["targetId"] for r in scripted.received if r.method == "Target.attachToTarget"]
+
+
+async def test_evaluation_stays_on_the_first_connection_when_the_second_reaches_another_browser(
+    scripted: ScriptedBrowser,
+    other: ScriptedBrowser,
+    autojump_clock: MockClock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", logger="cdpengine")
+    started = trio.current_time()
+    async with engine(scripted, [other]) as browser:
+        pages = [await browser.new_page() for _ in range(3)]
+        for page in pages:
+            assert await page.evaluate("1") == 1
+            assert page._target.lane_rebuilds == {}
+        assert trio.current_time() == started, "nothing was waited for"
+        assert attached_by_hand(scripted) == ["T1", "T2", "T3"]
+        assert attached_by_hand(other) == ["T1"], "one refusal is enough"
+        assert "each connection" in caplog.text
+        await quiet()
+        assert not other.links[0].open, "the connection to the other browser is closed: it may cost something"
+        assert scripted.links[0].open
+    assert scripted.count("Target.closeTarget") == 0
+
+
+async def test_pages_that_come_at_once_all_move(
+    scripted: ScriptedBrowser, other: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    async with engine(scripted, [other]) as browser:
+        held = other.hold("Target.attachToTarget")
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(browser.new_page)
+            refusals = await held.wait(3)
+            for request in refusals:
+                request.answer(other.attach(request))
+        for page in browser.pages:
+            assert await page.evaluate("1") == 1
+        assert sorted(attached_by_hand(scripted)) == ["T1", "T2", "T3"]
+
+
+async def test_a_connection_that_is_opened_again_can_reach_another_browser(
+    scripted: ScriptedBrowser, other: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    async with engine(scripted, [scripted, other]) as browser:
+        page = await browser.new_page()
+        assert await page.evaluate("1") == 1
+        assert len(scripted.links) == 2
+        scripted.links[1].drop()
+        await quiet()
+        assert await page.evaluate("1") == 1
+        assert attached_by_hand(scripted) == ["T1", "T1"]
+        assert attached_by_hand(other) == ["T1"]
+        assert page._target.lane_rebuilds == {"connection lost": 1}
+
+
+async def test_a_target_that_is_gone_on_both_connections_moves_nothing(
+    scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """A tab that closes while its lane is made is refused in the same words."""
+
+    def close_first(request: Request) -> Answer:
+        scripted.vanish("T1")
+        return scripted.attach(request)
+
+    async with engine(scripted, [scripted]) as browser:
+        scripted.on("Target.attachToTarget", close_first, nth=1)
+        with pytest.raises(cdpengine.SessionGone):
+            await (await browser.new_page()).evaluate("1")
+        page = await browser.new_page()
+        assert await page.evaluate("1") == 1
+        assert browser._tabs.lanes.connection is not browser._tabs.connection
+
+
+# --- no second connection ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("handshake", [429, 503, 401, "close"])
+async def test_an_endpoint_that_refuses_a_second_connection_is_used_over_the_first(
+    handshake: int | Literal["close"], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="cdpengine")
+    one = OneOnly(handshake)
+    async with one.peer, cdpengine.connect(one.peer.endpoint) as browser:
+        page = await browser.new_page()
+        assert await page.evaluate("1") == 1
+        assert attached_by_hand(one.peer) == ["T1"]
+        assert len(one.peer.links) == 1
+    assert "evaluation is on the first connection" in caplog.text
+
+
+@pytest.mark.parametrize(("timeout", "patience"), [(30, 5), (4, 2)])
+async def test_a_second_connection_that_is_never_answered_is_given_up(
+    scripted: ScriptedBrowser, timeout: float, patience: float, autojump_clock: MockClock
+) -> None:
+    """A service with one browser left to give queues the second client for as long as the first one stays."""
+
+    door = Door(scripted)
+    door.silent = True
+    async with scripted.connect() as main:
+        began = trio.current_time()
+        with trio.move_on_after(timeout) as starting:
+            async with _engine(main, door.open, Tap(), "scripted", opener_optional=True) as browser:
+                assert trio.current_time() - began == patience
+                starting.deadline = math.inf
+                assert await (await browser.new_page()).evaluate("1") == 1
+        assert not starting.cancelled_caught
+
+
+async def test_a_browser_that_was_launched_must_give_a_second_connection(
+    scripted: ScriptedBrowser,
+) -> None:
+    door = Door(scripted)
+    door.refuses = True
+    async with scripted.connect() as main:
+        with pytest.raises(cdpengine.ConnectFailed, match="nobody opened"):
+            async with _engine(main, door.open, Tap(), "scripted"):
+                pytest.fail("there is no engine")
+
+
+@pytest.mark.parametrize("path", ["/", "", "/chromium", "/devtools/browser/", "/session/1"])
+async def test_no_second_browser_is_asked_for_where_the_address_names_none(path: str) -> None:
+    async with ScriptedBrowser("websocket") as peer:
+        address = peer.endpoint.partition("/devtools/")[0]
+        async with cdpengine.connect(address + path + "?token=1") as browser:
+            assert await (await browser.new_page()).evaluate("1") == 1
+            assert len(peer.links) == 1
