@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
+import sys
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
@@ -50,6 +52,21 @@ def test_long_names_keep_their_ending() -> None:
     assert len(safe_file_name("x" * 300 + "." + "y" * 300).encode()) <= LONGEST_NAME
 
 
+def is_reserved_on_windows(name: str) -> bool:
+    """Return what this Python says of a name on Windows: a device, or a component that ends with a dot or a space."""
+    if sys.version_info >= (3, 13):
+        return ntpath.isreserved(name)
+    return PureWindowsPath(name).is_reserved()
+
+
+def test_names_of_devices_are_told_apart() -> None:
+    assert [name for name in ("con", "console", "nul.txt", "lpt1", "lpt") if is_reserved_on_windows(name)] == [
+        "con",
+        "nul.txt",
+        "lpt1",
+    ]
+
+
 @given(st.text())
 def test_any_text_becomes_one_harmless_component(suggested: str) -> None:
     name = safe_file_name(suggested)
@@ -57,7 +74,7 @@ def test_any_text_becomes_one_harmless_component(suggested: str) -> None:
     assert 0 < len(name.encode()) <= LONGEST_NAME + 1
     assert PurePosixPath(name).parts == (name,)
     assert PureWindowsPath(name).parts == (name,)
-    assert not PureWindowsPath(name).is_reserved()
+    assert not is_reserved_on_windows(name)
     assert name.isprintable()
     assert name[0] not in ".- "
     assert name[-1] not in ". "
