@@ -60,7 +60,9 @@ def is_reserved_on_windows(name: str) -> bool:
 
 
 def test_names_of_devices_are_told_apart() -> None:
-    assert [name for name in ("con", "console", "nul.txt", "lpt1", "lpt") if is_reserved_on_windows(name)] == [
+    assert [
+        name for name in ("con", "console", "nul.txt", "lpt1", "lpt") if is_reserved_on_windows(name)
+    ] == [
         "con",
         "nul.txt",
         "lpt1",
