@@ -218,7 +218,7 @@ class Collector:
         for exchange in self._exchanges.under_way():
             if exchange.owner.session is session:
                 self._exchanges.fail(exchange, f"its {session.target_type} is gone")
-                self._ended(exchange)
+                self._deliver(exchange)
 
     def _page_ended(self) -> None:
         self.outlets.end()
@@ -228,7 +228,7 @@ class Collector:
         for exchange in self._exchanges.under_way():
             if exchange.owner.session is self.page.session:
                 self._exchanges.fail(exchange, "its page crashed")
-                self._ended(exchange)
+                self._deliver(exchange)
 
     # --- console and errors, in the reader ----------------------------------------------------------------------
 
@@ -288,31 +288,27 @@ class Collector:
         request: Request = exchange.owner
         match told_event:
             case told.ExtraInfo():
-                return  # may come on another session, that of the page for a worker's
+                pass  # may come on another session, that of the page for a worker's
             case told.ResponseReceived() | told.SocketAnswered():
                 request.session = session
-                if request.response is not None:
-                    if self._keeper is not None:
-                        self._keeper.begins(request)
-                    self.outlets.deliver("responses", request.response)
+                if self._keeper is not None:
+                    self._keeper.begins(request)
             case told.DataReceived():
                 if told_event.data and (request.incoming is not None or request.streams):
                     _feed(request, told_event.data)
             case told.Finished() | told.Failed() | told.SocketFailed() | told.SocketClosed():
                 request.session = session
-                self._ended(exchange)
+        self._deliver(exchange)
         request.changed()
 
     def _began(self, session: Session, exchange: Exchange, size: int) -> None:
         sent = exchange.sent
         if len(sent.request.url) > _LONGEST_URL:
             sent.request.url = sent.request.url[:_LONGEST_URL] + "…"
-        if exchange.before is not None:
-            before: Request = exchange.before.owner
-            if before.response is not None:
-                self.outlets.deliver("responses", before.response)
-            self._ended(exchange.before)
         request = exchange.owner = Request(exchange, session, self._following)
+        if exchange.before is not None:
+            self._deliver(exchange)
+            exchange.before.owner.changed()
         if request.is_navigation and sent.frame_id == self.page.target_id and exchange.before is None:
             number = int(self.visits[-1].id.rpartition("_")[2]) + 1 if self.visits else 1
             self.visits.append(Visit(f"page_{number}", request.url, sent.timestamp, sent.wall_time))
@@ -321,10 +317,29 @@ class Collector:
             self.requests.add(request, size)
         self.outlets.deliver("requests", request)
 
-    def _ended(self, exchange: Exchange) -> None:
-        request: Request = exchange.owner
-        if request.told_end:
-            return
+    def _deliver(self, exchange: Exchange) -> None:
+        """Deliver the responses that have all their headers, and the ends, of a chain of redirects.
+
+        Headers as they went over the network may be told late. They are waited for until the chain itself ends.
+        """
+        over = exchange.ended
+        hops: list[Exchange] = []
+        each: Exchange | None = exchange
+        while each is not None and not each.owner.told_end:
+            hops.append(each)
+            each = each.before
+        for hop in reversed(hops):
+            request: Request = hop.owner
+            response = request.response
+            if response is not None and not request.told_response:
+                if hop.awaits_headers and not over:
+                    break
+                request.told_response = True
+                self.outlets.deliver("responses", response)
+            if hop.ended:
+                self._ended(request)
+
+    def _ended(self, request: Request) -> None:
         request.told_end = True
         if self._keeper is not None:
             self._keeper.ended(request)

@@ -1,8 +1,11 @@
 """Exchanges: requests and their answers, put together from Chrome's events. Pure.
 
-Rule: an event that belongs to no known request is passed over; headers as they went over the network may come
-before the request that they are of. A redirect ends one exchange and begins the next. With a bound, what has
-ended is forgotten in the order in which it ended, so that memory does not grow with the page's life.
+Rule: an event that belongs to no known request is passed over. A redirect ends one exchange and begins the next.
+Headers as they went over the network (ExtraInfo) are told by another process than the rest, and come in any order
+with it: before their request, or after the next one began. Among themselves they keep the order of the requests,
+and each request says in the end whether it has any; so the n-th of them is that of the n-th request that has any.
+With a bound, what has ended is forgotten in the order in which it ended, so that memory does not grow with the
+page's life.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ _ENDED_KEPT = 200
 """Exchanges that are known for a while after their end: their headers may be told after it."""
 
 _MOST_EARLY = 1_000
-"""Requests for which headers are held that came before them."""
+"""Requests for which headers are held that came before them; beyond, the oldest are let go."""
 
 
 @attrs.define(eq=False, repr=False)
@@ -27,7 +30,8 @@ class Exchange:
     """One request and what came of it. Times are Chrome's monotonic seconds.
 
     `encoded` counts the bytes that came over the network, headers included, `decoded` those of the body.
-    `before` is the exchange that was redirected to this one. `owner` is the business of whoever collects.
+    `before` is the exchange that was redirected to this one. `has_extra_info` is None until Chrome has said
+    whether headers as they went over the network belong to this one. `owner` is the collector's business.
     """
 
     sent: told.RequestWillBeSent
@@ -37,6 +41,7 @@ class Exchange:
     request_headers: dict[str, str] | None = None
     response_headers: dict[str, str] | None = None
     response_status: int | None = None
+    has_extra_info: bool | None = None
     finished: float | None = None
     encoded: float | None = None
     decoded: int = 0
@@ -53,28 +58,59 @@ class Exchange:
         """Whether nothing more will come: it is finished, redirected, or has failed."""
         return self.finished is not None or bool(self.failure)
 
+    @property
+    def awaits_headers(self) -> bool:
+        """Whether Chrome has said that the response's headers as they went over the network are still to come."""
+        return self.has_extra_info is True and self.response_headers is None
+
+
+@attrs.define(eq=False)
+class _Chain:
+    """The requests of one id, each redirected to the next, and the headers that were told with that id."""
+
+    hops: list[Exchange] = attrs.Factory(list)
+    sent: list[told.ExtraInfo] = attrs.Factory(list)
+    answered: list[told.ExtraInfo] = attrs.Factory(list)
+
+    def assign(self) -> None:
+        """Give each hop the headers that are its own, as far as is known by now."""
+        with_extra = [hop for hop in self.hops if hop.has_extra_info is not False]
+        for hop in self.hops:
+            hop.request_headers = hop.response_headers = hop.response_status = None
+        for hop, extra in zip(with_extra, self.sent, strict=False):
+            hop.request_headers = extra.headers
+        for hop, extra in zip(with_extra, self.answered, strict=False):
+            hop.response_headers, hop.response_status = extra.headers, extra.status_code
+
+    def unassigned(self) -> _Chain:
+        """Return a chain of what was told so far of no hop of this one."""
+        taken = sum(hop.has_extra_info is not False for hop in self.hops)
+        return _Chain(sent=self.sent[taken:], answered=self.answered[taken:])
+
 
 class Exchanges:
     """The exchanges that are under way. `kept` bounds how many are remembered (None: all of them)."""
 
     def __init__(self, kept: int | None = None) -> None:
         self._kept = kept
-        self._known: dict[Hashable, Exchange] = {}
+        self._known: dict[Hashable, _Chain] = {}
         self._over: deque[tuple[Hashable, Exchange]] = deque()
-        self._early: dict[Hashable, list[told.ExtraInfo]] = {}
+        self._early: dict[Hashable, _Chain] = {}
 
     def known(self, scope: Hashable, request_id: str) -> Exchange | None:
         """Return the latest exchange of that id, None when there is none (any more)."""
-        return self._known.get((scope, request_id))
+        chain = self._known.get((scope, request_id))
+        return None if chain is None else chain.hops[-1]
 
     def under_way(self) -> list[Exchange]:
         """Return those that have not ended."""
-        return [exchange for exchange in self._known.values() if not exchange.ended]
+        return [chain.hops[-1] for chain in self._known.values() if not chain.hops[-1].ended]
 
     def take(self, scope: Hashable, event: told.Told) -> Exchange | None:
         """Take one event, and return the exchange that it is about, None when that is not known.
 
-        `scope` says within what request ids are unique.
+        Of ExtraInfo, that is the latest of its id; the headers may be those of one before it. `scope` says within
+        what request ids are unique.
         """
         key = (scope, event.request_id)
         if isinstance(event, told.RequestWillBeSent):
@@ -85,19 +121,17 @@ class Exchanges:
                 request_id=event.request_id, type="WebSocket", request=request, initiator=event.initiator
             )
             return self._sent(key, sent)
-        exchange = self._known.get(key)
         if isinstance(event, told.ExtraInfo):
-            # It may come before its request, or, after a redirect, before the next one.
-            if exchange is None or _has_headers(exchange, event):
-                if self._kept is None or len(self._early) < _MOST_EARLY:
-                    self._early.setdefault(key, []).append(event)
-            else:
-                _add_headers(exchange, event)
-            return exchange
-        if exchange is not None:
-            _apply(exchange, event)
-            if exchange.ended and self._kept is not None:
-                self._end(key, exchange)
+            return self._add_headers(key, event)
+        chain = self._known.get(key)
+        if chain is None:
+            return None
+        exchange = chain.hops[-1]
+        _apply(exchange, event)
+        if isinstance(event, told.ResponseReceived):
+            chain.assign()
+        if exchange.ended and self._kept is not None:
+            self._end(key, exchange)
         return exchange
 
     def fail(self, exchange: Exchange, reason: str) -> None:
@@ -106,33 +140,47 @@ class Exchanges:
             exchange.failure = reason
 
     def _sent(self, key: Hashable, event: told.RequestWillBeSent) -> Exchange:
-        before = self._known.pop(key, None)
-        redirected = before is not None and event.redirect_response is not None
+        chain = self._known.pop(key, None) or self._early.pop(key, None) or _Chain()
+        before = chain.hops[-1] if chain.hops else None
         if before is not None and event.redirect_response is not None:
             before.response, before.finished = event.redirect_response, event.timestamp
             before.encoded = event.redirect_response.encoded_data_length
-        exchange = self._known[key] = Exchange(event, before if redirected else None)
-        if before is not None and redirected:
+            before.has_extra_info = event.redirect_has_extra_info
+        elif before is not None:
+            chain, before = chain.unassigned(), None
+        exchange = Exchange(event, before)
+        if before is not None:
             before.after = exchange
-        for extra in self._early.pop(key, []):
-            _add_headers(exchange, extra)
+        chain.hops.append(exchange)
+        chain.assign()
+        self._known[key] = chain
         if self._kept is not None and len(self._known) > self._kept:
             del self._known[next(iter(self._known))]
         return exchange
+
+    def _add_headers(self, key: Hashable, extra: told.ExtraInfo) -> Exchange | None:
+        chain = self._known.get(key)
+        if chain is None:
+            chain = self._early.setdefault(key, _Chain())
+            if self._kept is not None and len(self._early) > _MOST_EARLY:
+                del self._early[next(iter(self._early))]
+        (chain.sent if extra.status_code is None else chain.answered).append(extra)
+        chain.assign()
+        return chain.hops[-1] if chain.hops else None
 
     def _end(self, key: Hashable, exchange: Exchange) -> None:
         self._over.append((key, exchange))
         if len(self._over) > _ENDED_KEPT:
             key, oldest = self._over.popleft()
-            if self._known.get(key) is oldest:
+            chain = self._known.get(key)
+            if chain is not None and chain.hops[-1] is oldest:
                 del self._known[key]
-            self._early.pop(key, None)
 
 
 def _apply(exchange: Exchange, event: told.Told) -> None:
     match event:
         case told.ResponseReceived():
-            exchange.response = event.response
+            exchange.response, exchange.has_extra_info = event.response, event.has_extra_info
         case told.DataReceived():
             exchange.decoded += event.data_length
         case told.Finished():
@@ -164,15 +212,3 @@ def _apply(exchange: Exchange, event: told.Told) -> None:
             exchange.finished = event.timestamp
         case _:
             pass
-
-
-def _has_headers(exchange: Exchange, extra: told.ExtraInfo) -> bool:
-    held = exchange.request_headers if extra.status_code is None else exchange.response_headers
-    return held is not None
-
-
-def _add_headers(exchange: Exchange, extra: told.ExtraInfo) -> None:
-    if extra.status_code is None:
-        exchange.request_headers = extra.headers
-    else:
-        exchange.response_headers, exchange.response_status = extra.headers, extra.status_code

@@ -71,7 +71,10 @@ class Response(msgspec.Struct, rename="camel"):
 
 
 class RequestWillBeSent(Told, rename="camel"):
-    """A request begins, or goes on after a redirect. `timestamp` is monotonic, `wall_time` since 1970; seconds."""
+    """A request begins, or goes on after a redirect. `timestamp` is monotonic, `wall_time` since 1970; seconds.
+
+    `redirect_has_extra_info` says of the one that was redirected what `has_extra_info` says of a response.
+    """
 
     loader_id: str = ""
     frame_id: str = ""
@@ -82,6 +85,7 @@ class RequestWillBeSent(Told, rename="camel"):
     timestamp: float = 0.0
     wall_time: float = 0.0
     redirect_response: Response | None = None
+    redirect_has_extra_info: bool | None = None
 
 
 class ExtraInfo(Told, rename="camel"):
@@ -92,9 +96,13 @@ class ExtraInfo(Told, rename="camel"):
 
 
 class ResponseReceived(Told, rename="camel"):
-    """The response begins."""
+    """The response begins.
+
+    `has_extra_info` says whether both ExtraInfo of this request came or will come; None: an older Chrome, or cut.
+    """
 
     response: Response = msgspec.field(default_factory=Response)
+    has_extra_info: bool | None = None
 
 
 class DataReceived(Told, rename="camel"):

@@ -46,6 +46,7 @@ class Request:
         "session",
         "streams",
         "told_end",
+        "told_response",
     )
 
     def __init__(self, exchange: Exchange, session: Session, following: Following) -> None:
@@ -57,6 +58,7 @@ class Request:
         self.incoming: Incoming | None = None
         self.streams: list[Incoming] = []
         self.told_end = False
+        self.told_response = False
         self._response: Response | None = None
         self._lot: trio.lowlevel.ParkingLot | None = None
 

@@ -1,6 +1,8 @@
 """The requests of a recording as an HTTP Archive (HAR 1.2). Pure.
 
 Rule: only what the recording holds is said, as activity/har.py says it; secrets are as redacted as they are there.
+The sessions of a page's frames and workers are one with the page's own: what one of them tells of a request may be
+told on another.
 """
 
 from __future__ import annotations
@@ -54,6 +56,7 @@ class Archive:
         self._bodies_asked: dict[tuple[str, str, int], str] = {}
         self._pages: list[har.Visit] = []
         self._page_of: dict[tuple[str, str], har.Visit] = {}
+        self._page_session: dict[tuple[str, str], str] = {}
 
     def add_all(self, lines: Iterable[Line]) -> None:
         """Take several lines."""
@@ -89,9 +92,12 @@ class Archive:
 
     def _event(self, line: Line) -> None:
         event = har_events.decode_payload(line, har_events.EVENTS[line.m])
-        session = (line.c, line.s)
-        if isinstance(event, har_events.PageEvent):
-            page = self._page_of.get(session)
+        session = self._page_of_session(line)
+        if isinstance(event, har_events.Attached):
+            if line.s and event.session_id:
+                self._page_session[line.c, event.session_id] = session[1]
+        elif isinstance(event, har_events.PageEvent):
+            page = self._page_of.get(session) if session[1] == line.s else None
             if page is not None and line.m == "Page.domContentEventFired":
                 page.content_loaded = page.content_loaded or event.timestamp
             elif page is not None:
@@ -101,15 +107,20 @@ class Archive:
         else:
             exchange = self._exchanges.take(session, event)
             if exchange is not None and isinstance(event, told.RequestWillBeSent | told.SocketCreated):
-                self._began(session, exchange, line.T)
+                self._began(session, exchange, line)
 
-    def _began(self, session: tuple[str, str], exchange: Exchange, target: str) -> None:
+    def _page_of_session(self, line: Line) -> tuple[str, str]:
+        """Return the session of the page that a line's session belongs to; its own where that is a page's."""
+        return line.c, self._page_session.get((line.c, line.s), line.s)
+
+    def _began(self, session: tuple[str, str], exchange: Exchange, line: Line) -> None:
         self.requests += 1
         self._all.append(exchange)
         sent = exchange.sent
         # A page's main frame has the id of its target.
         main = sent.type == "Document" and sent.request_id == sent.loader_id
-        if main and exchange.before is None and (not target or sent.frame_id == target):
+        own = session[1] == line.s and (not line.T or sent.frame_id == line.T)
+        if main and exchange.before is None and own:
             page = har.Visit(f"page_{len(self._pages) + 1}", sent.request.url, sent.timestamp, sent.wall_time)
             self._pages.append(page)
             self._page_of[session] = page
@@ -119,7 +130,9 @@ class Archive:
     def _body(self, line: Line) -> None:
         assert line.id is not None
         request_id = self._bodies_asked.pop((line.c, line.s, line.id), None)
-        exchange = None if request_id is None else self._exchanges.known((line.c, line.s), request_id)
+        exchange = (
+            None if request_id is None else self._exchanges.known(self._page_of_session(line), request_id)
+        )
         if exchange is None:
             return
         body = har_events.decode_payload(line, har_events.Body, "result")

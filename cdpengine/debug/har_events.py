@@ -20,6 +20,12 @@ class PageEvent(Told, rename="camel"):
     timestamp: float = 0.0
 
 
+class Attached(Told, rename="camel"):
+    """A session begins; told on the session of what it belongs to."""
+
+    session_id: str = ""
+
+
 class Asked(Told, rename="camel"):
     """A command about one request."""
 
@@ -36,6 +42,7 @@ EVENTS: dict[str, type[Told]] = {
     **NETWORK_EVENTS,
     "Page.domContentEventFired": PageEvent,
     "Page.loadEventFired": PageEvent,
+    "Target.attachedToTarget": Attached,
 }
 
 _decode = msgspec.json.Decoder(Message).decode

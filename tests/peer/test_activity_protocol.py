@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trio
+from redirects import Chain, chains
 from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
@@ -326,3 +327,71 @@ async def test_a_page_that_never_says_so_is_listened_to_all_the_same(
     began = trio.current_time()
     async with page.activity.stream("requests"):
         assert trio.current_time() - began < 5
+
+
+async def test_every_order_of_a_redirect_gives_each_response_its_own_headers(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    """In streams, in what is kept, and in archives; a preflight of the same request has an id of its own."""
+    told = [chain for chain in chains() if len(chain.extra) <= 2 and chain.ending != "unanswered"]
+    orders = [(chain, order) for chain in told for order in chain.orders()]
+    await page.activity.start(requests=2000)
+    async with page.activity.stream("responses", "finished", buffer=10_000) as stream:
+        for number, (_chain, order) in enumerate(orders):
+            for name, params in order:
+                network(scripted, name, f"r{number}", **params)
+                if name == "requestWillBeSent":
+                    for preflight in Chain((True,)).requests() + Chain((True,)).headers():
+                        network(
+                            scripted, preflight[0], f"p{number}-{params['request']['url']}", **preflight[1]
+                        )
+        await quiet()
+        assert stream.dropped == 0
+        given: dict[str, list[str]] = {}
+        for _ in range(stream.statistics().waiting):
+            item = await stream.receive()
+            request = item.request  # type: ignore[union-attr]
+            what = "end" if isinstance(item, cdpengine.RequestEnded) else "response"
+            given.setdefault(request.id, []).append(f"{what} {request.url[-1]}")
+    for number, (chain, _order) in enumerate(orders):
+        assert given[f"r{number}"] == [f"{what} {hop}" for hop in chain.hops for what in ("response", "end")]
+    for request in page.activity.requests:
+        hop = int(request.url[-1])
+        chain = orders[int(request.id[1:])][0] if request.id.startswith("r") else Chain((True,))
+        assert request.response is not None
+        assert (request.response.status, request.response.headers) == (chain.status(hop), chain.answered(hop))
+        assert request.headers["X-Hop"] == chain.sent(hop)
+    archive = await page.activity.har(bodies=False, redacted=False)
+    entries = {
+        (entry["request"]["url"][-1], entry["response"]["status"]) for entry in archive["log"]["entries"]
+    }
+    assert entries == {("0", 200), ("0", 302), ("1", 200)}
+
+
+async def test_a_response_is_given_when_its_headers_have_come(
+    page: cdpengine.Page, scripted: ScriptedBrowser
+) -> None:
+    chain = Chain((True, True))
+    first, second, response, end = chain.requests()
+    sent_0, answered_0, sent_1, answered_1 = chain.headers()
+    async with page.activity.stream("responses") as stream:
+
+        async def waiting_after(*events: tuple[str, dict[str, Any]]) -> int:
+            for name, params in events:
+                network(scripted, name, "1", **params)
+            await quiet()
+            return stream.statistics().waiting
+
+        assert await waiting_after(first, sent_0, second) == 0
+        assert await waiting_after(answered_0) == 1
+        assert await waiting_after(sent_1, response) == 1
+        assert await waiting_after(answered_1) == 2
+        assert await waiting_after(end) == 2
+        # Where they never come, the end of the request is the last moment.
+        for name, params in (first, sent_0, second, response):
+            network(scripted, name, "2", **params)
+        await quiet()
+        assert stream.statistics().waiting == 2
+        network(scripted, end[0], "2", **end[1])
+        await quiet()
+        assert stream.statistics().waiting == 4

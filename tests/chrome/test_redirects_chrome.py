@@ -1,0 +1,128 @@
+"""Redirects of a real Chrome: each request of a chain has its own status and headers, wherever it is told.
+
+CDPENGINE_REDIRECTS is the number of redirects (30 when it is not set).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+from cdpengine import debug
+from cdpengine.debug.har import archive_document
+
+REDIRECTS = int(os.environ.get("CDPENGINE_REDIRECTS", "30"))
+
+FRAME = "<script>parent.postMessage('there', '*')</script>"
+
+ALL = """async ([framed, elsewhere]) => {
+    const worker = new Worker("/worker.js");
+    await new Promise((resolve) => { worker.onmessage = resolve; });
+    const frame = document.body.appendChild(document.createElement("iframe"));
+    const there = new Promise((resolve) => { self.onmessage = resolve; });
+    frame.src = framed;
+    await there;
+    await fetch(elsewhere, {headers: {"X-Asks": "first"}}).then((reply) => reply.text());
+}"""
+
+
+@pytest.fixture
+def here(httpserver: HTTPServer) -> str:
+    """Documents that are redirected twice, and each says in its headers which it is."""
+
+    def answer(request: Request) -> Response:
+        headers = {
+            "Set-Cookie": f"at={request.path.replace('/', '-')}",
+            "X-At": request.path,
+            "Access-Control-Allow-Origin": "*",
+            "Access-Control-Allow-Headers": "X-Asks",
+        }
+        if request.method == "OPTIONS":
+            return Response("", 204, headers)
+        _, step, name = request.path.split("/")
+        if step in ("302", "303"):
+            following = {"302": "303", "303": "200"}[step]
+            return Response("", int(step), {**headers, "Location": f"/{following}/{name}"})
+        return Response(FRAME, 200, headers, content_type="text/html")
+
+    script = "fetch('/302/worker').then(reply => reply.text()).then(postMessage)"
+    httpserver.expect_request("/worker.js").respond_with_data(script, content_type="text/javascript")
+    httpserver.expect_request("/favicon.ico").respond_with_data("", status=404)
+    httpserver.expect_request(re.compile("/[0-9]+/.*")).respond_with_handler(answer)
+    return httpserver.url_for("/").replace("localhost", "127.0.0.1").rstrip("/")
+
+
+def right(request: cdpengine.Request) -> bool:
+    path = request.url[request.url.index("/", 8) :]
+    response = request.response
+    assert response is not None, request
+    told = (response.status, response.header("X-At"), response.header("Set-Cookie"))
+    return told == (int(path[1:4]), path, f"at={path.replace('/', '-')}")
+
+
+def entries_of(archive: dict[str, Any]) -> list[dict[str, Any]]:
+    return [entry for entry in archive["log"]["entries"] if re.search("/[0-9]{3}/", entry["request"]["url"])]
+
+
+def right_entry(entry: dict[str, Any]) -> bool:
+    path = entry["request"]["url"][entry["request"]["url"].index("/", 8) :]
+    headers = {pair["name"].lower(): pair["value"] for pair in entry["response"]["headers"]}
+    status = entry["response"]["status"]
+    if entry["request"]["method"] == "OPTIONS":
+        return bool(status == 204)
+    return (status, headers.get("x-at"), headers.get("set-cookie")) == (
+        int(path[1:4]),
+        path,
+        f"at={path.replace('/', '-')}",
+    )
+
+
+async def test_redirects_of_documents(page: cdpengine.Page, here: str) -> None:
+    await page.activity.start(requests=REDIRECTS * 3)
+    for number in range(REDIRECTS // 2):
+        async with page.expect_response(f"*/200/{number}") as expected:
+            await page.goto(f"{here}/302/{number}")
+        chain = [*expected.value.request.redirect_chain, expected.value.request]
+        assert [request.response.status for request in chain if request.response] == [302, 303, 200]
+        assert all(right(request) for request in chain), [request.response for request in chain]
+    kept = [request for request in page.activity.requests if re.search("/[0-9]{3}/", request.url)]
+    assert len(kept) == REDIRECTS // 2 * 3
+    assert all(right(request) for request in kept)
+    entries = entries_of(await page.activity.har(bodies=False, redacted=False))
+    assert len(entries) == len(kept)
+    assert all(right_entry(entry) for entry in entries)
+
+
+async def test_redirects_in_workers_and_frames_and_after_preflights_live_and_recorded(
+    page: cdpengine.Page, here: str, tmp_path: Path
+) -> None:
+    elsewhere = here.replace("127.0.0.1", "localhost")
+    path = tmp_path / "a.jsonl"
+    async with debug.record(page.browser, path, unredacted=True), page.activity.collecting() as activity:
+        await page.goto(f"{here}/302/first")
+        await page.evaluate(ALL, [f"{elsewhere}/302/frame", f"{elsewhere}/302/fetched"])
+        kept = [request for request in activity.requests if re.search("/[0-9]{3}/", request.url)]
+        live = entries_of(await activity.har(bodies=False, redacted=False))
+    for request in kept:
+        assert request.method == "OPTIONS" or right(request), (request, request.response)
+    with debug.open_recording(path) as recording:
+        recorded = entries_of(json.loads(archive_document(recording, recording)))
+    for entries in (live, recorded):
+        told = sorted((entry["request"]["method"], entry["request"]["url"]) for entry in entries)
+        names = [url.rpartition("/")[2] for method, url in told if method == "GET"]
+        assert {name: names.count(name) for name in names} == {
+            "first": 3,
+            "worker": 3,
+            "frame": 3,
+            "fetched": 3,
+        }
+        wrong = [entry for entry in entries if not right_entry(entry)]
+        assert not wrong, [(entry["request"]["url"], entry["response"]) for entry in wrong]
