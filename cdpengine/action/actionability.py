@@ -88,6 +88,9 @@ _ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', beh
 _group_numbers = itertools.count(1)
 
 
+_Rectangle = tuple[float, float, float, float]
+
+
 class _Focus(msgspec.Struct):
     focused: bool
     holder: str = ""
@@ -314,10 +317,11 @@ class Inspection:
         """Return the quad of an <area>, which has none of its own; `document` is where its document is shown."""
         with together() as post:
             call = post(post_library_call(await self._resolve(), "area", None))
-            found = await returned(call, self.node, msgspec.Raw)
-        if bytes(found) == b"null":
+            shape: type[_Rectangle] = _Rectangle | None  # type: ignore[assignment]
+            found: _Rectangle | None = await returned(call, self.node, shape)
+        if found is None:
             return []
-        x, y, width, height = msgspec.json.decode(found, type=tuple[float, float, float, float])
+        x, y, width, height = found
         corners = Quad.from_rect(x, y, width, height).polygon
         return [Quad(*(document.at(*corner) for corner in corners))]
 
@@ -358,9 +362,11 @@ class Inspection:
         self, asked: Sequence[tuple[Handle, dict[str, Any]]], witness: Witness | None
     ) -> list[Look]:
         with together() as post:
-            calls = [post(post_library_call(one, "look", request)) for one, request in asked]
             if witness is not None:
+                # Before the look: once that is answered, the page has this question too. Behind it, the question
+                # could reach the page after the input, and get lost with the document that the input replaces.
                 witness.post_completion()
+            calls = [post(post_library_call(one, "look", request)) for one, request in asked]
             return [
                 self._connected(await returned(call, one.node, Look))
                 for call, (one, _) in zip(calls, asked, strict=True)

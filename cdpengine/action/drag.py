@@ -27,7 +27,7 @@ from cdpengine.action.witness import Departure, Record, Witness, in_order, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
-from cdpengine.errors import ConnectionLost, InvalidArgument, NotDelivered, SessionGone
+from cdpengine.errors import ConnectionLost, InvalidArgument, NotDelivered, SessionGone, StaleRef
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -179,7 +179,16 @@ class _Drag:
         required = NO_REQUIREMENTS if self.force else TO_HOVER
         async with self._inspect(node, "drop on") as inspection:
             try:
-                at = await inspection.wait_for_point(required, position, witness)
+                try:
+                    at = await inspection.wait_for_point(required, position, witness)
+                except StaleRef as gone:
+                    raise NotDelivered(
+                        action="drag",
+                        target=self.source.description,
+                        reason=f"it received the press, and then {node.description} was gone: {gone.reason}",
+                        received_by=self.source.description,
+                        events=tuple(pressed.seen),
+                    ) from gone
 
                 async def finish() -> bool:
                     if self.across:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import attrs
 
@@ -26,6 +26,9 @@ class Point(NamedTuple):
 
 
 Polygon = tuple[Point, ...]
+
+Floats: TypeAlias = tuple[float, float, float, float, float, float, float, float]
+"""A quad in the protocol's form: x and y of each corner."""
 
 
 @attrs.frozen

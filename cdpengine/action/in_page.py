@@ -130,8 +130,8 @@ def post_run(handle: Handle, source: str, request: object) -> PendingCall:
 
 
 async def returned(pending: PendingCall, node: Node, kind: type[T]) -> T:
-    """Return what such a call answered. Raises StaleRef when the document is gone, EvaluationFailed."""
-    return msgspec.json.decode((await _value(pending, node)).value, type=kind)
+    """Return what such a call answered. Raises StaleRef, EvaluationFailed, UndecodableReply."""
+    return pending.decode((await _value(pending, node)).value, kind)
 
 
 async def returned_object(pending: PendingCall, node: Node) -> str | None:

@@ -19,12 +19,16 @@ from cdpengine.action.graphemes import clusters
 from cdpengine.action.keys import US, Chord, chord_named, editing_commands, key_named
 from cdpengine.action.layout import SHIFT, Key, Layout, layout_of
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
+from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
 _BATCH = 64
 """Key presses in flight at once: enough to hide the round trip, few enough to stop soon when cancelled."""
 
+
+_REPLACED = "Page.frameNavigated"
 
 _ACTING = frozenset("\n\r\t")
 """Characters whose keys do more than type."""
@@ -158,12 +162,12 @@ class Keyboard:
                 batch.append(self._post_insertion(piece))
             # What Enter and Tab do (submit, move the focus) comes before the text after them.
             if delay or len(batch) >= 2 * _BATCH or piece in _ACTING:
-                if await delivered(batch, self._interruptions):
+                if await self._taken(batch):
                     return True
                 batch = []
                 if delay:
                     await trio.sleep(delay)
-        return await delivered(batch, self._interruptions) if batch else False
+        return await self._taken(batch) if batch else False
 
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
         """Enter `text` as an input method does: composed in `steps`, then committed.
@@ -181,16 +185,16 @@ class Keyboard:
         self._add_secrets(*steps, text)
         if not delay:
             posted = [self._post_composition(step) for step in grown]
-            return await delivered([*posted, self._post_insertion(text)], self._interruptions)
+            return await self._taken([*posted, self._post_insertion(text)])
         try:
             for step in grown:
-                if await delivered([self._post_composition(step)], self._interruptions):
+                if await self._taken([self._post_composition(step)]):
                     return True
                 await trio.sleep(delay)
         except BaseException:
             await self._withdraw_composition()
             raise
-        return await delivered([self._post_insertion(text)], self._interruptions)
+        return await self._taken([self._post_insertion(text)])
 
     async def insert_text(self, text: str) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
@@ -200,7 +204,34 @@ class Keyboard:
         check_text(text)
         await trio.lowlevel.checkpoint_if_cancelled()
         self._add_secrets(text)
-        return await delivered([self._post_insertion(text)], self._interruptions)
+        return await self._taken([self._post_insertion(text)])
+
+    async def _taken(self, pendings: list[PendingCall]) -> bool:
+        """Do as `delivered` for what may hold insertions of text, whose replies can get lost with their document.
+
+        Chrome never answers Input.insertText and Input.imeSetComposition when the document is replaced before the
+        page has taken the text. Once a document was replaced, they get the grace of what is cancelled.
+        """
+        dialog = False
+        replaced = trio.Event()
+
+        def note(_event: Event) -> None:
+            replaced.set()
+
+        self.session.on_event(_REPLACED, note)
+        try:
+            async with open_body_nursery() as nursery:
+
+                async def stop_waiting() -> None:
+                    await replaced.wait()
+                    nursery.cancel_scope.cancel()
+
+                nursery.start_soon(stop_waiting)
+                dialog = await delivered(pendings, self._interruptions)
+                nursery.cancel_scope.cancel()
+        finally:
+            self.session.off_event(_REPLACED, note)
+        return dialog
 
     def _add_secrets(self, *texts: str) -> None:
         for text in texts:

@@ -11,20 +11,20 @@ from collections.abc import Sequence
 import attrs
 import msgspec
 
-from cdpengine.action.geometry import Point, Quad, area, candidates, contains, on_pixel, visible_parts
+from cdpengine.action.geometry import Floats, Point, Quad, area, candidates, contains, on_pixel, visible_parts
 
 
 class QuadsReply(msgspec.Struct):
     """The reply to `DOM.getContentQuads`."""
 
-    quads: list[list[float]] = []
+    quads: list[Floats] = []
 
 
 class Box(msgspec.Struct):
     """A box model, as far as it is used: two quads, and the border box's size before transforms."""
 
-    content: list[float]
-    border: list[float]
+    content: Floats
+    border: Floats
     width: float
     height: float
 

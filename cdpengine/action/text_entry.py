@@ -7,6 +7,9 @@ to it. Keys and text are checked before anything is sent.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
 import msgspec
 
 from cdpengine.action.actionability import inspect
@@ -14,11 +17,14 @@ from cdpengine.action.delivery import Interruptions
 from cdpengine.action.keyboard import Keyboard, check_delay, check_text
 from cdpengine.action.layout import Layout
 from cdpengine.action.outcome import ActionOutcome
+from cdpengine.action.witness import Departure
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
-from cdpengine.errors import NotInteractable, StaleRef
+from cdpengine.errors import NotInteractable, RemoteError, SessionGone, StaleRef
 from cdpengine.js import script
+from cdpengine.nursery import open_body_nursery
+from cdpengine.session.session import Session
 
 
 async def type_text(
@@ -32,6 +38,7 @@ async def type_text(
     submit: bool = False,
     delay: float = 0,
     layout: str | Layout | None = None,
+    departure: Departure | None = None,
 ) -> ActionOutcome:
     """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
 
@@ -50,6 +57,8 @@ async def type_text(
     dialog = await keyboard.type(text, delay, layout=layout)
     if submit and not dialog:
         dialog = await keyboard.press("Enter", layout=layout)
+    if not dialog:
+        await _page_told(keyboard.session, interruptions, departure)
     return ActionOutcome("type into", node.description, dialog_opened=dialog)
 
 
@@ -62,6 +71,7 @@ async def press(
     interruptions: Interruptions,
     node: Node | None = None,
     layout: str | Layout | None = None,
+    departure: Departure | None = None,
 ) -> ActionOutcome:
     """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
 
@@ -73,6 +83,8 @@ async def press(
         keyboard = keyboard.on(node.session)
         await _focus(node, f"press {key} on", False, worlds, budget, interruptions)
     dialog = await keyboard.press(key, layout=layout)
+    if not dialog:
+        await _page_told(keyboard.session, interruptions, departure)
     return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
 
 
@@ -109,6 +121,26 @@ class _Blurred(msgspec.Struct):
 
     connected: bool
     blurred: bool
+
+
+async def _page_told(session: Session, interruptions: Interruptions, departure: Departure | None) -> None:
+    """Return when the page has told of what the keys set off in it, a navigation above all.
+
+    Chrome answers keys by another way than the page's events come. A page that is about to show another document,
+    or has a dialog open, need not answer any more: then all is known.
+    """
+    async with open_body_nursery() as nursery:
+
+        async def enough_after(wait: Callable[[], Awaitable[None]]) -> None:
+            await wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(enough_after, interruptions.dialog_opened)
+        if departure is not None:
+            nursery.start_soon(enough_after, departure.left)
+        with suppress(RemoteError, SessionGone):  # the page went away, with the keys as the cause or without
+            await session.call("Runtime.getIsolateId")
+        nursery.cancel_scope.cancel()
 
 
 async def _focus(

@@ -143,9 +143,9 @@ async def _set_files(handle: Handle, files: Sequence[Path]) -> None:
             node.session.post("DOM.setFileInputFiles", objectId=control, files=[str(path) for path in files])
         )
         await sent.raw()
-        if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
-            return
         try:
+            if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
+                return
             told = await returned(change, node, _Seen)
         except StaleRef:
             return  # the page took the files as a reason to show another document

@@ -20,11 +20,14 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
 from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
 from cdpengine.js import own, script
+from cdpengine.session.calls import decode_reply
 from cdpengine.session.session import Session
 
 T = TypeVar("T")
 
 _groups = itertools.count(1)
+
+_CALL = "Runtime.callFunctionOn"
 
 _ALSO_GONE = ("Promise was collected", "No frame for given id found", "Frame with the given id was not found")
 
@@ -36,6 +39,10 @@ class DocumentGone(Exception):
 class _Object(msgspec.Struct, rename="camel"):
     object_id: str | None = None
     value: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Resolved(msgspec.Struct):
+    object: _Object
 
 
 class _Exception(msgspec.Struct):
@@ -74,7 +81,7 @@ class Document:
         Raises DocumentGone, EvaluationFailed when it threw, and what ends the session.
         """
         reply = await self._called(function, arguments, by_value=True)
-        return msgspec.json.decode(reply.result.value, type=kind)
+        return decode_reply(_CALL, reply.result.value, kind)
 
     async def make(self, function: str, *arguments: object) -> str:
         """Call a function and return the remote id of the object that it gives. Raises as `call` does."""
@@ -86,7 +93,7 @@ class Document:
     async def ask(self, object_id: str, function: str, *arguments: object, kind: type[T]) -> T:
         """Call a function on an object, wait for its promise, and return the JSON value, decoded."""
         reply = await self._called(function, arguments, by_value=True, object_id=object_id)
-        return msgspec.json.decode(reply.result.value, type=kind)
+        return decode_reply(_CALL, reply.result.value, kind)
 
     def tell(self, object_id: str, function: str) -> None:
         """Call a function on an object, and do not wait for it."""
@@ -116,7 +123,7 @@ class Document:
             **where,
         }
         try:
-            reply = await self.session.request("Runtime.callFunctionOn", params, _Returned)
+            reply = await self.session.request(_CALL, params, _Returned)
         except RemoteError as error:
             raise gone_or(error) from None
         if (thrown := reply.exception_details) is not None:
@@ -150,10 +157,10 @@ async def held_node(document: Document, node: Node) -> Held | None:
         "objectGroup": document.group,
     }
     try:
-        resolved = await document.session.call("DOM.resolveNode", **params)
+        resolved = await document.session.request("DOM.resolveNode", params, _Resolved)
     except RemoteError:
         return None
-    return Held(resolved["object"]["objectId"])
+    return None if resolved.object.object_id is None else Held(resolved.object.object_id)
 
 
 def gone_or(error: RemoteError) -> Exception:

@@ -8,9 +8,9 @@ processes, an old number may name another context.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
 
 import attrs
+import msgspec
 
 from cdpengine.browser.node import Node
 from cdpengine.errors import RemoteError
@@ -19,15 +19,30 @@ from cdpengine.session.session import Session
 
 WORLD_NAME = "cdpengine"
 
+_ELSEWHERE = "Node with given id does not belong to the document"
+"""What Chrome says of a node of another document, where it says so at all: see `_object_id`."""
+
 # What Chrome says when an execution context, or an object in it, is gone. Its own words, as of Chromium 156.
 _GONE = (
     "Cannot find context with specified id",
-    "Node with given id does not belong to the document",
+    _ELSEWHERE,
     "Execution context was destroyed",
     "Inspected target navigated or closed",
     "Could not find object with given id",
     "Cannot find object with given id",
 )
+
+
+class _Created(msgspec.Struct, rename="camel"):
+    execution_context_id: int
+
+
+class _Object(msgspec.Struct, rename="camel"):
+    object_id: str | None = None
+
+
+class _Resolved(msgspec.Struct):
+    object: _Object
 
 
 def context_gone(error: RemoteError) -> bool:
@@ -54,13 +69,14 @@ class IsolatedWorlds:
         """Return the remote object id of `node` in its frame's isolated world, to be released with `group`.
 
         One round trip when the frame's world is known; one call only when a library is kept for it, whose id then
-        tells whether it is still that world. Raises RemoteError when Chrome knows no such node.
+        tells whether it is still that world. Raises RemoteError when Chrome knows no such node in the frame's
+        document.
         """
         session, frame_id = node.session, node.frame_id
         known = self._contexts.get((session.id, frame_id))
         if known is not None and (session.id, frame_id) in self._libraries:
             with suppress(RemoteError):
-                object_id = _object_id(await self._post_resolve(node, known, group).result())
+                object_id = await _object_id(self._post_resolve(node, known, group))
                 if self.library(node, object_id) is not None:
                     return object_id
         creation = self._post_create(session, frame_id)
@@ -68,8 +84,8 @@ class IsolatedWorlds:
         try:
             current = await self._created(session, frame_id, creation)
             if resolution is not None and current == known:
-                return _object_id(await resolution.result())
-            return _object_id(await self._post_resolve(node, current, group).result())
+                return await _object_id(resolution)
+            return await _object_id(self._post_resolve(node, current, group))
         finally:
             creation.abandon()
             if resolution is not None:
@@ -95,11 +111,10 @@ class IsolatedWorlds:
 
     async def _created(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:
-            result = await creation.result()
+            context = (await creation.decoded(_Created)).execution_context_id
         except RemoteError:
             self.forget(session.id, frame_id)
             raise
-        context: int = result["executionContextId"]
         self._contexts[session.id, frame_id] = context
         return context
 
@@ -120,6 +135,10 @@ class IsolatedWorlds:
         )
 
 
-def _object_id(result: dict[str, Any]) -> str:
-    object_id: str = result["object"]["objectId"]
+async def _object_id(resolution: PendingCall) -> str:
+    object_id = (await resolution.decoded(_Resolved)).object.object_id
+    if object_id is None:
+        # The world is a new document's and the node is of the document before it, in the same process: Chrome then
+        # answers with null in place of the node, and with no error.
+        raise RemoteError(method=resolution.call.method, code=-32000, message=_ELSEWHERE)
     return object_id

@@ -77,6 +77,7 @@ class PageForms(PageBase):
                 delay=delay,
                 layout=layout,
                 interruptions=self._target,
+                departure=happenings.activity,
             )
             return await self._told(outcome, happenings)
 
@@ -105,6 +106,7 @@ class PageForms(PageBase):
                 worlds=self._worlds,
                 budget=budget,
                 interruptions=self._target,
+                departure=happenings.activity,
             )
             return await self._told(outcome, happenings)
 

@@ -18,6 +18,7 @@ from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import BackendNode, Target, describe_target
 from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
 from cdpengine.js import own, script
+from cdpengine.session.calls import decode_reply
 from cdpengine.snapshot.refs import Ref, parse_ref_text
 from cdpengine.snapshot.text import quote, shorten
 
@@ -136,7 +137,7 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
             what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
         )
     if reply.result.subtype == "node" and bytes(reply.result.deep_serialized_value):
-        deep = msgspec.json.decode(reply.result.deep_serialized_value, type=_Deep)
+        deep = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _Deep)
         if deep.value is not None and deep.value.backend_node_id is not None:
             return deep.value.backend_node_id
     raise NodeNotFound(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")

@@ -313,10 +313,10 @@ class Evaluator:
         }
         return await self._sent(run, lane, "Runtime.callFunctionOn", call)
 
-    async def _resolved(self, lane: Session, node: Node, params: dict[str, Any]) -> str | None:
+    async def _resolved(self, lane: Session, node: Node, params: dict[str, Any]) -> str:
         params = {"backendNodeId": node.backend_node_id, **params}
         try:
-            return (await lane.request("DOM.resolveNode", params, _Resolved)).object.object_id
+            object_id = (await lane.request("DOM.resolveNode", params, _Resolved)).object.object_id
         except RemoteError as error:
             raise StaleRef(
                 ref=node.description,
@@ -324,6 +324,14 @@ class Evaluator:
                 reason=f"Chrome no longer has it: {error.message}",
                 became="removed",
             ) from None
+        if object_id is None:  # so Chrome answers for a node of another document of the same process
+            raise StaleRef(
+                ref=node.description,
+                description="a node of another document",
+                reason="its document was replaced by another one",
+                became="replaced",
+            )
+        return object_id
 
     async def _sent(self, run: _Run, lane: Session, method: str, params: dict[str, Any]) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()

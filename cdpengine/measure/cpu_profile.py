@@ -17,6 +17,7 @@ import trio
 from cdpengine.browser.output_file import output_file
 from cdpengine.budget import within
 from cdpengine.errors import ConnectionLost, MeasurementBusy, MeasurementFailed, RemoteError, SessionGone
+from cdpengine.session.calls import decode_reply
 from cdpengine.session.session import Session
 
 DEFAULT_INTERVAL = 0.001
@@ -107,7 +108,7 @@ async def _stop(session: Session) -> CpuProfile:
     except RemoteError as error:
         raise MeasurementFailed("the CPU profile", "", f"somebody else ended it ({error.message})") from error
     data = bytes(reply.profile)
-    profile = msgspec.json.decode(data, type=Profile)
+    profile = decode_reply("Profiler.stop", data, Profile)
     seconds = (profile.end_time - profile.start_time) / 1e6
     return CpuProfile(data, len(profile.nodes), len(profile.samples), seconds)
 

@@ -72,10 +72,7 @@ class PendingCall:
 
     def decode(self, raw: _Raw, kind: type[T]) -> T:
         """Decode the result that `raw` gave. Raises UndecodableReply when it has another shape."""
-        try:
-            return decode_payload(raw, kind)
-        except msgspec.DecodeError as error:
-            raise UndecodableReply(method=self.call.method, reason=str(error), raw=bytes(raw)) from None
+        return decode_reply(self.call.method, raw, kind)
 
     def abandon(self) -> None:
         """Drop interest. A command not yet written is never sent; a reply is counted as late."""
@@ -159,6 +156,14 @@ class SharedCall:
         if self._outcome is None:
             self._outcome = result
             self._settled.set()
+
+
+def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
+    """Decode the result of a call, or a part of it. Raises UndecodableReply when it has another shape."""
+    try:
+        return decode_payload(raw, kind)
+    except msgspec.DecodeError as error:
+        raise UndecodableReply(method=method, reason=str(error), raw=bytes(raw)) from None
 
 
 def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:

@@ -16,12 +16,15 @@ import msgspec
 from cdpengine.browser.node import Node as BrowserNode
 from cdpengine.errors import ProtocolError
 from cdpengine.js import script_with
+from cdpengine.session.calls import decode_reply
 from cdpengine.snapshot.content import Block, Remark
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.parts import blocks_of
 from cdpengine.snapshot.request import FrameRequest
 
 _GROUP = "cdpengine.readable"
+
+_CALL = "Runtime.callFunctionOn"
 _KEPT_BACK = 0.1
 _LONGEST = 24 * 3600.0
 _CUT = "cut: there was no time to read the rest"
@@ -65,7 +68,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
     try:
         reply = await request.session.request(
-            "Runtime.callFunctionOn",
+            _CALL,
             {
                 "functionDeclaration": script_with("readable", "secret_field", given="root, options"),
                 "arguments": [root, {"value": {"milliseconds": milliseconds, "main": main_only}}],
@@ -82,7 +85,7 @@ async def _read(request: FrameRequest, *, main_only: bool) -> Document:
         why = reply.exception_details.get("exception", {}).get("description", "")
         raise ProtocolError(f"the page's content could not be read: {str(why)[:300]}")
     text, owners = _decoded(reply.result.deep_serialized_value)
-    told = msgspec.json.decode(text, type=_Told)
+    told = decode_reply(_CALL, text.encode(), _Told)
     document = ReadableDocument(
         roots=[
             Node("iframe", "structural", backend_node_id=owner.backend_node_id, frame_id=request.frame_id)
@@ -136,6 +139,6 @@ class _Pair(msgspec.Struct):
 
 
 def _decoded(value: msgspec.Raw) -> tuple[str, list[_NodeValue]]:
-    text, nodes = msgspec.json.decode(value, type=_Pair).value
-    told = msgspec.json.decode(text, type=_Text).value
-    return told, [node.value for node in msgspec.json.decode(nodes, type=_DeepNodes).value]
+    text, nodes = decode_reply(_CALL, value, _Pair).value
+    told = decode_reply(_CALL, text, _Text).value
+    return told, [node.value for node in decode_reply(_CALL, nodes, _DeepNodes).value]
