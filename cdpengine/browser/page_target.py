@@ -19,6 +19,7 @@ from cdpengine.browser.file_choosers import FileChoosers
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
 from cdpengine.browser.liveness import PendingNavigation, Pulse
 from cdpengine.browser.page_dialogs import PageDialogs
+from cdpengine.browser.turns import Turn
 from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply, shown_url
 from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
@@ -54,6 +55,7 @@ class PageTarget:
         self.lane_errors: dict[str, EngineError] = {}
         self.lane_sinks: list[Callable[[Session], None]] = []
         self.lane_rebuilds: Counter[str] = Counter()
+        self._turns: dict[Session, Turn] = {}
         self.frames = FrameTree(info.target_id)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
@@ -68,6 +70,7 @@ class PageTarget:
         self.pictures = trio.Lock()
         self.before_leaving: list[Callable[[], Awaitable[None]]] = []
         self.rescue_under_way = False
+        self.terminating: set[str] = set()  # targets (the page, frames of it) that a rescue goes on with
         self.last_rescue: RescueReport | None = None
         self._started = False
         self._ready = False
@@ -177,9 +180,9 @@ class PageTarget:
         await self.changes.wait_for(state)
 
     async def rescued(self) -> None:
-        """Wait until no reload or closing that is to bring the page back is under way."""
-        if self.rescue_under_way:
-            await self.changes.wait_for(lambda: not self.rescue_under_way)
+        """Wait until nothing that is to bring the page back is under way."""
+        if self.rescue_under_way or self.terminating:
+            await self.changes.wait_for(lambda: not self.rescue_under_way and not self.terminating)
 
     async def ready(self) -> None:
         """Wait until no rescue is under way and the page's set-up is answered. Raises as `set_up_answered`."""
@@ -262,7 +265,16 @@ class PageTarget:
         """Note that a lane is over; that of a later session of the same target stays."""
         if self.lanes.get(target_id) is lane:
             del self.lanes[target_id]
+        self._turns.pop(lane, None)
         self.changes.notify()
+
+    def turn_of(self, lane: Session) -> Turn:
+        """Return whose turn it is on a lane of the page."""
+        if (turn := self._turns.get(lane)) is None:
+            turn = Turn(lane)
+            if not lane.ended:
+                self._turns[lane] = turn
+        return turn
 
     async def lane_of(self, target_id: str) -> Session:
         """Return the usable lane of the page's own target or of a frame's, waiting until it is there.

@@ -54,7 +54,7 @@ class RescueReport:
     """What was done to bring a page back, in order, and what is known of it after that.
 
     `sent`: a script was given to the page at all. `responsive`: the page answered a probe after the last step.
-    `under_way`: a reload or a closing goes on, and the page's next action waits for its end. `terminated`: Chrome
+    `under_way`: more is being done, and the page's next action waits for its end. `terminated`: Chrome
     confirmed that what ran in the page's process was terminated. `closed`: the page was closed.
     """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
@@ -42,6 +42,7 @@ from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue
 from cdpengine.evaluate.results import EvaluateReply, RemoteObject, explain
 from cdpengine.evaluate.source import is_function
 from cdpengine.logs import get_logger
+from cdpengine.session.calls import SharedCall
 from cdpengine.session.session import Session
 
 World = Literal["main", "isolated"]
@@ -146,12 +147,19 @@ class _Run:
 
     lane: Session | None = None
     keep: bool = False
-    sent: bool = False
+    call: SharedCall | None = None
     holds: bool = True
     group: str = attrs.field(factory=lambda: f"cdpengine-evaluate-{next(_groups)}")
 
+    @property
+    def sent(self) -> bool:
+        """Whether the script was given to the page."""
+        return self.call is not None
+
     def release(self) -> None:
         """Let go of what Chrome keeps. Not waited for: a page that is stuck answers when it was freed."""
+        if self.call is not None:
+            self.call.abandon()
         if self.lane is not None and self.holds and not self.keep:
             with suppress(SessionGone, ConnectionLost):
                 self.lane.post("Runtime.releaseObjectGroup", objectGroup=self.group)
@@ -219,12 +227,12 @@ class Evaluator:
                     # Its lane ended under it: nobody will hear how the script ends, and it is stopped by others.
                     if run.sent and self.page.session.error() is None:
                         self.counters.fell_back("its lane ended under it")
-                        self.counters.rescued(await rescue(self.page, run.lane, sent=True))
+                        self.counters.rescued(await rescue(self.page, run.lane, sent=True, call=run.call))
                     raise
                 except (trio.Cancelled, KeyboardInterrupt):
                     # A termination hits every script of the process: only where ours may be running.
                     if run.sent:
-                        report = await rescue(self.page, run.lane, allow=allow, sent=True)
+                        report = await rescue(self.page, run.lane, allow=allow, sent=True, call=run.call)
                         self.counters.rescued(report)
                         self.counters.given_up(timeout=scope.cancel_called)
                     raise
@@ -252,7 +260,7 @@ class Evaluator:
         budget.step("evaluating")
         started = trio.current_time()
         if objects:
-            reply = await self._call(run, run.lane, script, frame)
+            reply = await self._call(run, run.lane, script, frame, budget)
         else:
             reply = await self._run(run, run.lane, script, frame, budget)
             run.holds = holds_objects(reply)
@@ -290,12 +298,17 @@ class Evaluator:
         context = await context_of(lane, self.worlds, frame, script.world)
         if context is not None:
             params["contextId"] = context
-        remaining = budget.remaining()
-        if remaining < _LONGEST:
-            params["timeout"] = (remaining + _CHROME_MARGIN) * 1000
-        return await self._sent(run, lane, "Runtime.evaluate", params)
 
-    async def _call(self, run: _Run, lane: Session, script: Script, frame: Frame) -> EvaluateReply:
+        def timed() -> dict[str, Any]:
+            remaining = budget.remaining()
+            limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
+            return params | limit
+
+        return await self._sent(run, lane, "Runtime.evaluate", timed, budget)
+
+    async def _call(
+        self, run: _Run, lane: Session, script: Script, frame: Frame, budget: Budget
+    ) -> EvaluateReply:
         """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
         params: dict[str, Any] = {"objectGroup": run.group}
         if script.world == "isolated":
@@ -311,7 +324,7 @@ class Evaluator:
             **_HOW,
             "objectGroup": run.group,
         }
-        return await self._sent(run, lane, "Runtime.callFunctionOn", call)
+        return await self._sent(run, lane, "Runtime.callFunctionOn", lambda: call, budget)
 
     async def _resolved(self, lane: Session, node: Node, params: dict[str, Any]) -> str:
         params = {"backendNodeId": node.backend_node_id, **params}
@@ -333,13 +346,14 @@ class Evaluator:
             )
         return object_id
 
-    async def _sent(self, run: _Run, lane: Session, method: str, params: dict[str, Any]) -> EvaluateReply:
+    async def _sent(
+        self, run: _Run, lane: Session, method: str, params: Callable[[], dict[str, Any]], budget: Budget
+    ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
-        pending = lane.post(method, **params)
-        run.sent = True
+        run.call = await self.page.turn_of(lane).post(method, params, waits=lambda: budget.step(_WAITS))
         self.counters.sent()
         try:
-            return await pending.decoded(EvaluateReply)
+            return await run.call.decoded(EvaluateReply)
         except RemoteError as error:
             if "same JavaScript world" in error.message:
                 expected = "nodes of one document"
@@ -348,6 +362,8 @@ class Evaluator:
                 ) from None
             raise explain(error) from None
 
+
+_WAITS = "waiting for an evaluation of the same page that was sent before and keeps the page busy"
 
 _HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
 

@@ -1,8 +1,9 @@
 """The rescue ladder: bring a page back that does not answer, one step after the other.
 
 Rule: a step is bounded, shielded and timed, and nothing is called done that Chrome did not confirm; the page is
-probed before it is called responsive. The caller waits for the quick steps (dialog, terminate) only; a reload or
-a closing that takes longer goes on in the engine's nursery, and the page's next action waits for it.
+probed before it is called responsive. The caller waits for the quick steps (dialog, terminate) only. What takes
+longer (further terminations, a reload, a closing) goes on in the engine's nursery, and the page's next action
+waits for it.
 
 Termination and crash are the whole process's: popups and other pages of the same site that live in it are hit too.
 """
@@ -10,6 +11,7 @@ Termination and crash are the whole process's: popups and other pages of the sam
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal
@@ -33,6 +35,7 @@ from cdpengine.errors import (
     TargetCrashed,
 )
 from cdpengine.logs import get_logger
+from cdpengine.session.calls import SharedCall
 from cdpengine.session.session import Session
 
 Rescue = Literal["terminate", "reload", "close"]
@@ -51,12 +54,21 @@ _FIRST_PROBE = 0.04
 _LAST_PROBE = 0.015
 """Seconds of QUICK that are kept for the probe when the termination is not confirmed."""
 
+_AGAIN = 0.015
+"""Seconds after a termination in which a page answers, where nothing else hangs in it: 2 ms (measured)."""
+
 _PATIENCE = 0.5
 """Seconds more for the first probe, and for the rest, where the caller asked for a rescue and waits for it: on a
 busy machine a page that answers may take longer, and is not to lose its script, or itself, for that."""
 
 _SHARE = 20
 """That patience is at most this part of the time that the caller gives."""
+
+_CONFIRMED = 0.25
+"""Seconds for Chrome to confirm a further termination: what cannot be stopped is never confirmed."""
+
+_GO_ON = 2.0
+"""Seconds after which a page that terminations do not bring back is left as it is."""
 
 _DIALOG = 0.03
 
@@ -89,21 +101,37 @@ def check_rescue(allow: str) -> Rescue:
 
 
 async def rescue(
-    page: PageTarget, lane: Session | None, *, allow: Rescue = "terminate", sent: bool, patience: float = 0
+    page: PageTarget,
+    lane: Session | None,
+    *,
+    allow: Rescue = "terminate",
+    sent: bool,
+    call: SharedCall | None = None,
+    patience: float = 0,
 ) -> RescueReport:
     """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
 
     With `patience`, what answers later is waited for: first for as long once, and once more after the termination.
 
     `lane` is the session that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
-    so it is terminated in any case; else nothing is done to a page that answers. Never raises for what the page
-    or the browser does: the report tells.
+    so it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
+    has not ended, it is terminated again, since what was terminated first may have been one of another page in the
+    same process. Never raises for what the page or the browser does: the report tells.
     """
     with trio.CancelScope(shield=True):
         lane = lane if lane is not None else page.lane
-        report = await _quick(page, lane, sent, patience)
-        if allow != "terminate" and not report.responsive and not page.closed:
-            report = await _slow(page, allow, report)
+        report = await _quick(page, lane, sent, call, patience)
+        if not report.responsive and not page.closed:
+            if allow != "terminate":
+                report = await _slow(page, allow, report)
+            elif call is not None:
+                target_id = page.target_id if lane is None else lane.target_id or page.target_id
+                if target_id not in page.terminating:  # one is enough for all that wait for it
+                    page.terminating.add(target_id)
+                    page.nursery.start_soon(
+                        _go_on_terminating, page, lane, target_id, name="terminate further"
+                    )
+                report = attrs.evolve(report, under_way=True)
     _log(page, report)
     return report
 
@@ -129,7 +157,9 @@ async def rescue_page(page: PageTarget, *, allow: Rescue, patience: float) -> Re
     return report
 
 
-async def _quick(page: PageTarget, lane: Session | None, sent: bool, patience: float) -> RescueReport:
+async def _quick(
+    page: PageTarget, lane: Session | None, sent: bool, call: SharedCall | None, patience: float
+) -> RescueReport:
     sessions = page.rescuers(lane)
     steps: list[RescueStep] = []
     end = trio.current_time() + QUICK
@@ -146,8 +176,56 @@ async def _quick(page: PageTarget, lane: Session | None, sent: bool, patience: f
     with trio.move_on_at(end - _LAST_PROBE):
         done = await terminate(sessions)
     steps.append(RescueStep("terminate", done, _why_not(page, sessions), _since(started)))
-    responsive = await _probed(sessions, end)
+    responsive = await _answered(sessions, call, end, again=patience > 0)
     return RescueReport(sent=sent, steps=tuple(steps), responsive=responsive)
+
+
+async def _answered(
+    sessions: Sequence[Session], call: SharedCall | None, deadline: float, *, again: bool
+) -> bool:
+    """Tell whether the page answers by then. While it does not, terminate again if the script of `call` goes on.
+
+    Where there is no call, `again` says whether to. The page is asked twice then: Chrome runs the timers that are
+    due between the two, and one of them may hang.
+    """
+    if not sessions:
+        return False
+
+    def goes_on() -> bool:
+        return again if call is None else not call.done
+
+    pause, answers_due = _AGAIN, 2 if goes_on() else 1
+    with trio.move_on_at(deadline), suppress(SessionGone, ConnectionLost):
+        while answers_due:
+            with trio.move_on_after(pause if goes_on() else math.inf):
+                await answers(sessions[0])
+                answers_due -= 1
+                continue
+            if goes_on():
+                started = trio.current_time()
+                await terminate(sessions)
+                pause = _AGAIN + 2 * (
+                    trio.current_time() - started
+                )  # a busy machine takes longer for all of it
+        return True
+    return False
+
+
+async def _go_on_terminating(page: PageTarget, lane: Session | None, target_id: str) -> None:
+    """Go on after the caller was told, until the page answers. The page's next action waits for it."""
+    started, sessions = trio.current_time(), page.rescuers(lane)
+    done = responsive = False
+    try:
+        with trio.move_on_after(_CONFIRMED):
+            done = not page.rescue_under_way and await terminate(sessions)
+        step = RescueStep("terminate", done, _why_not(page, sessions), _since(started))
+        if done:
+            responsive = await _answered(sessions, None, started + _GO_ON, again=True)
+        if not page.closed:
+            _log(page, RescueReport(sent=True, steps=(step,), responsive=responsive))
+    finally:
+        page.terminating.discard(target_id)
+        page.changes.notify()
 
 
 def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
@@ -268,7 +346,7 @@ def _log(page: PageTarget, report: RescueReport) -> None:
     if not report.steps:
         return  # it answered, and nothing was done
     logger.log(
-        logging.INFO if report.responsive or report.closed else logging.WARNING,
+        logging.INFO if report.responsive or report.closed or report.under_way else logging.WARNING,
         "rescue of %s: %s",
         page.session.describe(),
         report,

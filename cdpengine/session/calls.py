@@ -129,6 +129,10 @@ class SharedCall:
         await self._settled.wait()
         return self.raw_nowait()
 
+    async def decoded(self, kind: type[T]) -> T:
+        """Wait for the reply and decode its result straight into `kind`. Raises as `PendingCall.decoded` does."""
+        return decode_reply(self.call.method, await self.raw(), kind)
+
     def raw_nowait(self) -> _Raw:
         """Return what `raw` does. Raises trio.WouldBlock while there is no outcome."""
         if self._outcome is None:
@@ -155,6 +159,7 @@ class SharedCall:
     def _finish(self, result: outcome.Value[_Raw] | outcome.Error) -> None:
         if self._outcome is None:
             self._outcome = result
+            self.call.waiter = None  # as in PendingCall
             self._settled.set()
 
 

@@ -152,8 +152,9 @@ async def test_an_evaluate_that_another_termination_hits_says_so(page: cdpengine
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hit)
         await trio.testing.wait_all_tasks_blocked()
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeout, match=r"(?s)never sent.* was sent before and keeps"):
             await page.evaluate("1", timeout=0.3)
+        assert (await page.rescue()).terminated
 
 
 async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:

@@ -186,6 +186,60 @@ async def test_twenty_pages_hang_at_once(browser: cdpengine.Browser) -> None:
         await page.close()
 
 
+NEXT = 0.25
+"""Seconds after the last of many was told, within which the page evaluates again."""
+
+
+@pytest.mark.parametrize(
+    ("name", "tabs", "each"),
+    [("endless loop", 10, 20), ("endless microtasks, awaited", 1, 10), ("a timer", 1, 10)],
+)
+async def test_many_evaluates_hang_at_once_in_one_tab(
+    browser: cdpengine.Browser, name: str, tabs: int, each: int
+) -> None:
+    pages = [await browser.new_page() for _ in range(tabs)]
+    late: list[float] = []
+
+    async def hang(page: cdpengine.Page) -> None:
+        started = trio.current_time()
+        with pytest.raises(cdpengine.EvaluationTimeout):
+            await page.evaluate(HANGS[name].source, timeout=BUDGET)
+        late.append(trio.current_time() - started - BUDGET)
+
+    async with trio.open_nursery() as nursery:
+        for page in pages:
+            for _ in range(each):
+                nursery.start_soon(hang, page)
+    assert max(late) <= LATE
+    with trio.fail_after(NEXT * tabs):
+        async with trio.open_nursery() as nursery:
+            for page in pages:
+                nursery.start_soon(page.evaluate, "1 + 1")
+    for page in pages:
+        await page.close()
+
+
+async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser, site: HTTPServer) -> None:
+    pages = [await browser.new_page(site.url_for("/"))]
+    for _ in range(4):
+        async with pages[0].expect_popup() as expected:
+            await pages[0].evaluate("void open('/')")
+        pages.append(expected.value)
+
+    async def hang(page: cdpengine.Page) -> None:
+        with pytest.raises((cdpengine.EvaluationTimeout, cdpengine.EvaluationTerminated)):
+            await page.evaluate("while (true) {}", timeout=BUDGET)
+
+    async with trio.open_nursery() as nursery:
+        for page in pages:
+            nursery.start_soon(hang, page)
+    with trio.fail_after(NEXT * len(pages)):
+        for page in pages:
+            assert await page.evaluate("1 + 1") == 2
+    for page in pages:
+        await page.close()
+
+
 # --- every way of giving up stops the script -------------------------------------------------------------------------
 
 COUNT = "window.n = 0; while (true) window.n++"

@@ -49,7 +49,9 @@ async def test_what_the_report_says_is_what_happened(
     scripted.on("Runtime.evaluate", SILENCE)
     scripted.on("Runtime.terminateExecution", None if terminates else SILENCE)
     if answers:
-        scripted.on("Runtime.evaluate", NUMBER, nth=scripted.count("Runtime.evaluate") + 2)
+        sent = scripted.count("Runtime.evaluate")
+        for probe in (2, 3):  # twice, since timers that are due run between the two
+            scripted.on("Runtime.evaluate", NUMBER, nth=sent + probe)
     started = trio.current_time()
     with pytest.raises(cdpengine.EvaluationTimeout, match=words) as caught:
         await page.evaluate("while (true) {}", timeout=0.5)
@@ -58,6 +60,64 @@ async def test_what_the_report_says_is_what_happened(
     assert 0.5 <= trio.current_time() - started <= 0.5 + LATE
     assert "Runtime.terminateExecution" in sent_on(scripted, "L-T1")
     assert "Runtime.terminateExecution" in sent_on(scripted, "S-T1")
+
+
+async def test_of_many_evaluations_that_hang_one_is_in_chrome(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    def freed(_request: Request) -> Answer:
+        scripted.on("Runtime.evaluate", NUMBER)
+        return None
+
+    sent = scripted.count("Runtime.evaluate")
+    scripted.on("Runtime.evaluate", SILENCE)
+    scripted.on("Runtime.terminateExecution", freed)
+    started = trio.current_time()
+    reports: list[cdpengine.RescueReport] = []
+
+    async def hang() -> None:
+        with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+            await page.evaluate("for (;;);", timeout=0.5)
+        reports.append(caught.value.report)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(10):
+            nursery.start_soon(hang)
+    assert trio.current_time() - started <= 0.5 + LATE
+    assert sum(report.sent for report in reports) == 1
+    scripts = [each.params["expression"] for each in scripted.received if each.method == "Runtime.evaluate"]
+    assert scripts[sent:].count("for (;;);") == 1
+    assert await page.evaluate("1", timeout=0.25) == 1
+
+
+async def test_an_evaluation_waits_for_no_promise_of_another(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Runtime.evaluate", SILENCE, nth=scripted.count("Runtime.evaluate") + 1)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(page.evaluate, "new Promise(() => {})")
+        await quiet()
+        with trio.fail_after(0.1):
+            assert await page.evaluate("1") == 1
+            assert await page.evaluate("1") == 1
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_goes_on_is_waited_for_by_the_next_action(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    scripted.on("Runtime.evaluate", SILENCE)
+    held = scripted.hold("Runtime.terminateExecution")
+    with pytest.raises(cdpengine.EvaluationTimeout, match="the rescue is under way") as caught:
+        await page.evaluate("for (;;);", timeout=0.5)
+    assert (caught.value.report.under_way, caught.value.report.responsive) == (True, False)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(page.evaluate, "'next'")
+        await quiet()
+        assert "'next'" not in [each.params.get("expression") for each in scripted.received]
+        scripted.on("Runtime.evaluate", NUMBER)
+        held.release()
+    assert scripted.received[-1].params["expression"] == "'next'"
 
 
 async def test_a_refused_termination_is_no_confirmation(
