@@ -8,14 +8,23 @@ page's isolated world, open shadow roots included.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 import attrs
 import msgspec
 
-from cdpengine.browser.documents import Document, DocumentGone, gone_or, open_document, with_looking
+from cdpengine.browser.documents import Document, DocumentGone, Held, gone_or, open_document, with_looking
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.wanted_text import (
+    Words,
+    check_words,
+    collapse_space,
+    describe_words,
+    holds,
+    with_name,
+)
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, TargetCrashed
 
@@ -48,22 +57,31 @@ class FoundNode:
 
 @attrs.frozen
 class Wanted:
-    """What is looked for: everything that is given must hold. `text` and names: white space collapsed."""
+    """What is looked for: everything that is given must hold. `text` and names: white space collapsed.
+
+    `roles` are the roles of Chrome that `role` stands for, each with a selector of all that can have it, or None:
+    those of which the document has nothing are not asked for, which costs 20 us for each of its nodes. `untold` is
+    a selector of visible elements of the role that Chrome does not tell, for want of a name. `called` says what a
+    role of Chrome's is called in messages. `exact`: a name or a text in the same case, a text as all that an
+    element says.
+    """
 
     css: str | None = None
     role: str | None = None
-    name: str | re.Pattern[str] | None = None
-    text: str | None = None
+    name: Words | None = None
+    text: Words | None = None
+    exact: bool = False
+    roles: Mapping[str, str | None] = attrs.field(factory=dict)
+    untold: str | None = None
+    called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        for what in ("css", "role", "text"):
+        for what in ("css", "role"):
             given = getattr(self, what)
             if given is not None and (not isinstance(given, str) or not given.strip()):
                 raise InvalidArgument(what=what, given=repr(given)[:80], expected="a text that is not empty")
-        if self.name is not None and not isinstance(self.name, str | re.Pattern):
-            raise InvalidArgument(
-                what="name", given=f"a {type(self.name).__name__}", expected="a str or a compiled pattern"
-            )
+        check_words("name", self.name, empty=True)
+        check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):
             raise InvalidArgument(what="find", given="nothing", expected="css, role, name or text")
 
@@ -72,7 +90,8 @@ class Wanted:
         parts = [self.role or ("a node" if self.name is not None else "")]
         parts += [f'"{name[:80]}"'] if name is not None else []
         parts += [f"css {self.css[:80]!r}"] if self.css is not None else []
-        parts += [f"with the text {self.text[:80]!r}"] if self.text is not None else []
+        with_text = "with exactly the text" if self.exact else "with the text"
+        parts += [f"{with_text} {describe_words(self.text)}"] if self.text is not None else []
         return " ".join(part for part in parts if part)
 
 
@@ -103,6 +122,17 @@ class _Property(msgspec.Struct):
 
 class _Properties(msgspec.Struct):
     result: list[_Property] = []
+
+
+class _Seen(msgspec.Struct):
+    """The visible text of a document, and its elements.
+
+    Of each: where its text begins and ends in it, and the place behind the last element in it.
+    """
+
+    text: str = ""
+    elements: list[tuple[int, int, int]] = []
+    invalid: str = ""
 
 
 class _Head(msgspec.Struct):
@@ -140,16 +170,17 @@ async def find_nodes(
 async def _find_in(page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
     document = await open_document(page, worlds, frame)
     try:
+        by_role = wanted.role is not None or wanted.name is not None
         described: dict[int, str] | None = None
-        if wanted.css is not None or wanted.text is not None:
+        if wanted.css is not None or (wanted.text is not None and not by_role):
             described = await _select(document, wanted)
-        if wanted.role is not None or wanted.name is not None:
-            if described == {}:
-                return []
-            by_role = await _query(document, wanted)
+        if by_role and described != {}:
+            named = await _query(document, wanted)
             if described is not None:
-                by_role = {number: text for number, text in by_role.items() if number in described}
-            described = by_role
+                named = {number: text for number, text in named.items() if number in described}
+            elif wanted.text is not None:
+                named = await _with_text(document, named, wanted)
+            described = named
         return [
             FoundNode(number, frame.id, document.session.id, document.loader_id, text)
             for number, text in (described or {}).items()
@@ -158,9 +189,25 @@ async def _find_in(page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, fra
         document.release()
 
 
-async def _select(document: Document, wanted: Wanted) -> dict[int, str]:
-    request = {"css": wanted.css, "text": wanted.text, "most": MOST}
-    array = await document.make(with_looking("find"), request)
+# --- by selector and text, in the page ----------------------------------------------------------------------
+
+
+async def _select(document: Document, wanted: Wanted, *, visible: bool = False) -> dict[int, str]:
+    request: dict[str, object] = {
+        "visible": visible,
+        "css": wanted.css,
+        "text": wanted.text if isinstance(wanted.text, str) else None,
+        "exact": wanted.exact,
+        "most": MOST,
+    }
+    arguments: list[object] = []
+    if isinstance(wanted.text, re.Pattern):
+        texts = await document.make(with_looking("texts"), {"css": wanted.css})
+        seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
+        _refuse(seen.invalid, wanted)
+        request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
+        arguments.append(Held(texts))
+    array = await document.make(with_looking("find"), request, *arguments)
     session = document.session
     try:
         params = {"objectId": array, "ownProperties": True}
@@ -168,8 +215,7 @@ async def _select(document: Document, wanted: Wanted) -> dict[int, str]:
         parts = {each.name: each.value for each in properties.result}
         read = "function () { return this[0]; }"
         head = await document.ask(array, read, kind=_Head)
-        if head.invalid:
-            raise InvalidArgument(what="css", given=repr(wanted.css), expected=f"a selector ({head.invalid})")
+        _refuse(head.invalid, wanted)
         calls = [
             session.post("DOM.describeNode", objectId=parts[str(number)].object_id)
             for number in range(1, len(head.descriptions) + 1)
@@ -186,36 +232,117 @@ async def _select(document: Document, wanted: Wanted) -> dict[int, str]:
     return found
 
 
+def _refuse(invalid: str, wanted: Wanted) -> None:
+    if invalid:
+        raise InvalidArgument(what="css", given=repr(wanted.css), expected=f"a selector ({invalid})")
+
+
+def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
+    """Return the places of the elements in whose text the pattern is found; with `smallest`, the innermost."""
+    chosen: list[int] = []
+    last = len(seen.elements)  # the place that was chosen last, looking from the end
+    for place in range(len(seen.elements) - 1, -1, -1):
+        start, end, after = seen.elements[place]
+        holds_one = smallest and last < after
+        if not holds_one and pattern.search(seen.text[start:end].strip(" ")):
+            chosen.append(place)
+            last = place
+    chosen.reverse()
+    return chosen
+
+
+# --- by role and name, by Chrome's accessibility ------------------------------------------------------------
+
+
 async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     root = await document.make("function () { return document; }")
-    params: dict[str, object] = {"objectId": root}
+    session = document.session
+    asked: list[dict[str, object]] = [{}]
     if wanted.role is not None:
-        params["role"] = wanted.role
+        selectors = [selector for selector in wanted.roles.values() if selector is not None]
+        present = await document.call(with_looking("present"), selectors, kind=list[str]) if selectors else []
+        asked = [
+            {"role": role}
+            for role, selector in wanted.roles.items()
+            if selector is None or selector in present
+        ]
+    calls = [session.post("Accessibility.queryAXTree", objectId=root, **role) for role in asked]
+    nodes: list[_Named] = []
+    queries = 0
     try:
-        reply = await document.session.request("Accessibility.queryAXTree", params, _AXReply)
+        for call in calls:
+            found = [
+                (
+                    node.backend_d_o_m_node_id,
+                    wanted.called(str(node.role.value)),
+                    collapse_space(str(node.name.value)),
+                )
+                for node in (await call.decoded(_AXReply)).nodes
+                if not node.ignored
+                and node.backend_d_o_m_node_id is not None
+                and node.role.value not in _TEXT_ROLES
+            ]
+            nodes += found
+            queries += bool(found)
     except RemoteError as error:
         raise gone_or(error) from None
-    named: list[_Named] = [
-        (node.backend_d_o_m_node_id, str(node.role.value), " ".join(str(node.name.value).split()))
-        for node in reply.nodes
-        if not node.ignored and node.backend_d_o_m_node_id is not None and node.role.value not in _TEXT_ROLES
-    ]
-    found: dict[int, str] = {}
-    for number, role, name in _of_name(named, wanted.name):
-        assert number is not None
-        found.setdefault(number, f'{role} "{name[:80]}"' if name else role)
-    return found
+    finally:
+        for call in calls:
+            call.abandon()
+    described: dict[int, str] = {}
+    for number, role, name in with_name(nodes, lambda node: node[2], wanted.name, wanted.exact):
+        described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
+    if wanted.untold is not None and with_name([""], str, wanted.name, wanted.exact):
+        untold = await _select(document, Wanted(css=wanted.untold), visible=True)
+        queries += bool(untold)
+        described.update(dict.fromkeys(untold, str(wanted.role)))
+    if queries > 1 and len(described) > 1:
+        return await _in_order(document, described)
+    return described
 
 
-_Named = tuple[int | None, str, str]
+_Named = tuple[int, str, str]
 
 
-def _of_name(nodes: list[_Named], name: str | re.Pattern[str] | None) -> list[_Named]:
-    """Keep the nodes of that name: the whole name in the same case or, where there is none, in any case."""
-    if name is None:
-        return nodes
-    if isinstance(name, re.Pattern):
-        return [node for node in nodes if name.search(node[2])]
-    wanted = " ".join(name.split())
-    exact = [node for node in nodes if node[2] == wanted]
-    return exact or [node for node in nodes if node[2].casefold() == wanted.casefold()]
+async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
+    """Return the same nodes in the order of the page."""
+    numbers, nodes = await _hold(document, described)
+    order = await document.call(with_looking("order"), None, nodes, kind=list[int])
+    return {numbers[place]: described[numbers[place]] for place in order}
+
+
+async def _with_text(document: Document, described: dict[int, str], wanted: Wanted) -> dict[int, str]:
+    """Return the nodes whose visible text is the wanted one, or holds it."""
+    assert wanted.text is not None
+    if not described:
+        return described
+    numbers, nodes = await _hold(document, described)
+    texts = await document.call(with_looking("text_of"), None, nodes, kind=list[str | None])
+    return {
+        number: described[number]
+        for number, text in zip(numbers, texts, strict=True)
+        if text is not None and holds(text, wanted.text, wanted.exact)
+    }
+
+
+async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], Held]:
+    """Return a remote array of the nodes that are still there, and their numbers in the same order."""
+    session = document.session
+    more = {"executionContextId": document.context, "objectGroup": document.group}
+    calls = {
+        number: session.post("DOM.resolveNode", backendNodeId=number, **more)
+        for number in islice(numbers, MOST)
+    }
+    nodes: dict[int, Held] = {}
+    try:
+        for number, call in calls.items():
+            try:
+                nodes[number] = Held((await call.result())["object"]["objectId"])
+            except RemoteError as error:
+                gone = gone_or(error)
+                if isinstance(gone, DocumentGone):
+                    raise gone from None  # otherwise just this node is
+    finally:
+        for call in calls.values():
+            call.abandon()
+    return list(nodes), Held(await document.make("function (...nodes) { return nodes; }", *nodes.values()))

@@ -40,11 +40,15 @@ Key = tuple[str, str, str | None]
 
 
 class Report(msgspec.Struct):
-    """What waiting.js answers: for each condition, whether it holds, and what was seen."""
+    """What waiting.js answers: for each condition, whether it holds, and what was seen.
+
+    Of a "pattern" condition `texts` has the visible text, and whether it holds is for its owner to say.
+    """
 
     key: str
     holds: list[bool]
     seen: list[str]
+    texts: list[str]
     invalid: str = ""
 
 

@@ -26,7 +26,7 @@ NODE_STATES: tuple[NodeState, ...] = (
 )
 
 
-def check_words(what: str, given: str | None) -> None:
+def check_text(what: str, given: str | None) -> None:
     """Raise InvalidArgument for a text or selector that is none or empty; None is no condition."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise InvalidArgument(what=what, given=repr(given)[:80], expected="a text that is not empty")

@@ -5,17 +5,18 @@ Rule: one node that is asked for is one node: where several match, that is an er
 
 from __future__ import annotations
 
-import re
-
 import trio
 
 from cdpengine.browser.finding import FoundNode, Wanted, find_nodes
 from cdpengine.browser.frame_watches import FrameWatches
 from cdpengine.browser.frames import Frame
+from cdpengine.browser.wanted_text import Words
 from cdpengine.budget import Budget, check_timeout
 from cdpengine.engine.page_base import PageBase
 from cdpengine.errors import AmbiguousNode, DeadlineExceeded, InvalidArgument, NodeNotFound, PageUnresponsive
 from cdpengine.nursery import open_body_nursery
+from cdpengine.snapshot.roles import ELEMENTS, UNTOLD
+from cdpengine.snapshot.vocabulary import asked_role, called, chrome_roles
 
 _LOOK = 5.0
 """Seconds that one look may take where nothing is waited for."""
@@ -27,6 +28,14 @@ _SHOWN = 5
 """Candidates that an error lists."""
 
 
+def _wanted(css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool) -> Wanted:
+    if role is None:
+        return Wanted(css, None, name, text, exact, called=called)
+    known = asked_role(role)
+    told = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
+    return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), called)
+
+
 class PageFind(PageBase):
     """The part of a Page that finds."""
 
@@ -35,8 +44,9 @@ class PageFind(PageBase):
         css: str | None = None,
         *,
         role: str | None = None,
-        name: str | re.Pattern[str] | None = None,
-        text: str | None = None,
+        name: Words | None = None,
+        text: Words | None = None,
+        exact: bool = False,
         nth: int | None = None,
         frame: Frame | None = None,
         timeout: float = 0,
@@ -44,19 +54,22 @@ class PageFind(PageBase):
         """Return the one node that matches all that is given; it can be the target of any action.
 
         `css` is a selector, asked in the documents of all frames (the main one first) and in each open shadow
-        root. `role` and `name` are those of Chrome's accessibility: `name` is the whole name, white space
-        collapsed, in the same case or, where no name has the same case, in any; or a compiled pattern that is
-        searched for. `text` is visible text, in any case of letters: it finds the smallest element that holds
-        it, or with `css` those of the selector that hold it. `nth` (from 0) chooses one of several. `frame`
-        restricts the search to one of `frames`.
+        root. `role` is what a snapshot calls it, in any mode; `name` is the whole name, as Chrome computes it,
+        white space collapsed, in the same case or, where no name has the same case and `exact` is False, in any.
+
+        `text` is visible text, in any case of letters: it finds the smallest element that holds it, or with
+        `css`, `role` or `name` those that hold it. With `exact` it is all that an element says, in the same case,
+        as it is shown. Name and text can be compiled patterns, too, which are searched for; `exact` changes
+        nothing then.
+        `nth` (from 0) chooses one of several. `frame` restricts the search to one of `frames`.
 
         `timeout` (seconds) above 0 waits until there is one. Raises NodeNotFound when there is none by then,
-        AmbiguousNode at once when several match and `nth` is None, InvalidArgument for a selector that is none,
-        DeadlineExceeded when the page does not answer.
+        AmbiguousNode at once when several match and `nth` is None, DeadlineExceeded when the page does not answer,
+        and InvalidArgument for what is no selector, and for what is no role, naming the nearest ones.
         """
         if nth is not None and (isinstance(nth, bool) or not isinstance(nth, int) or nth < 0):
             raise InvalidArgument(what="nth", given=repr(nth), expected="0 or more")
-        wanted = Wanted(css, role, name, text)
+        wanted = _wanted(css, role, name, text, exact)
         needed = 1 if nth is None else nth + 1
         found = await self._find(wanted, frame, needed, timeout)
         if nth is None and len(found) > 1:
@@ -73,8 +86,9 @@ class PageFind(PageBase):
         css: str | None = None,
         *,
         role: str | None = None,
-        name: str | re.Pattern[str] | None = None,
-        text: str | None = None,
+        name: Words | None = None,
+        text: Words | None = None,
+        exact: bool = False,
         frame: Frame | None = None,
         timeout: float = 0,
     ) -> list[FoundNode]:
@@ -82,7 +96,7 @@ class PageFind(PageBase):
 
         `timeout` (seconds) above 0 waits until there is at least one. Without any, the list is empty.
         """
-        return await self._find(Wanted(css, role, name, text), frame, 1, timeout)
+        return await self._find(_wanted(css, role, name, text, exact), frame, 1, timeout)
 
     async def _find(
         self, wanted: Wanted, frame: Frame | None, needed: int, timeout: float

@@ -7,6 +7,7 @@ which condition did not hold and what was seen instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -19,12 +20,13 @@ from cdpengine.browser.navigation import check_wait_until
 from cdpengine.browser.requests import watch_requests
 from cdpengine.browser.settling import Settling
 from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
+from cdpengine.browser.wanted_text import Words, check_words, describe_words
 from cdpengine.budget import Budget
 from cdpengine.engine.conditions import (
     NodeState,
     check_optional_seconds,
     check_state,
-    check_words,
+    check_text,
 )
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target
@@ -45,8 +47,8 @@ class PageWaiting(PageBase):
     async def wait_for(
         self,
         *,
-        text: str | None = None,
-        text_gone: str | None = None,
+        text: Words | None = None,
+        text_gone: Words | None = None,
         css: str | None = None,
         css_gone: str | None = None,
         ref: Target | None = None,
@@ -61,7 +63,8 @@ class PageWaiting(PageBase):
         """Wait until all conditions that are given hold at the same time.
 
         `text` is visible in one of the frames, white space collapsed and in any case of letters; `text_gone` is
-        visible in none. `css` matches a visible element (open shadow roots included), `css_gone` none. `ref`, a
+        visible in none. Either can be a compiled pattern, which is searched for in the text of each frame as it is
+        shown. `css` matches a visible element (open shadow roots included), `css_gone` none. `ref`, a
         target as actions take it, is in `state`: "visible", "hidden", "attached", "detached", "enabled",
         "disabled", "checked" or "unchecked". `url` is that of the main frame: a glob in which only "*" is
         special, a compiled regular expression that is searched for, or a function. `load_state` is reached by
@@ -78,9 +81,10 @@ class PageWaiting(PageBase):
         for conditions that cannot be, EvaluationFailed for an expression that is no JavaScript,
         EvaluationDisabled, SessionGone and TargetCrashed.
         """
-        for what, words in (("text", text), ("text_gone", text_gone), ("css", css), ("css_gone", css_gone)):
-            check_words(what, words)
-        check_words("expression", expression)
+        check_words("text", text)
+        check_words("text_gone", text_gone)
+        for what, words in (("css", css), ("css_gone", css_gone), ("expression", expression)):
+            check_text(what, words)
         check_optional_seconds("network_idle", network_idle)
         check_optional_seconds("seconds", seconds)
         conditions: list[Condition] = []
@@ -91,7 +95,7 @@ class PageWaiting(PageBase):
             conditions.append(
                 Simple(f"url {words}", lambda: test(self.url), lambda: f"it was {shown_url(self.url)}")
             )
-        parts = [
+        parts: list[tuple[str, Words | None, bool]] = [
             ("text", text, True),
             ("text", text_gone, False),
             ("css", css, True),
@@ -168,16 +172,19 @@ class PageWaiting(PageBase):
 
         return Simple(f"load state {state}", reached, seen)
 
-    def _in_page(self, parts: list[tuple[str, str, bool]]) -> list[Condition]:
+    def _in_page(self, parts: list[tuple[str, Words, bool]]) -> list[Condition]:
         if not parts:
             return []
-        watches = FrameWatches(
-            self._target, self._worlds, [{"kind": kind, kind: words} for kind, words, _ in parts]
-        )
-        told = [
-            (f"{kind} {words[:80]!r}" + ("" if wanted else " gone"), wanted) for kind, words, wanted in parts
-        ]
-        return [InPage(watches, told)]
+        asked, told = [], []
+        patterns: dict[int, re.Pattern[str]] = {}
+        for number, (kind, words, wanted) in enumerate(parts):
+            if isinstance(words, re.Pattern):
+                patterns[number] = words
+                asked.append({"kind": "pattern"})
+            else:
+                asked.append({"kind": kind, kind: words})
+            told.append((f"{kind} {describe_words(words)}" + ("" if wanted else " gone"), wanted))
+        return [InPage(FrameWatches(self._target, self._worlds, asked), told, patterns=patterns)]
 
     def _node_condition(self, ref: Target, state: NodeState) -> Condition:
         node = self._node(ref)

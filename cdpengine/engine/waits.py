@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
@@ -121,12 +122,14 @@ class Elapsed:
 class InPage:
     """The conditions that the documents' observers tell of: of each, its words and whether it is wanted.
 
-    `wanted` False means that the condition must hold nowhere.
+    `wanted` False means that the condition must hold nowhere. `patterns` are searched for in the documents' texts,
+    by the numbers of their parts.
     """
 
     watches: FrameWatches
     parts: list[tuple[str, bool]]
     node: str = ""
+    patterns: Mapping[int, re.Pattern[str]] = attrs.field(factory=dict)
 
     def words(self) -> str:
         """Return what has to hold."""
@@ -164,6 +167,9 @@ class InPage:
         reports = self.watches.reports()
         if reports is None:
             return False
+        pattern = self.patterns.get(number)
+        if pattern is not None:
+            return any(pattern.search(report.texts[number]) for report in reports) is wanted
         return any(report.holds[number] for report in reports) is wanted
 
     async def run(self) -> None:

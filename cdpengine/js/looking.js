@@ -6,7 +6,8 @@
   const BUTTONS = new Set(["submit", "button", "reset"]);
   const UNSEEN = new Set(["script", "style", "noscript", "template", "head", "title", "textarea", "select"]);
 
-  const collapsed = (text) => text.replace(/\s+/g, " ").trim();
+  const UNREAD = /[\u00ad\u200b\ufeff]+/g; // where a line may break, and byte-order marks
+  const collapsed = (text) => text.replace(UNREAD, "").replace(/\s+/g, " ").trim();
 
   function childrenOf(node) {
     if (node.shadowRoot) return node.shadowRoot.childNodes;
@@ -33,10 +34,16 @@
     if (all.length === 1) return Array.from(document.querySelectorAll(css));
     const matched = new Set();
     for (const root of all) for (const element of root.querySelectorAll(css)) matched.add(element);
+    return inOrder(matched);
+  }
+
+  // Elements in the order of the composed tree; what no slot takes is in no place of it, and comes last.
+  function inOrder(elements) {
+    const matched = new Set(elements);
     if (matched.size < 2) return Array.from(matched);
     const ordered = [];
     const waiting = [document];
-    while (waiting.length) {
+    while (waiting.length && matched.size) {
       const node = waiting.pop();
       if (matched.delete(node)) ordered.push(node);
       const children = childrenOf(node);
@@ -44,7 +51,7 @@
         if (children[at].nodeType === Node.ELEMENT_NODE) waiting.push(children[at]);
       }
     }
-    return ordered.concat(Array.from(matched)); // what no slot takes is in no place of the composed tree
+    return ordered.concat(Array.from(matched));
   }
 
   function isVisible(element) {
@@ -54,14 +61,22 @@
     return element.localName === "br" || element.localName === "option";
   }
 
-  // The document's visible text, white space collapsed, in lower case, and where in it each element stands.
-  function visibleText() {
+  function transformed(text, how) {
+    if (how === "uppercase") return text.toUpperCase();
+    if (how === "lowercase") return text.toLowerCase();
+    if (how === "capitalize") return text.replace(/(^|[^\p{L}\p{N}'])(\p{L})/gu, (_, a, b) => a + b.toUpperCase());
+    return text;
+  }
+
+  // The document's visible text, white space collapsed: in lower case or, with `asShown`, as it is shown. And of each
+  // element where in it its text stands, and the place in the list behind the last element in it.
+  function visibleText(asShown = false) {
     const pieces = [];
     const places = [];
     let length = 0;
     let spaced = true; // at the beginning, and behind a space
-    const add = (piece) => {
-      let next = piece.toLowerCase().replace(/\s+/g, " ");
+    const add = (piece, how) => {
+      let next = (asShown ? transformed(piece, how) : piece.toLowerCase()).replace(UNREAD, "").replace(/\s+/g, " ");
       if (next[0] === " " && spaced) next = next.slice(1);
       if (!next) return;
       pieces.push(next);
@@ -74,23 +89,24 @@
       if (style.display === "none") return;
       const block = !INLINE.test(style.display);
       if (block) add(" ");
-      const place = { element, start: length, end: 0 };
+      const place = { element, start: length, end: 0, after: 0 };
       places.push(place);
       let shown = null;
       const isShown = () => (shown = shown ?? element.checkVisibility({ visibilityProperty: true }));
       if (element.localName === "input") {
-        if (BUTTONS.has(element.type) && isShown()) add(element.value);
+        if (BUTTONS.has(element.type) && isShown()) add(element.value, style.textTransform);
       } else if (element.localName === "br") {
         add(" ");
       }
       for (const child of childrenOf(element)) {
         if (child.nodeType === Node.TEXT_NODE) {
-          if (child.data && (child.data.trim() ? isShown() && style.webkitTextSecurity === "none" : true)) add(child.data);
+          if (child.data && (child.data.trim() ? isShown() && style.webkitTextSecurity === "none" : true)) add(child.data, style.textTransform);
         } else if (child.nodeType === Node.ELEMENT_NODE) {
           walk(child);
         }
       }
       place.end = length;
+      place.after = places.length;
       if (block) add(" ");
     };
     if (document.documentElement) walk(document.documentElement);
@@ -99,15 +115,27 @@
 
   const wanted = (text) => collapsed(text).toLowerCase();
 
-  // The smallest elements that hold the text; with `among`, those of them that hold it, whatever their size.
-  function withText(asked, among) {
-    const needle = wanted(asked);
-    const { text, places } = visibleText();
-    if (among) {
-      const held = new Set(among);
-      return places
-        .filter((place) => held.has(place.element) && text.slice(place.start, place.end).includes(needle))
-        .map((place) => place.element);
+  // The smallest elements that hold the text; with `among`, those of them that hold it, whatever their size. `exact`:
+  // it is all that they say, in the same case.
+  function withText(asked, among, exact) {
+    const needle = exact ? collapsed(asked) : wanted(asked);
+    const { text, places } = visibleText(exact);
+    const held = among ? new Set(among) : null;
+    if (exact || held) {
+      const says = (place) => {
+        const own = text.slice(place.start, place.end);
+        return exact ? own.trim() === needle : own.includes(needle);
+      };
+      const found = [];
+      let last = places.length; // the place that was found last, looking from the end
+      for (let at = places.length - 1; at >= 0; at--) {
+        const place = places[at];
+        if (held ? !held.has(place.element) : last < place.after) continue;
+        if (!says(place)) continue;
+        found.push(place.element);
+        last = at;
+      }
+      return found.reverse();
     }
     const holders = new Set();
     for (let at = text.indexOf(needle); needle && at >= 0; at = text.indexOf(needle, at + needle.length)) {
@@ -132,5 +160,5 @@
     return label ? name + " '" + label.slice(0, LONGEST) + "'" : name.slice(0, LONGEST);
   }
 
-  return { roots, select, isVisible, visibleText, wanted, withText, describe };
+  return { roots, select, inOrder, isVisible, visibleText, wanted, withText, describe };
 }

@@ -45,6 +45,10 @@
 
   function look(condition) {
     switch (condition.kind) {
+      case "pattern": {
+        const text = looking.visibleText(true).text.trim();
+        return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the asking side says whether it holds
+      }
       case "text": {
         const { text } = looking.visibleText();
         return { holds: text.includes(looking.wanted(condition.text)), seen: text.trim().slice(0, TEXT_SHOWN) };
@@ -69,13 +73,14 @@
     try {
       looks = request.conditions.map(look);
     } catch (error) {
-      return { key: "invalid", holds: [], seen: [], invalid: String(error.message) };
+      return { key: "invalid", holds: [], seen: [], texts: [], invalid: String(error.message) };
     }
     const ended = performance.now();
     earliest = ended + Math.max(FRAME_MS, COST_SHARE * (ended - began));
     const holds = looks.map((each) => each.holds);
-    const key = holds.join() + (request.changes ? " " + changes : "");
-    return { key, holds, seen: looks.map((each) => each.seen), invalid: "" };
+    const texts = looks.map((each) => each.text ?? "");
+    const key = holds.join() + (request.changes ? " " + changes : "") + texts.join();
+    return { key, holds, seen: looks.map((each) => each.seen), texts, invalid: "" };
   }
 
   function noted(what) {

@@ -27,6 +27,7 @@
   const BY_ATTRIBUTE = 32; // its name comes from attributes only
   const DROPPED = 64;
   const CAPTION = 128;
+  const LAYOUT = 512; // folded even with a name
   const REPEATED = 256; // named by its content: text inside that says just the name is left out
 
   const REUSED = -4; // a part that says the same as before
@@ -314,7 +315,7 @@
         if (end >= 0) name = name.slice(0, end);
       }
       const clickable = request.pointer && isPointer(at);
-      if (!focusable && !clickable && (what & INLINE || (what & FOLDED && name === ""))) {
+      if (!focusable && !clickable && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag)) return;
         if (what & INLINE) {
           children(at, depth, level + 1, true);

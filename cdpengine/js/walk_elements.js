@@ -21,7 +21,8 @@
     munder: "MathMLUnder", munderover: "MathMLUnderOver", mtable: "MathMLTable", mtr: "MathMLTableRow",
     mtd: "MathMLTableCell", mmultiscripts: "MathMLMultiscripts",
     object: "PluginObject", pre: "Pre", rt: "RubyAnnotation", ruby: "Ruby",
-    summary: "DisclosureTriangle", svg: "SvgRoot", video: "Video", wbr: "LineBreak",
+    summary: "DisclosureTriangle", svg: "SvgRoot", table: "LayoutTable", td: "LayoutTableCell", th: "LayoutTableCell",
+    tr: "LayoutTableRow", video: "Video", wbr: "LineBreak",
   };
   const ROLE_OF_INPUT = {
     color: "ColorWell", date: "Date", "datetime-local": "DateTime", month: "DateTime", time: "InputTime",

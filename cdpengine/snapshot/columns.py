@@ -18,7 +18,7 @@ from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_ins
 from cdpengine.snapshot.kept_parts import Parts
 from cdpengine.snapshot.node import Document, Kind, Node
 from cdpengine.snapshot.text import collapse_space
-from cdpengine.snapshot.vocabulary import role_and_kind
+from cdpengine.snapshot.vocabulary import called, kind_of, role_and_kind
 
 Scalar = str | int | float | bool | None
 
@@ -78,8 +78,8 @@ def decode_walk(text: str) -> Walk:
 
 
 # What walk.js needs to know of a role: it has the same bits.
-_INLINE, _FOLDED, _INTERACTIVE, _VALUED, _HINTED, _BY_ATTRIBUTE, _DROPPED, _CAPTION, _REPEATED = (
-    1 << place for place in range(9)
+_INLINE, _FOLDED, _INTERACTIVE, _VALUED, _HINTED, _BY_ATTRIBUTE, _DROPPED, _CAPTION, _REPEATED, _LAYOUT = (
+    1 << place for place in range(10)
 )
 
 _NAMED_BY_ATTRIBUTE_ONLY = frozenset(
@@ -90,7 +90,7 @@ _NAMED_BY_ATTRIBUTE_ONLY = frozenset(
 
 def role_bits() -> dict[str, int]:
     """Return the tables of roles.py as walk.js takes them: for each of Chrome's roles, what a snapshot does."""
-    called = {
+    in_tables = {
         role
         for table in (
             roles.INTERACTIVE_ROLES,
@@ -106,12 +106,12 @@ def role_bits() -> dict[str, int]:
         for role in table
     }
     bits = {}
-    for chrome_role in called:
-        role, kind = role_and_kind(chrome_role)
+    for chrome_role in in_tables:
+        role = called(chrome_role)
         bits[chrome_role] = (
             _INLINE * (chrome_role in roles.INLINE_ROLES)
             | _FOLDED * (chrome_role in roles.FOLDED_ROLES)
-            | _INTERACTIVE * (kind == "interactive")
+            | _INTERACTIVE * (kind_of(role) == "interactive")
             | _VALUED * (role in roles.ALWAYS_SHOWN)
             | _HINTED * (role in roles.PLACEHOLDER_ROLES)
             | _BY_ATTRIBUTE
@@ -121,6 +121,7 @@ def role_bits() -> dict[str, int]:
                 or chrome_role in _NAMED_BY_ATTRIBUTE_ONLY
             )
             | _DROPPED * (chrome_role in roles.DROPPED_ROLES)
+            | _LAYOUT * (chrome_role in roles.LAYOUT_ROLES)
             | _CAPTION * (chrome_role in roles.CAPTION_ROLES)
             | _REPEATED * (role in roles.NAMED_BY_CONTENT and role not in roles.CELL_ROLES)
         )

@@ -8,33 +8,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from cdpengine.browser.wanted_text import Words, collapse_space, with_name
 from cdpengine.errors import NodeNotFound
 from cdpengine.snapshot.refs import Ref
-from cdpengine.snapshot.text import collapse_space, quote, shorten
+from cdpengine.snapshot.text import quote, shorten
+from cdpengine.snapshot.vocabulary import asked_role
 
 
-def matching(refs: Iterable[Ref], role: str | None, name: str | re.Pattern[str] | None) -> list[Ref]:
+def matching(refs: Iterable[Ref], role: str | None, name: Words | None, exact: bool = False) -> list[Ref]:
     """Return the refs with this role and name, see `Snapshot.find_all`."""
     refs = [ref for ref in refs if role is None or ref.role == role]
-    if name is None:
-        return refs
-    if isinstance(name, re.Pattern):
-        return [ref for ref in refs if name.search(ref.name)]
-    wanted = collapse_space(name)
-    exact = [ref for ref in refs if ref.name == wanted]
-    if exact:
-        return exact
-    wanted = wanted.casefold()
-    return [ref for ref in refs if ref.name.casefold() == wanted]
+    return list(with_name(refs, lambda ref: ref.name, name, exact))
+
+
+def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
+    """Return what the refs call the role that is asked for. Raises InvalidArgument for what is no role."""
+    if role is None or any(ref.role == role for ref in refs):
+        return role
+    return asked_role(role)
 
 
 def not_found(
     refs: Sequence[Ref],
     found: Sequence[Ref],
     role: str | None,
-    name: str | re.Pattern[str] | None,
+    name: Words | None,
     nth: int,
     *,
+    exact: bool = False,
     unshown: Iterable[Ref] = (),
     gaps: Sequence[str] = (),
 ) -> NodeNotFound:
@@ -46,7 +47,7 @@ def not_found(
     wanted = " ".join(
         part for part in (role or "any role", _describe_name(name), f"nth={nth}" if nth else "") if part
     )
-    left_out = matching(unshown, role, name)
+    left_out = matching(unshown, role, name, exact)
     if found:
         reason = f"the snapshot shows only {len(found)} of these: {_listed(found)}"
     else:
@@ -60,7 +61,7 @@ def not_found(
     return NodeNotFound(target=wanted, reason=reason)
 
 
-def _near(refs: Sequence[Ref], role: str | None, name: str | re.Pattern[str] | None) -> list[Ref]:
+def _near(refs: Sequence[Ref], role: str | None, name: Words | None) -> list[Ref]:
     """List the same name in another role, then names like it, then others of the role."""
     near: list[Ref] = []
     of_role = [ref for ref in refs if ref.role == role]
@@ -89,7 +90,7 @@ _MOST_COMPARED = 2_000
 _LONGEST_COMPARED = 200
 
 
-def _describe_name(name: str | re.Pattern[str] | None) -> str:
+def _describe_name(name: Words | None) -> str:
     if name is None:
         return ""
     return f"/{shorten(name.pattern, 80)}/" if isinstance(name, re.Pattern) else quote(shorten(name, 80))

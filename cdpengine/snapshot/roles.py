@@ -180,3 +180,61 @@ STATE_ROLES = {
     "valuemax": frozenset({"slider", "spinbutton"}),
 }
 """States that say something for these roles only; the others are shown for any role."""
+
+ARIA_ROLES = frozenset(
+    {
+        "alert", "alertdialog", "application", "article", "banner", "blockquote", "button", "caption", "cell",
+        "checkbox", "code", "columnheader", "combobox", "comment", "complementary", "contentinfo", "definition",
+        "deletion", "dialog", "document", "emphasis", "feed", "figure", "form", "generic", "grid", "gridcell",
+        "group", "heading", "image", "insertion", "link", "list", "listbox", "listitem", "log", "main", "mark",
+        "marquee", "math", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "meter",
+        "navigation", "note", "option", "paragraph", "progressbar", "radio", "radiogroup", "region", "row",
+        "rowgroup", "rowheader", "scrollbar", "search", "searchbox", "sectionfooter", "sectionheader",
+        "separator", "slider", "spinbutton", "status", "strong", "subscript", "suggestion", "superscript",
+        "switch", "tab", "table", "tablist", "tabpanel", "term", "textbox", "time", "timer", "toolbar",
+        "tooltip", "tree", "treegrid", "treeitem", "graphics-document", "graphics-object", "graphics-symbol",
+        "doc-abstract", "doc-acknowledgments", "doc-afterword", "doc-appendix", "doc-backlink",
+        "doc-biblioentry", "doc-bibliography", "doc-biblioref", "doc-chapter", "doc-colophon", "doc-conclusion",
+        "doc-cover", "doc-credit", "doc-credits", "doc-dedication", "doc-endnote", "doc-endnotes",
+        "doc-epigraph", "doc-epilogue", "doc-errata", "doc-example", "doc-footnote", "doc-foreword",
+        "doc-glossary", "doc-glossref", "doc-index", "doc-introduction", "doc-noteref", "doc-notice",
+        "doc-pagebreak", "doc-pagefooter", "doc-pageheader", "doc-pagelist", "doc-part", "doc-preface",
+        "doc-prologue", "doc-pullquote", "doc-qna", "doc-subtitle", "doc-tip", "doc-toc",
+    }
+)  # fmt: skip
+"""Roles of WAI-ARIA 1.3, Graphics-ARIA and DPUB-ARIA, by the names that Chrome tells them by."""
+
+CHROME_ROLES = frozenset(
+    {
+        "Abbr", "Audio", "Canvas", "ColorWell", "Date", "DateTime", "DescriptionList", "Details",
+        "DisclosureTriangle", "DisclosureTriangleGrouped", "EmbeddedObject", "Figcaption", "Iframe",
+        "IframePresentational", "ImageMap", "InputTime", "LabelText", "LayoutTable", "LayoutTableCell",
+        "LayoutTableRow", "Legend", "MathMLFraction", "MathMLIdentifier", "MathMLMath", "MathMLMultiscripts",
+        "MathMLNoneScript", "MathMLNumber", "MathMLOperator", "MathMLOver", "MathMLPrescriptDelimiter",
+        "MathMLRoot", "MathMLRow", "MathMLSquareRoot", "MathMLStringLiteral", "MathMLSub", "MathMLSubSup",
+        "MathMLSup", "MathMLTable", "MathMLTableCell", "MathMLTableRow", "MathMLText", "MathMLUnder",
+        "MathMLUnderOver", "MenuListPopup", "PluginObject", "Pre", "Ruby", "RubyAnnotation", "Section",
+        "SvgRoot", "Video",
+    }
+)  # fmt: skip
+"""Roles of Chrome's own that it tells today; the other ones of `INTERNAL_ROLES` are told by older browsers."""
+
+ELEMENTS = {
+    "Details": "details",
+    "DisclosureTriangle": "summary",
+    "DisclosureTriangleGrouped": "details[name] summary",
+    "EmbeddedObject": "embed",
+    "IframePresentational": "iframe[role]",
+    "MathMLMath": "math",
+    "PluginObject": "object",
+    "SvgRoot": "svg",
+    "graphics-document": "[role*=graphics i]",
+    "graphics-symbol": "svg, [role*=graphics i]",
+}
+"""Of roles that share their name here with another one: which elements can have them, as CSS."""
+
+UNTOLD = {"canvas": "canvas:not([role], [aria-label], [aria-labelledby], [title])"}
+"""Roles of elements that Chrome's tree leaves out where they have no name, though they can be acted on; as CSS."""
+
+NEVER_FOUND = DROPPED_ROLES | TEXT_ROLES | BREAK_ROLES | ROOT_ROLES
+"""What has no ref in any mode: pieces of text, and the document itself."""

@@ -5,16 +5,16 @@ Rule: it is what was seen at one moment, and asks the page nothing any more.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import attrs
 
+from cdpengine.browser.wanted_text import Words, check_words
 from cdpengine.errors import InvalidArgument
 from cdpengine.snapshot.diff import SnapshotDiff, diff
-from cdpengine.snapshot.finding import matching, not_found
+from cdpengine.snapshot.finding import matching, not_found, wanted_role
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.options import Mode, SnapshotOptions
 from cdpengine.snapshot.refs import Ref
@@ -87,29 +87,40 @@ class Snapshot:
                 what="since", given=f"a snapshot in mode {self.mode}", expected=f"one in mode {mode}"
             )
 
-    def find(self, role: str | None = None, name: str | re.Pattern[str] | None = None, nth: int = 0) -> Ref:
+    def find(
+        self, role: str | None = None, name: Words | None = None, nth: int = 0, *, exact: bool = False
+    ) -> Ref:
         """Return the ref shown with this role and name; the first one by default, `nth` counts from 0.
 
         Matches as `find_all` does. Raises NodeNotFound when there are not that many, naming near candidates,
         refs that match but that the options left out, and parts of the page that could not be looked at; and
-        InvalidArgument for a negative `nth`.
+        InvalidArgument for a negative `nth`, and for what is no role.
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
             raise InvalidArgument(what="nth", given=repr(nth), expected="0 or more")
-        found = self.find_all(role, name)
+        role = self._role(role)
+        found = self.find_all(role, name, exact=exact)
         if nth < len(found):
             return found[nth]
-        raise not_found(
-            list(self.refs.values()), found, role, name, nth, unshown=self.unshown, gaps=self.gaps
-        )
+        refs = list(self.refs.values())
+        raise not_found(refs, found, role, name, nth, exact=exact, unshown=self.unshown, gaps=self.gaps)
 
-    def find_all(self, role: str | None = None, name: str | re.Pattern[str] | None = None) -> list[Ref]:
+    def find_all(
+        self, role: str | None = None, name: Words | None = None, *, exact: bool = False
+    ) -> list[Ref]:
         """Return the refs shown with this role and name, in the order of the page; without either, all.
 
-        A string is the whole name, white space collapsed: in the same case, or, where no name has the same
-        case, in any case. A compiled pattern is searched for in the name. Roles have lower case.
+        A string is the whole name, white space collapsed: in the same case, or, where no name has the same case
+        and `exact` is False, in any case. A compiled pattern is searched for in the name. A role is called as in
+        the modes role, ai and numbered, or as Chrome calls it (modes aria and webarena).
+
+        Raises InvalidArgument, which names the nearest ones, for what is no role.
         """
-        return matching(self.refs.values(), role, name)
+        check_words("name", name, empty=True)
+        return matching(self.refs.values(), self._role(role), name, exact)
+
+    def _role(self, role: str | None) -> str | None:
+        return wanted_role([*self.refs.values(), *self.unshown], role)
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON can say it. In mode aria `nodes` has the accessibility tree, node by node."""

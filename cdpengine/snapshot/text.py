@@ -11,15 +11,12 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from cdpengine.browser.wanted_text import collapse_space
 from cdpengine.errors.foreign import HIDDEN, MAYBE_HIDDEN, MISPLACED
 
-# Space that HTML or typography made: it means a space to a reader. Line and paragraph separators are not here.
-_SPACE = "\t\n\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
-# Places where a line may break, and byte-order marks: they mean nothing to a reader.
-_NOTHING = "\xad\u200b\ufeff"
-_UNTIDY = re.compile(f"[{_SPACE}]{{2,}}|[{_SPACE[:4]}{_SPACE[5:]}{_NOTHING}]|^ | $")
-_SPACES = re.compile(f"[{_SPACE}]+")
-_BLANKS = re.compile(f"[{_NOTHING}]+")
+__all__ = [
+    "UNSAFE", "YAML_WORDS", "collapse_space", "is_token", "python_text", "quote", "shorten", "yaml_text",
+]  # fmt: skip
 
 # Quotes and backslashes; marks of what is not there; private use (icon fonts).
 _QUOTED = r'"\\\ufffc\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff'
@@ -41,13 +38,6 @@ YAML_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "nu
 _UNSEEN = re.compile(rf"[\ufffc\ufffd{HIDDEN}]|{MISPLACED}")
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
-
-
-def collapse_space(text: str) -> str:
-    """Return the text on one line: runs of white space become one space, soft hyphens and the like nothing."""
-    if _UNTIDY.search(text) is None:
-        return text
-    return _SPACES.sub(" ", _BLANKS.sub("", text)).strip(" ")
 
 
 def quote(text: str) -> str:

@@ -71,6 +71,39 @@ FOUND: dict[str, tuple[dict[str, Any], list[str]]] = {
     "text through a slot": ({"text": "before from the light"}, ["div#slotted 'from the light'"]),
     "text in a frame": ({"text": "in the frame"}, ["p.deep 'in the frame'"]),
     "text of several": ({"text": "link"}, ["a 'link'", "a 'link'"]),
+    "text by pattern": ({"text": re.compile("^H.*world$")}, ["h1#title 'Hello big world'"]),
+    "text by pattern, as it is shown": ({"text": re.compile("LOUD")}, ["p 'Loud words'"]),
+    "text by pattern, in its case": ({"text": re.compile("loud|UNSEEN|typed")}, []),
+    "text by pattern, smallest element": ({"text": re.compile("^(big|Hello big world)$")}, ["b 'big'"]),
+    "text by pattern, in shadow root and frame": (
+        {"text": re.compile("deep down|in the frame")},
+        ["em.s 'deep down'", "p.deep 'in the frame'"],
+    ),
+    "css and text by pattern": (
+        {"css": "button, h1", "text": re.compile("^Save$|world")},
+        ["h1#title 'Hello big world'", "button.save 'Save'"],
+    ),
+    "exact text": ({"text": "Hello  big world", "exact": True}, ["h1#title 'Hello big world'"]),
+    "exact text is all of it": ({"text": "Hello big", "exact": True}, []),
+    "exact text in its case": ({"text": "hello big world", "exact": True}, []),
+    "exact text as it is shown": ({"text": "LOUD WORDS", "exact": True}, ["p 'Loud words'"]),
+    "exact text, smallest element": (
+        {"text": "before from the light", "exact": True},
+        ["div#slotted 'from the light'"],
+    ),
+    "css and exact text": ({"css": "button", "text": "Save", "exact": True}, ["button.save 'Save'"]),
+    "exact name in another case": ({"role": "button", "name": "save  AS", "exact": True}, []),
+    "exact name": ({"role": "button", "name": "Save  as", "exact": True}, ['button "Save as"']),
+    "role and text inside of a child": ({"role": "heading", "text": "big"}, ['heading "Hello big world"']),
+    "role and text": ({"role": "button", "text": "as"}, ['button "Save as"']),
+    "role and exact text": ({"role": "button", "text": "Save", "exact": True}, ['button "Save"']),
+    "role and text by pattern": ({"role": "link", "text": re.compile("^li")}, ['link "link"', 'link "link"']),
+    "name and text": ({"name": re.compile("^S"), "text": "shadow"}, ['button "Shadow"']),
+    "a role with several of Chrome's, in order": (
+        {"role": "button", "name": re.compile("More|^Save$|Send")},
+        ['button "Save"', 'button "More"', 'button "Send it"'],
+    ),
+    "Chrome's own name of a role": ({"role": "DisclosureTriangle", "name": "More"}, ['button "More"']),
     "css and text": ({"css": "button", "text": "as"}, ["button.save 'Save as'"]),
     "css and role": ({"css": ".save", "role": "button", "name": "Save"}, ['button "Save"']),
     "css and role of different nodes": ({"css": "h1", "role": "button"}, []),
@@ -108,6 +141,19 @@ async def test_one_of_several(shown: cdpengine.Page) -> None:
     for wrong in (-1, True, "0"):
         with pytest.raises(cdpengine.InvalidArgument, match="nth"):
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
+
+
+async def test_what_is_no_role_names_the_nearest(shown: cdpengine.Page) -> None:
+    for find in (shown.find, shown.find_all):
+        for role, near in {
+            "buton": "'button'",
+            "Dropdown": "'combobox'",
+            "StaticText": "text= finds",
+        }.items():
+            with pytest.raises(cdpengine.InvalidArgument, match=near):
+                await find(role=role)
+        with pytest.raises(cdpengine.InvalidArgument, match="pattern of str"):
+            await find(text=re.compile(b"x"))  # type: ignore[arg-type]
 
 
 async def test_what_was_found_can_be_acted_on(shown: cdpengine.Page) -> None:

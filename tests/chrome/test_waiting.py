@@ -38,6 +38,11 @@ BECOMES: dict[str, tuple[dict[str, Any], str]] = {
     "text gone": ({"text_gone": "Loading"}, "gone.remove()"),
     "text hidden": ({"text_gone": "Loading"}, "gone.style.visibility = 'hidden'"),
     "text gone with its frame": ({"text_gone": "inner"}, "document.querySelector('iframe').remove()"),
+    "text by pattern": (
+        {"text": re.compile(r"^Page 7\b")},
+        "document.body.prepend('Page 7 '), document.querySelector('h1').textContent = 'x'",
+    ),
+    "text gone by pattern": ({"text_gone": re.compile("Load(ing|ed)")}, "gone.remove()"),
     "css": ({"css": "h1.done"}, "document.querySelector('h1').className = 'done'"),
     "css made visible": ({"css": "#s"}, "host.shadowRoot.firstChild.hidden = false"),
     "css gone": ({"css_gone": "#gone"}, "gone.style.display = 'none'"),

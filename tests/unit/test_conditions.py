@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import cdpengine
 from cdpengine.browser.finding import Wanted
 from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
-from cdpengine.engine.conditions import check_state, check_words
+from cdpengine.engine.conditions import check_state, check_text
 
 URL = "https://shop.example/cart?item=[1]&n=2#top"
 
@@ -53,12 +53,12 @@ def test_no_patterns(pattern: object) -> None:
 
 
 def test_words_and_states() -> None:
-    check_words("text", None)
-    check_words("text", "x")
+    check_text("text", None)
+    check_text("text", "x")
     assert check_state("detached") == "detached"
     for wrong in ("", "  ", 5):
         with pytest.raises(cdpengine.InvalidArgument):
-            check_words("text", wrong)  # type: ignore[arg-type]
+            check_text("text", wrong)  # type: ignore[arg-type]
     with pytest.raises(cdpengine.InvalidArgument, match="visible"):
         check_state("shown")
 

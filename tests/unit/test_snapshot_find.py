@@ -63,6 +63,50 @@ def test_the_same_case_comes_before_any_case() -> None:
     assert found(snapshot.find_all("button", "save")) == ["e1", "e2"]
     assert found(snapshot.find_all("button", "straße")) == ["e3"]
     assert snapshot.find_all("button", "Sav") == []
+    assert snapshot.find_all("button", "save", exact=True) == []
+    assert found(snapshot.find_all("button", " Save\n", exact=True)) == ["e2"]
+    with pytest.raises(NodeNotFound, match='near it: e1 button "SAVE"'):
+        snapshot.find("button", "save", exact=True)
+
+
+def test_a_role_by_any_of_its_names() -> None:
+    snapshot = snapshot_of(
+        tree(("ColorWell", "Ink"), ("DisclosureTriangle", "More"), ("NewRole", "New", {"focusable": True}))
+    )
+    assert [ref.role for ref in snapshot.refs.values()] == ["color", "button", "newrole"]
+    for role, ref in {"color": "e1", "ColorWell": "e1", "DisclosureTriangle": "e2", "button": "e2"}.items():
+        assert found(snapshot.find_all(role)) == [ref]
+    # A newer browser's role is known once it was shown.
+    assert found(snapshot.find_all("newrole")) == found(snapshot.find_all("NewRole")) == ["e3"]
+    assert snapshot.find_all("canvas") == []
+
+
+@pytest.mark.parametrize(
+    ("role", "expected"),
+    [
+        ("buton", "'button'"),
+        ("Button", "'button'"),
+        ("dropdown", "'combobox'"),
+        ("list item", "'listitem'"),
+        ("text", "text= finds"),
+        ("StaticText", "text= finds"),
+        ("RootWebArea", "the document itself"),
+        ("presentation", "nothing but presentation"),
+        ("", "'button'"),
+        (5, "name of a role"),
+    ],
+)
+def test_what_is_no_role_names_the_nearest(shop: Snapshot, role: str, expected: str) -> None:
+    for find in (shop.find, shop.find_all):
+        with pytest.raises(InvalidArgument, match=re.escape(expected)):
+            find(role)
+
+
+@pytest.mark.parametrize("name", [5, re.compile(b"x"), ["Save"]])
+def test_what_is_no_name(shop: Snapshot, name: str) -> None:
+    for find in (shop.find, shop.find_all):
+        with pytest.raises(InvalidArgument, match="name"):
+            find(name=name)
 
 
 def test_nth_of_a_ref_finds_it_again(shop: Snapshot) -> None:

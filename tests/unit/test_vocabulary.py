@@ -1,0 +1,44 @@
+"""The vocabulary of roles: what is known, what it is called, and that the documentation lists it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cdpengine.snapshot import roles
+from cdpengine.snapshot.vocabulary import asked_role, called, chrome_roles, kind_of, known_roles
+
+DOCS = Path(__file__).parents[2] / "docs" / "snapshots.md"
+
+
+def test_every_name_is_asked_for_by_itself_and_by_chromes_own() -> None:
+    for role in known_roles():
+        assert asked_role(role) == role
+        told = chrome_roles(role)
+        assert told
+        assert all(called(each) == role for each in told)
+    for own in roles.INTERNAL_ROLES.keys() | roles.CHROME_ROLES:
+        if own not in roles.NEVER_FOUND:
+            assert asked_role(own) == called(own)
+
+
+def test_the_tables_know_only_roles_of_the_vocabulary() -> None:
+    for table in (roles.INTERACTIVE_ROLES, roles.CONTENT_ROLES, roles.STRUCTURAL_ROLES, roles.ALWAYS_SHOWN):
+        assert table <= known_roles()
+    assert set(roles.ELEMENTS) <= roles.ARIA_ROLES | roles.CHROME_ROLES
+    assert set(roles.UNTOLD) | set(roles.ROLES_OF_TAGS.values()) <= known_roles()
+    # Of several roles with one name, at most one has to be asked for always.
+    for role in known_roles():
+        assert len([each for each in chrome_roles(role) if each not in roles.ELEMENTS]) <= 1
+
+
+def test_the_documentation_lists_all_by_their_kinds() -> None:
+    section = DOCS.read_text("utf-8").partition("\n## Roles\n")[2].partition("\n## ")[0]
+    parts = re.split("What can be acted on|What is read|What has a line|Runs of text", section)[1:4]
+    listed = [set(re.findall(r"`([a-z-]+)`", part)) for part in parts]
+    kinds = {
+        kind: {role for role in known_roles() if kind_of(role) == kind} for kind in ("interactive", "content")
+    }
+    assert listed[0] == kinds["interactive"]
+    assert listed[1] == kinds["content"]
+    assert listed[2] == known_roles() - kinds["interactive"] - kinds["content"]
