@@ -6,7 +6,6 @@ that Chrome counted says so.
 
 from __future__ import annotations
 
-import base64
 import codecs
 import json
 import re
@@ -17,6 +16,7 @@ import attrs
 import msgspec
 
 from cdpengine.errors import BodyUndecodable
+from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
 
 
@@ -51,7 +51,7 @@ async def fetch_body(session: Session, request_id: str) -> Body:
 def received_body(reply: BodyReply) -> Body:
     """Return the body that a reply has."""
     if reply.base64_encoded:
-        return Body(base64.b64decode(reply.body))
+        return Body(decode_bytes("Network.getResponseBody", reply.body))
     return Body(reply.body.encode("utf-8", "surrogatepass"), reply.body)
 
 

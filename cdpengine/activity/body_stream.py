@@ -5,11 +5,11 @@ Rule: every byte once and in order, or an error; what waits for the reader is bo
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
 
 from cdpengine.activity.bodies import Incoming, StreamReply
 from cdpengine.errors import RemoteError, SessionGone
+from cdpengine.session.calls import decode_bytes
 
 if TYPE_CHECKING:
     from cdpengine.activity.request import Request
@@ -59,7 +59,7 @@ class BodyStream:
             except (RemoteError, SessionGone):
                 self.close()  # it has come already, or goes on in another process
             else:
-                self._incoming.begin(base64.b64decode(reply.buffered_data))
+                self._incoming.begin(decode_bytes("Network.streamResourceContent", reply.buffered_data))
                 return
         self._whole = (await request.body()).data
 

@@ -7,7 +7,6 @@ for a consumer.
 
 from __future__ import annotations
 
-import base64
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -29,7 +28,7 @@ from cdpengine.activity.page_errors import ExceptionRevoked, ExceptionThrown, Pa
 from cdpengine.activity.request import Following, Request
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, SessionGone
-from cdpengine.session.calls import SharedCall
+from cdpengine.session.calls import SharedCall, decode_bytes
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
 
@@ -384,7 +383,7 @@ def _bounded(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
 
 
 def _feed(request: Request, data: str) -> None:
-    part = base64.b64decode(data)
+    part = decode_bytes("Network.dataReceived", data)
     for incoming in request.streams:
         incoming.feed(part)
     if request.incoming is not None:

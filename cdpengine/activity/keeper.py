@@ -7,7 +7,6 @@ in pieces, it is asked for as a whole, at once.
 
 from __future__ import annotations
 
-import base64
 from collections import deque
 
 import trio
@@ -16,7 +15,7 @@ from cdpengine.activity.bodies import Body, BodyReply, Incoming, StreamReply, as
 from cdpengine.activity.options import KeepBodies
 from cdpengine.activity.request import Request
 from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone
-from cdpengine.session.calls import PendingCall
+from cdpengine.session.calls import PendingCall, decode_bytes
 
 
 class Keeper:
@@ -69,13 +68,14 @@ class Keeper:
     async def _begin(self, request: Request, incoming: Incoming, call: PendingCall) -> None:
         try:
             reply = await call.decoded(StreamReply)
+            beginning = decode_bytes("Network.streamResourceContent", reply.buffered_data)
         except RemoteError:
             incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
         except (SessionGone, ConnectionLost, ProtocolError) as error:
             if request.kept is None:
                 self._not_kept(request, f"it was not kept: {error}")
         else:
-            incoming.begin(base64.b64decode(reply.buffered_data))
+            incoming.begin(beginning)
 
     async def _take(self, request: Request, call: PendingCall) -> None:
         try:

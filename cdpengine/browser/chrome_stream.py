@@ -5,13 +5,13 @@ Rule: one piece is in memory at a time, and the handle is given back whatever ha
 
 from __future__ import annotations
 
-import base64
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
 from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
 
 PIECE = 1 << 20
@@ -47,6 +47,6 @@ async def _pieces(session: Session, handle: str) -> AsyncGenerator[bytes, None]:
     while True:
         piece = await session.request("IO.read", {"handle": handle, "size": PIECE}, StreamPiece)
         if piece.data:
-            yield base64.b64decode(piece.data) if piece.base64_encoded else piece.data.encode()
+            yield decode_bytes("IO.read", piece.data) if piece.base64_encoded else piece.data.encode()
         if piece.eof:
             return

@@ -147,7 +147,8 @@ class Exposed:
     ) -> None:
         """Hear of the documents that got the function just before it was taken back."""
         try:
-            await removal.wait()
+            with suppress(RemoteError):  # who takes the function back is told of that
+                await removal.wait()
         finally:
             session.off_event("Runtime.bindingCalled", sink)
 

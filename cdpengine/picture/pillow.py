@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cdpengine.errors import InvalidArgument, PictureTooLarge, exhausted, shortages_named
+from cdpengine.errors import InvalidArgument, PictureTooLarge, UndecodableReply, exhausted, shortages_named
 from cdpengine.picture.options import DEFAULT_QUALITY, ImageFormat
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ def checked_colour(colour: str) -> None:
     """Raise InvalidArgument for what is no colour of the form "#rrggbb"."""
     if not isinstance(colour, str) or re.fullmatch("#[0-9a-fA-F]{6}", colour) is None:
         raise InvalidArgument(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
+
+
+def no_picture(picture: bytes) -> UndecodableReply:
+    """Return the error for what Chrome gave as a picture, and Pillow does not know as one."""
+    return UndecodableReply(method="Page.captureScreenshot", reason="it holds no picture", raw=picture)
 
 
 @_shortages_named
@@ -84,17 +89,23 @@ def covered(
 @_shortages_named
 def size_of(picture: bytes) -> tuple[int, int]:
     """Return the width and height of a picture in pixels."""
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
-    with Image.open(io.BytesIO(picture)) as image:
-        return image.size
+    try:
+        with Image.open(io.BytesIO(picture)) as image:
+            return image.size
+    except UnidentifiedImageError as error:
+        raise no_picture(picture) from error
 
 
 def _opened(picture: bytes) -> Image:
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
-    image = Image.open(io.BytesIO(picture))
-    image.load()
+    try:
+        image = Image.open(io.BytesIO(picture))
+        image.load()
+    except UnidentifiedImageError as error:
+        raise no_picture(picture) from error
     return image
 
 

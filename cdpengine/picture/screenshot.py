@@ -7,7 +7,6 @@ other way.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
@@ -21,6 +20,7 @@ from cdpengine.picture.options import ImageOptions
 from cdpengine.picture.pillow import as_rgba, check_pixels, joined
 from cdpengine.picture.png import OtherKind, PngColumn
 from cdpengine.picture.tiles import Area, rows_of_tiles
+from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
 
 _RGBA = 6
@@ -202,7 +202,7 @@ async def _capture(
     reply = await session.request("Page.captureScreenshot", params, _Data)
     if not reply.data:
         raise MeasurementFailed("the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels")
-    return base64.b64decode(reply.data)
+    return decode_bytes("Page.captureScreenshot", reply.data)
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ cancelled, the entry is out of the table at once, and a command that was not yet
 
 from __future__ import annotations
 
+import base64
 import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -169,6 +170,14 @@ def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
         return decode_payload(raw, kind)
     except msgspec.DecodeError as error:
         raise UndecodableReply(method=method, reason=str(error), raw=bytes(raw)) from None
+
+
+def decode_bytes(method: str, text: str) -> bytes:
+    """Decode the base64 of a reply. Raises UndecodableReply for what is none."""
+    try:
+        return base64.b64decode(text)
+    except ValueError as error:
+        raise UndecodableReply(method=method, reason=f"it is no base64: {error}", raw=text.encode()) from None
 
 
 def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:
