@@ -252,7 +252,7 @@ class Downloads:
 
     def _will_begin(self, event: Event) -> None:
         begun = event.decode(_WillBegin)
-        if not _GUID.fullmatch(begun.guid) or begun.guid in self._running:
+        if not _GUID.fullmatch(begun.guid) or self._is_known(begun.guid):
             return
         page = self._page_of(begun.frame_id)
         download = Download(self, begun.guid, begun.url, begun.suggested_filename, begun.frame_id)
@@ -285,8 +285,15 @@ class Downloads:
         if download is not None:
             self._take(download, progress)
             self.changes.notify()
-        elif not any(record.guid == progress.guid for record in self.records) and len(self._early) < _EARLY:
+        elif not self._is_known(progress.guid) and len(self._early) < _EARLY:
             self._early.setdefault(progress.guid, []).append(progress)
+
+    def _is_known(self, guid: str) -> bool:
+        """Whether a download is under way, or among the latest that ended: told again, it is the same one.
+
+        Taken for another one, it would be cancelled, and the file removed that the first one is moving.
+        """
+        return guid in self._running or any(record.guid == guid for record in self.records)
 
     def _take(self, download: Download, progress: DownloadProgressed) -> None:
         if progress.state in ("completed", "canceled") and download.directory is not None:
