@@ -1,4 +1,4 @@
-"""The real commands, each in a process of its own: what they print, and how they end."""
+"""The real commands: what they print, and how they end. Whatever is about a program of its own is run as one."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 import trio
+from command_line import run_here
 from pytest_httpserver import HTTPServer
 
 import cdpengine
@@ -90,7 +91,7 @@ def test_the_doctor_finds_this_machine_fit() -> None:
 
 
 def test_the_doctor_answers_in_json() -> None:
-    done = run("doctor", "--json")
+    done = run_here("doctor", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     answer = json.loads(done.stdout)
     assert answer["ok"] is True
@@ -102,7 +103,7 @@ def test_the_doctor_says_what_to_do_about_a_browser_that_is_none(tmp_path: Path)
     fake = tmp_path / "chrome"
     fake.write_text("#!/bin/sh\nexit 3\n")
     fake.chmod(0o755)
-    done = run("doctor", "--json", "--browser", str(fake))
+    done = run_here("doctor", "--json", "--browser", str(fake))
     assert done.returncode == 1
     failed = [finding for finding in json.loads(done.stdout)["findings"] if finding["status"] == "fail"]
     assert failed
@@ -120,7 +121,7 @@ def test_a_snapshot_is_printed(shop: str) -> None:
 
 
 def test_a_snapshot_in_json_holds_text_and_refs(shop: str) -> None:
-    done = run("snapshot", shop, "--json")
+    done = run_here("snapshot", shop, "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["url"] == shop
@@ -133,25 +134,25 @@ def test_a_snapshot_in_json_holds_text_and_refs(shop: str) -> None:
 
 def test_a_snapshot_can_be_narrowed(shared_endpoint: str, shop: str) -> None:
     snapshot = ("snapshot", shop, "--endpoint", shared_endpoint)
-    whole = run(*snapshot).stdout
-    interactive = run(*snapshot, "--interactive").stdout
+    whole = run_here(*snapshot).stdout
+    interactive = run_here(*snapshot, "--interactive").stdout
     assert '- button "Add to cart"' in interactive
     assert len(interactive) < len(whole)
-    assert len(run(*snapshot, "--max-chars", "200").stdout) < len(whole)
-    heading = run(*snapshot, "--root", "h1", "--source", "dom", "--max-tokens", "100").stdout
+    assert len(run_here(*snapshot, "--max-chars", "200").stdout) < len(whole)
+    heading = run_here(*snapshot, "--root", "h1", "--source", "dom", "--max-tokens", "100").stdout
     assert heading.startswith('- heading "Cups for slow mornings"')
     assert heading.count("\n") == 1
 
 
 def test_the_accessibility_tree_in_json(shared_endpoint: str, shop: str) -> None:
     snapshot = ("snapshot", shop, "--endpoint", shared_endpoint)
-    done = run(*snapshot, "--mode", "aria", "--ignored", "--frame", shop, "--json")
+    done = run_here(*snapshot, "--mode", "aria", "--ignored", "--frame", shop, "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert (answer["mode"], answer["stats"]["source"], answer["stats"]["frames"]) == ("aria", "ax", 1)
     assert [source["reason"] for source in answer["stats"]["sources"].values()] == ["asked for"]
     assert answer["nodes"]
-    missing = run(*snapshot, "--frame", "nowhere", "--json")
+    missing = run_here(*snapshot, "--frame", "nowhere", "--json")
     assert json.loads(missing.stdout)["error"]["type"] == "NodeNotFound"
     assert missing.returncode == 1
 
@@ -190,7 +191,7 @@ def cups(httpserver: HTTPServer) -> str:
 def test_what_a_page_says_is_printed(
     shared_endpoint: str, cups: str, arguments: list[str], printed: str | dict[str, str]
 ) -> None:
-    done = run(arguments[0], cups, "--endpoint", shared_endpoint, *arguments[1:])
+    done = run_here(arguments[0], cups, "--endpoint", shared_endpoint, *arguments[1:])
     assert done.returncode == 0, done.stderr
     if isinstance(printed, dict):
         assert json.loads(done.stdout) == {key: said.replace("URL", cups) for key, said in printed.items()}
@@ -200,7 +201,7 @@ def test_what_a_page_says_is_printed(
 
 
 def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups: str) -> None:
-    done = run("text", cups, "--endpoint", shared_endpoint, "--target", "e3", "--json")
+    done = run_here("text", cups, "--endpoint", shared_endpoint, "--target", "e3", "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
     assert (error["type"], error["target"]) == ("NodeNotFound", "e3")
@@ -222,7 +223,7 @@ def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups:
     ],
 )
 def test_a_value_is_printed(shared_endpoint: str, expression: str, printed: str) -> None:
-    done = run(
+    done = run_here(
         "evaluate", "about:blank", "--endpoint", shared_endpoint, "--", expression
     )  # "--", since one of them begins with a dash
     assert done.returncode == 0, done.stderr
@@ -236,15 +237,15 @@ def test_a_value_is_printed(shared_endpoint: str, expression: str, printed: str)
 def test_a_value_in_json_is_json_whatever_it_is(
     shared_endpoint: str, shop: str, expression: str, value: str
 ) -> None:
-    done = run("evaluate", shop, expression, "--json", "--endpoint", shared_endpoint)
+    done = run_here("evaluate", shop, expression, "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
 
 @pytest.mark.alone
 def test_a_hung_script_is_told_from_one_that_threw() -> None:
-    hung = run("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
-    threw = run("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
+    hung = run_here("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
+    threw = run_here("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
     assert (hung.returncode, threw.returncode) == (3, 1)
     timeout, failure = json.loads(hung.stdout)["error"], json.loads(threw.stdout)["error"]
     assert timeout["type"] == "EvaluationTimeout"
@@ -307,14 +308,14 @@ async def test_a_running_browser_is_used_and_left_as_it_was(
     ],
 )
 def test_wrong_use_is_refused_with_status_2(arguments: list[str], said: str) -> None:
-    done = run(*arguments)
+    done = run_here(*arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_a_page_that_does_not_load_is_told_with_chromes_reason(closed_port: int) -> None:
-    done = run("snapshot", f"http://127.0.0.1:{closed_port}/", "--json")
+    done = run_here("snapshot", f"http://127.0.0.1:{closed_port}/", "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
     assert error["type"] == "NavigationFailed"
@@ -324,7 +325,7 @@ def test_a_page_that_does_not_load_is_told_with_chromes_reason(closed_port: int)
 
 def test_an_endpoint_where_nobody_listens_is_told(closed_port: int) -> None:
     endpoint = f"http://127.0.0.1:{closed_port}"
-    done = run("evaluate", "about:blank", "1", "--endpoint", endpoint, "--json")
+    done = run_here("evaluate", "about:blank", "1", "--endpoint", endpoint, "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
     assert error["type"] == "ConnectFailed"
@@ -357,7 +358,7 @@ def processes_of(folder: Path) -> list[int]:
 def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     """A command that waits for a promise that never settles, in a browser whose profile is in tmp_path."""
     command = subprocess.Popen(
-        [*COMMAND, "evaluate", "about:blank", "console.log('here'), new Promise(() => {})"],
+        [*COMMAND, "evaluate", "about:blank", "new Promise(() => {})", "--timeout-ms", "600000"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -448,7 +449,7 @@ def test_a_reader_that_leaves_is_no_error(shop: str) -> None:
 
 
 def test_an_element_is_passed_by_its_ref(shared_endpoint: str, shop: str) -> None:
-    done = run(
+    done = run_here(
         "evaluate",
         shop,
         "el => el.textContent.trim()",
@@ -460,13 +461,13 @@ def test_an_element_is_passed_by_its_ref(shared_endpoint: str, shop: str) -> Non
     )
     assert done.returncode == 0, done.stderr
     assert "Kettle" in json.loads(done.stdout)["value"]
-    wrong = run("evaluate", shop, "el => 1", "--ref", "e9999", "--endpoint", shared_endpoint)
+    wrong = run_here("evaluate", shop, "el => 1", "--ref", "e9999", "--endpoint", shared_endpoint)
     assert wrong.returncode == 1
     assert "e9999" in wrong.stderr
 
 
 def test_a_running_browsers_page_needs_no_url(shared_endpoint: str) -> None:
-    done = run("evaluate", "1 + 1", "--endpoint", shared_endpoint)
+    done = run_here("evaluate", "1 + 1", "--endpoint", shared_endpoint)
     assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr
 
 
@@ -480,4 +481,4 @@ def test_a_running_browsers_page_needs_no_url(shared_endpoint: str) -> None:
     ],
 )
 def test_an_evaluate_that_is_used_wrongly(words: tuple[str, ...]) -> None:
-    assert run(*words).returncode == 2
+    assert run_here(*words).returncode == 2

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import run_here
 
 from cdpengine.debug.drift import engine_drift, pycdp_drift
 from cdpengine.debug.protocol import Protocol
@@ -50,20 +49,14 @@ async def test_a_browser_that_lacks_something_is_told(protocol: Protocol, tmp_pa
         "- command Page.getFrameTree"
     ]
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "cdpengine", "protocol", *arguments],
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-
-    done = run("check", "--file", str(lacking))
+    done = run_here("protocol", "check", "--file", str(lacking))
     assert done.returncode == 1
     assert "Page.getFrameTree: decoded by browser.frames:FrameTreeReply" in done.stdout
     assert "affected" in done.stdout
-    done = run("check", "--file", str(whole), "--json")
+    done = run_here("protocol", "check", "--file", str(whole), "--json")
     assert done.returncode == 0, done.stdout
     assert json.loads(done.stdout)["affected"] is False
-    done = run("diff", str(whole), str(lacking))
+    done = run_here("protocol", "diff", str(whole), str(lacking))
     assert done.returncode == 0
     assert done.stdout == "- command Page.getFrameTree\n1 removed\n"
 
@@ -84,22 +77,16 @@ async def test_nobody_there() -> None:
 
 
 def test_the_commands_ask_a_running_browser(shared_endpoint: str, tmp_path: Path) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "cdpengine", "protocol", *arguments],
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-
     saved = tmp_path / "saved.json"
-    done = run("save", str(saved), "--endpoint", shared_endpoint)
+    done = run_here("protocol", "save", str(saved), "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert "commands" in done.stdout
-    shown = run("show", "page.NAVIGATE", "--file", str(saved))
+    shown = run_here("protocol", "show", "page.NAVIGATE", "--file", str(saved))
     assert shown.stdout.startswith("command Page.navigate\n")
     assert "transitionType?: Page.TransitionType (string)" in shown.stdout
-    wrong = run("show", "Page.navigat", "--file", str(saved))
+    wrong = run_here("protocol", "show", "Page.navigat", "--file", str(saved))
     assert wrong.returncode == 2
     assert "Page.navigate" in wrong.stderr
-    found = run("search", "screenshot", "--json", "--endpoint", shared_endpoint)
+    found = run_here("protocol", "search", "screenshot", "--json", "--endpoint", shared_endpoint)
     assert "Page.captureScreenshot" in [entry["name"] for entry in json.loads(found.stdout)["entries"]]
-    assert run("search", "no such word", "--file", str(saved)).returncode == 1
+    assert run_here("protocol", "search", "no such word", "--file", str(saved)).returncode == 1

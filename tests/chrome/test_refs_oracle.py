@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 from ref_oracle import Record, frame_with, serve
+from rounds import rounds
 
 import cdpengine
 from cdpengine.snapshot.node import Source
@@ -88,7 +89,7 @@ class Journey:
 
 @pytest.mark.parametrize("source", SOURCES)
 @settings(
-    max_examples=3,
+    max_examples=rounds(1, 10),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 
 import cdpengine
 from cdpengine.snapshot.snapshot import Snapshot
@@ -74,12 +75,15 @@ PLAIN = f"""<!doctype html><title>Plain</title><style>
 </section><nav>{"".join(f"<a href=/{number}>Place {number}</a> " for number in range(40))}</nav></main>"""
 
 
+STEPS = rounds(45, 90)
+
+
 @pytest.mark.parametrize(
     ("markup", "steps", "again", "seed"),
     [
-        (RICH, 90, 30, 1),
-        (RICH, 90, 30, 2),
-        (PLAIN, 90, 5, 3),
+        (RICH, STEPS, 30, 1),
+        (RICH, STEPS, 30, 2),
+        (PLAIN, STEPS, 5, 3),
         *((mixed(first), 25, 30, 10 + first) for first in range(0, 8, 2)),
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",

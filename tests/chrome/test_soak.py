@@ -12,13 +12,14 @@ from functools import partial
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 
 import cdpengine
 
 pytestmark = pytest.mark.alone
 
-HANGS = 200
-NAVIGATIONS = 100
+HANGS = rounds(99, 999)
+NAVIGATIONS = rounds(60, 500)
 
 ONE_MORE = 1
 SOME = 10

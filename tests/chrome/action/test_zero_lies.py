@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 import trio
+from rounds import rounds
 
 import cdpengine
 from cdpengine.errors import DeadlineExceeded, EngineError, NotDelivered
 
 pytestmark = pytest.mark.chrome
 
-TRIES = int(os.environ.get("CDPENGINE_CLICKS", "200"))
+TRIES = int(os.environ.get("CDPENGINE_CLICKS", rounds(100, 1_000)))
 
 WAR = """<!doctype html><style>
   body { margin: 0 } .cover { position: fixed; inset: 0; background: #0004 }
