@@ -2,13 +2,16 @@
 
 Rule: a module gets its logger from `get_logger`. What it logs may hold texts of pages, of servers and of peers;
 the filter takes the secrets out of each, and escapes it, so that it is one line and commands no terminal. It works
-on the record, so it holds for all handlers, and costs nothing where a level is off.
+on the record, so it holds for all handlers, and costs nothing where a level is off. What a library logs of our
+requests is held back.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from cdpengine.errors.foreign import escape_lines
 from cdpengine.errors.root import EngineError
@@ -24,6 +27,36 @@ def get_logger(name: str) -> logging.Logger:
     logger = logging.getLogger(name)
     logger.addFilter(_make_fit)  # the same one is added once
     return logger
+
+
+_HTTP_LOGGERS = (
+    "httpx",
+    "httpcore.connection",
+    "httpcore.http11",
+    "httpcore.http2",
+    "httpcore.proxy",
+    "httpcore.socks",
+)
+_holding_back: ContextVar[bool] = ContextVar("cdpengine.holding_back", default=False)
+
+
+def _is_not_ours(_record: logging.LogRecord) -> bool:
+    return not _holding_back.get()
+
+
+@contextmanager
+def http_logs_held_back() -> Iterator[None]:
+    """While the block runs, log nothing of what this task asks through httpx: it logs URLs and headers whole.
+
+    What else the program asks through httpx is logged as ever.
+    """
+    for name in _HTTP_LOGGERS:
+        logging.getLogger(name).addFilter(_is_not_ours)  # the same one is added once
+    before = _holding_back.set(True)
+    try:
+        yield
+    finally:
+        _holding_back.reset(before)
 
 
 def _make_fit(record: logging.LogRecord) -> bool:

@@ -14,21 +14,18 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-import ssl
 from collections.abc import Mapping
 from functools import partial
+from http import HTTPStatus
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 import attrs
 import trio
 
-from cdpengine.errors import ConnectFailed, InvalidArgument, shortage_of, shortages_named
-from cdpengine.wire.transport import lacking
-
-if TYPE_CHECKING:
-    import httpx
+from cdpengine.errors import ConnectFailed, InvalidArgument, shortages_named
+from cdpengine.wire.http_get import get
+from cdpengine.wire.streams import lacking, open_stream
 
 _EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devtools/browser/<id>"'
 _DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
@@ -59,7 +56,7 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
 
     `http(s)://host:port` is asked for it at /json/version; `ws(s)://...` is taken as it is, except that a DNS
     name becomes an address on a plain connection. `headers` go along with the request. Proxies from the
-    environment are used, except to loopback addresses. Has no timeout: put it in a cancel scope.
+    environment are not used: websockets know none. Has no timeout: put it in a cancel scope.
 
     Raises InvalidArgument for what is no such URL, ConnectFailed when nobody answers, or not as Chrome would.
     """
@@ -193,11 +190,6 @@ def _needs_no_lookup(host: str) -> bool:
     return _is_localhost(host) or _ip(host) is not None
 
 
-def _is_loopback(host: str) -> bool:
-    address = _ip(host)
-    return _is_localhost(host) or (address is not None and address.is_loopback)
-
-
 def _with_authority(url: SplitResult, host: str) -> SplitResult:
     bracketed = f"[{host}]" if ":" in host else host
     return url._replace(netloc=bracketed if url.port is None else f"{bracketed}:{url.port}")
@@ -206,87 +198,21 @@ def _with_authority(url: SplitResult, host: str) -> SplitResult:
 async def _address_that_answers(url: SplitResult) -> str:
     """Return the address of a DNS name that accepts a connection: one of several may be the wrong family."""
     host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
-    try:
-        stream = await trio.open_tcp_stream(host, port)
-    except OSError as error:
-        if shortage_of(error) is not None:
-            raise
-        raise ConnectFailed(endpoint=redact_endpoint(url.geturl()), reason=_why_unreachable(error)) from error
+    stream = await open_stream(host, port, tls=False, shown=redact_endpoint(url.geturl()))
+    assert isinstance(stream, trio.SocketStream)
     async with stream:
         return str(stream.socket.getpeername()[0])
 
 
-def _why_unreachable(error: BaseException) -> str:
-    """Name the cause below the wrappers that libraries put around it."""
-    seen: BaseException = error
-    while (inner := seen.__cause__ or seen.__context__) is not None:
-        seen = inner
-    if isinstance(seen, BaseExceptionGroup):
-        seen = seen.exceptions[0]
-    if isinstance(seen, ssl.SSLCertVerificationError):
-        return f"its TLS certificate is not accepted: {seen.verify_message}"
-    if isinstance(seen, ssl.SSLError):
-        return "it does not speak TLS as expected"
-    if isinstance(seen, ConnectionRefusedError):
-        return "nothing listens there (connection refused)"
-    if isinstance(seen, OSError) and seen.strerror:
-        return seen.strerror
-    return str(seen) or type(seen).__name__
-
-
 async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> str:
-    import httpx
-
     shown = redact_endpoint(endpoint)
     asked = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
-    # Reading the certificate store takes longer than the whole request; a plain one needs none.
-    tls = ssl.create_default_context() if url.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    client = httpx.AsyncClient(
-        trust_env=not _is_loopback(url.hostname or ""),
-        timeout=None,  # noqa: S113 - the caller's cancel scope is the one deadline
-        headers=dict(headers),
-        verify=tls,
-    )
     try:
-        async with client, client.stream("GET", asked) as response:
-            if response.status_code != httpx.codes.OK:
-                raise ConnectFailed(
-                    endpoint=shown,
-                    reason=f"{_VERSION_PATH} was answered with HTTP status {response.status_code}",
-                    advice=_advice(response.status_code),
-                )
-            answer = await _read(response)
-    except httpx.InvalidURL as error:
-        raise InvalidArgument(what="endpoint", given=repr(shown), expected=_EXPECTED) from error
-    except httpx.ConnectError as error:
-        if shortage_of(error) is not None:
-            raise
-        raise ConnectFailed(endpoint=shown, reason=_why_unreachable(error)) from None
-    except httpx.RequestError as error:
-        raise ConnectFailed(
-            endpoint=shown,
-            reason=f"it does not speak HTTP as expected ({type(error).__name__})",
-            advice=_NO_JSON_ADVICE,
-        ) from None
-    try:
+        answer = await get(asked, headers, shown=shown, longest=_LONGEST_ANSWER)
         return websocket_url(answer, url)
+    except ConnectFailed as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            error.advice = _NO_JSON_ADVICE
+        raise
     except ValueError as error:
         raise ConnectFailed(endpoint=shown, reason=str(error), advice=_NO_JSON_ADVICE) from None
-
-
-async def _read(response: httpx.Response) -> bytes:
-    answer = b""
-    async for chunk in response.aiter_bytes():
-        # Read to the end, because httpx cannot be left half-way without leaving its generators open; what
-        # is too long is not kept, and an answer without end is the caller's deadline's business.
-        if len(answer) <= _LONGEST_ANSWER:
-            answer += chunk
-    return answer
-
-
-def _advice(status: int) -> str:
-    if status in (401, 403, 407):
-        return "Pass what it asks for with headers="
-    if 300 <= status < 400:
-        return "Pass the address that it redirects to"
-    return _NO_JSON_ADVICE

@@ -5,7 +5,6 @@ Rule: the browser is asked over HTTP, once; nothing is attached to it. A file is
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,9 +14,11 @@ import trio
 from cdpengine.browser.endpoint import redact_endpoint, resolve_endpoint
 from cdpengine.debug.protocol import Protocol, decode_protocol
 from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.wire.http_get import get
 
 _PATH = "/json/protocol"
-_LOOPBACK = ("127.", "localhost", "::1")
+_LONGEST = 1 << 26
+"""Bytes of a protocol. Chrome's is 2 MB."""
 
 
 async def fetch_protocol(
@@ -32,7 +33,7 @@ async def fetch_protocol(
     answer: bytes | None = None
     with trio.move_on_after(timeout):
         resolved = await resolve_endpoint(endpoint, headers)
-        answer = await _get(_protocol_url(resolved.ws_url), dict(headers or {}), shown)
+        answer = await get(_protocol_url(resolved.ws_url), headers or {}, shown=shown, longest=_LONGEST)
     if answer is None:
         raise ConnectFailed(endpoint=shown, reason=f"no answer of {_PATH} within {timeout:g} s")
     return decode_protocol(answer, f"{_PATH} of {shown}")
@@ -54,29 +55,3 @@ def _protocol_url(ws_url: str) -> str:
     prefix = parts.path.partition("/devtools/")[0] if "/devtools/" in parts.path else ""
     scheme = "https" if parts.scheme == "wss" else "http"
     return parts._replace(scheme=scheme, path=prefix.rstrip("/") + _PATH, fragment="").geturl()
-
-
-async def _get(url: str, headers: Mapping[str, str], shown: str) -> bytes:
-    import httpx
-
-    host = urlsplit(url).hostname or ""
-    # Reading the certificate store takes longer than the whole request; a plain one needs none.
-    tls = ssl.create_default_context() if url.startswith("https") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    client = httpx.AsyncClient(
-        trust_env=not host.startswith(_LOOPBACK),
-        timeout=None,  # noqa: S113 - the caller's deadline is the one deadline
-        headers=dict(headers),
-        verify=tls,
-    )
-    try:
-        async with client:
-            response = await client.get(url)
-    except httpx.RequestError as error:
-        raise ConnectFailed(
-            endpoint=shown, reason=f"{_PATH} was not answered ({type(error).__name__})"
-        ) from None
-    if response.status_code != httpx.codes.OK:
-        raise ConnectFailed(
-            endpoint=shown, reason=f"{_PATH} was answered with HTTP status {response.status_code}"
-        )
-    return response.content

@@ -26,11 +26,12 @@ from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front
 from cdpengine.debug.json_pages import pointing_here
 from cdpengine.errors import ConnectFailed, InvalidArgument, shortage_of, shortages_named
-from cdpengine.logs import get_logger
+from cdpengine.logs import get_logger, http_logs_held_back
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.messages import Envelope, decode_envelope
+from cdpengine.wire.streams import lacking
 from cdpengine.wire.tap import HttpExchange, Tap, Traffic
-from cdpengine.wire.transport import Transport, TransportBroken, lacking, open_websocket
+from cdpengine.wire.transport import Transport, TransportBroken, open_websocket
 
 if TYPE_CHECKING:
     import httpx
@@ -127,7 +128,7 @@ class Proxy:
         path = request.target if request.target.startswith("/") else urlsplit(request.target).path or "/"
         sent = {name: request.headers[name] for name in _PASSED_ON if name in request.headers} | self._headers
         try:
-            with trio.fail_after(OPEN_PATIENCE):
+            with http_logs_held_back(), trio.fail_after(OPEN_PATIENCE):
                 answer = await self._http.request(
                     request.method,
                     f"{scheme}://{self._upstream.netloc}{path}",

@@ -40,6 +40,7 @@ from cdpengine.errors import (
     ConnectionLost,
     InvalidArgument,
     LaunchFailed,
+    ProtocolError,
     RemoteError,
     Shortage,
     shortage_of,
@@ -48,9 +49,10 @@ from cdpengine.errors import (
 from cdpengine.network.headers import secret_values
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
+from cdpengine.wire.streams import lacking
 from cdpengine.wire.tap import Tap
 from cdpengine.wire.tap import logger as wire_logger
-from cdpengine.wire.transport import PipeTransport, lacking, open_websocket
+from cdpengine.wire.transport import PipeTransport, open_websocket
 
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
@@ -329,7 +331,7 @@ async def _engine(
 ) -> AsyncIterator[Browser]:
     async with open_body_nursery() as nursery:
         tabs = Tabs(main, opener, nursery, opener_optional=opener_optional)
-        version = await main.root.request("Browser.getVersion", {}, BrowserVersion)
+        version = await _version_of(main)
         # Made before its pages are attached: its parts want to tell them things before they run.
         browser = Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)
         await tabs.start()
@@ -341,6 +343,24 @@ async def _engine(
             # Before the nursery closes: nothing that comes in later may find it closed.
             tabs.lanes.close()
             main.lose("this program closed the connection")
+
+
+async def _version_of(main: Connection) -> BrowserVersion:
+    """Ask who answers on a new connection. Raises ConnectFailed when it is no browser, or nobody any more."""
+    try:
+        return await main.root.request("Browser.getVersion", {}, BrowserVersion)
+    except (RemoteError, ProtocolError) as error:
+        raise ConnectFailed(
+            endpoint=main.name,
+            reason=f"what answers there is no browser: {error}",
+            advice="Others speak the protocol too, such as Node.js, without tabs: pass a browser's address",
+        ) from error
+    except ConnectionLost as error:
+        raise ConnectFailed(
+            endpoint=main.name,
+            reason=f"the connection ended before the browser had answered: {error.reason}",
+            advice="Something listens there, and gives no session: its own log or account page says why",
+        ) from error
 
 
 async def _close(browser: Browser) -> None:

@@ -41,11 +41,12 @@ class LaunchFailed(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class ConnectFailed(EngineError):
-    """A running browser could not be reached at `endpoint`."""
+    """A running browser could not be reached at `endpoint`. `status` is the HTTP status of a refusal, if any."""
 
     endpoint: str
     reason: str
     advice: str = "Is Chrome running there with --remote-debugging-port?"
+    status: int | None = None
 
     def _describe(self) -> str:
         return f"could not connect to {self.endpoint}: {self.reason}. {self.advice}"

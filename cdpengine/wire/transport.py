@@ -8,21 +8,23 @@ vanish becomes one error, TransportBroken, whose text says which way it was. `se
 from __future__ import annotations
 
 import re
-import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Protocol, cast
 from urllib.parse import SplitResult, urlsplit
 
+import attrs
 import trio
 import trio_websocket
 from h11 import ProtocolError as HttpProtocolError
-from trio_websocket import ConnectionClosed, ConnectionRejected, HandshakeError, WebSocketConnection
+from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
-from cdpengine.errors import ConnectFailed, InvalidArgument, Shortage, os_reason, shortage_of
+from cdpengine.errors import InvalidArgument
 from cdpengine.nursery import open_body_nursery
+from cdpengine.wire.handshake import CLOSED, ELSE, Obstacle, ServerAnswer, holds_secret, sent_secrets
+from cdpengine.wire.streams import checked_header, failed, host_and_port, open_stream
 
 LARGEST_INCOMING = 1 << 30
 """Bytes. Chrome sends replies of up to 256 MB; trio-websocket's default of 1 MiB would cut the connection."""
@@ -83,8 +85,15 @@ class WebSocketTransport:
 
     largest_outgoing = LARGEST_OUTGOING
 
-    def __init__(self, websocket: WebSocketConnection, name: str, arrival: Arrival | None = None) -> None:
+    def __init__(
+        self,
+        websocket: WebSocketConnection,
+        name: str,
+        arrival: Arrival | None = None,
+        secrets: Collection[str] = (),
+    ) -> None:
         self._websocket = websocket
+        self._secrets = secrets
         self.arrival = arrival
         self.name = name
 
@@ -93,14 +102,14 @@ class WebSocketTransport:
         try:
             await self._websocket.send_message(message.decode())
         except ConnectionClosed as closed:
-            raise TransportBroken(_describe(closed)) from None
+            raise TransportBroken(_describe(closed, self._secrets)) from None
 
     async def receive(self) -> str | bytes:
         """Return the next message. Raises TransportBroken."""
         try:
             message: str | bytes = await self._websocket.get_message()
         except ConnectionClosed as closed:
-            raise TransportBroken(_describe(closed)) from None
+            raise TransportBroken(_describe(closed, self._secrets)) from None
         return message
 
     async def aclose(self) -> None:
@@ -127,11 +136,12 @@ async def open_websocket(
     host_name = parts.hostname or ""
     shown = name or f"{parts.scheme}://{parts.hostname}:{port}"
     resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    bracketed = f"[{host_name}]" if ":" in host_name else host_name
-    host = host_header or (bracketed if port == _DEFAULT_PORTS[parts.scheme] else f"{bracketed}:{port}")
-    extra_headers = [_header(key, value) for key, value in (headers or {}).items()]
+    host = host_header or host_and_port(host_name, port, _DEFAULT_PORTS[parts.scheme])
+    extra_headers = [checked_header(key, value) for key, value in (headers or {}).items()]
     arrival = Arrival()
-    stream = _Stamped(await _open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown), arrival)
+    answer = ServerAnswer(sent_secrets(url, headers or {}))
+    opened = await open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
+    stream = _Stamped(opened, arrival, answer)
     async with stream, open_body_nursery() as nursery:
         websocket: WebSocketConnection | None = None
         with trio.CancelScope() as handshake:
@@ -146,11 +156,14 @@ async def open_websocket(
                 max_message_size=LARGEST_INCOMING,
                 receive_buffer_size=RECEIVE_BUFFER,
             )
+        stream.answer = None  # what comes from here on are messages
         if websocket is None:
-            raise ConnectFailed(endpoint=shown, reason=background.ending)
+            raise failed(shown, background.obstacle or answer.end() or _CLOSED_EARLY)
         if websocket.closed is not None:
-            raise ConnectFailed(endpoint=shown, reason=f"{_CLOSED_EARLY} ({websocket.closed})")
-        transport = WebSocketTransport(websocket, shown, arrival)
+            raise failed(
+                shown, attrs.evolve(_CLOSED_EARLY, reason=f"{_CLOSED_EARLY.reason} ({websocket.closed})")
+            )
+        transport = WebSocketTransport(websocket, shown, arrival, answer.secrets)
         try:
             # The farewell needs the reader: cancellation from outside reaches it only after that.
             background.reading.shield = True
@@ -163,10 +176,19 @@ async def open_websocket(
                 background.reading.cancel()
 
 
-class _Stamped(trio.abc.Stream):
-    """A stream that notes when its bytes come in."""
+class _Refused(Exception):
+    """Raised into the library's reader: the server's answer is no websocket, and need not be read further."""
 
-    def __init__(self, stream: trio.abc.Stream, arrival: Arrival) -> None:
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(obstacle.reason)
+        self.obstacle = obstacle
+
+
+class _Stamped(trio.abc.Stream):
+    """A stream that notes when its bytes come in. While there is an `answer`, it is given them too."""
+
+    def __init__(self, stream: trio.abc.Stream, arrival: Arrival, answer: ServerAnswer | None) -> None:
+        self.answer = answer
         self._stream = stream
         self._arrival = arrival
         # As they are: a message out costs nothing more.
@@ -176,6 +198,8 @@ class _Stamped(trio.abc.Stream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         data = await self._stream.receive_some(max_bytes)
         self._arrival.time = time.perf_counter()
+        if self.answer is not None and (obstacle := self.answer.feed(data)) is not None:
+            raise _Refused(obstacle)
         return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -188,7 +212,8 @@ class _Stamped(trio.abc.Stream):
         await self._stream.aclose()
 
 
-_CLOSED_EARLY = "the server closed the connection during the websocket handshake"
+_CLOSED_EARLY = attrs.evolve(CLOSED, reason="the server closed the connection during the websocket handshake")
+_NO_WEBSOCKET = Obstacle("what answers there does not speak the websocket protocol", ELSE)
 
 
 class _Background:
@@ -201,7 +226,7 @@ class _Background:
     def __init__(self, nursery: trio.Nursery, handshake: trio.CancelScope) -> None:
         self._nursery = nursery
         self._handshake = handshake
-        self.ending = _CLOSED_EARLY
+        self.obstacle: Obstacle | None = None
         self.reading = trio.CancelScope()
 
     def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
@@ -211,10 +236,11 @@ class _Background:
         try:
             with self.reading:
                 await reader()
-        except ConnectionRejected as rejected:
-            self.ending = f"the server refused the websocket with HTTP status {rejected.status_code}"
+        except _Refused as refused:
+            self.obstacle = refused.obstacle
         except (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError) as error:
-            self.ending = f"what answers there does not speak the websocket protocol ({type(error).__name__})"
+            reason = f"{_NO_WEBSOCKET.reason} ({type(error).__name__})"
+            self.obstacle = attrs.evolve(_NO_WEBSOCKET, reason=reason)
         self._handshake.cancel()
 
 
@@ -231,61 +257,7 @@ def _parse(url: str) -> tuple[SplitResult, int]:
     return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port
 
 
-def _header(name: str, value: str) -> tuple[bytes, bytes]:
-    # The value is not repeated in the error: headers carry tokens.
-    if not _HEADER_NAME.fullmatch(name):
-        raise InvalidArgument(what="header", given=repr(name), expected="a name as HTTP allows it")
-    if not _HEADER_VALUE.fullmatch(value):
-        raise InvalidArgument(
-            what=f"header {name}",
-            given="a value with control characters, or with space around it",
-            expected="one line of text",
-        )
-    return name.encode(), value.encode()
-
-
 _PRINTABLE = re.compile(r"[!-~]+")
-_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
-_HEADER_VALUE = re.compile(r"(?:[^\x00-\x20\x7f](?:[^\x00-\x08\x0a-\x1f\x7f]*[^\x00-\x20\x7f])?)?")
-
-
-async def _open_stream(
-    host: str, port: int, *, tls: bool, shown: str
-) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
-    try:
-        stream = await trio.open_tcp_stream(host, port)
-    except OSError as error:
-        if (shortage := shortage_of(error)) is not None:
-            raise lacking(shown, shortage) from error
-        raise ConnectFailed(endpoint=shown, reason=_os_reason(error)) from None
-    if not tls:
-        return stream
-    secure = trio.SSLStream(stream, ssl.create_default_context(), server_hostname=host, https_compatible=True)
-    try:
-        await secure.do_handshake()
-    except trio.BrokenResourceError as error:
-        await trio.aclose_forcefully(stream)
-        why = str(error.__cause__ or "the server closed the connection")
-        raise ConnectFailed(endpoint=shown, reason=f"TLS failed: {why}") from None
-    except BaseException:
-        await trio.aclose_forcefully(stream)
-        raise
-    return secure
-
-
-def _os_reason(error: OSError) -> str:
-    # trio raises "all attempts to connect failed", with the attempts in a group behind it.
-    cause = error.__cause__
-    while isinstance(cause, BaseExceptionGroup):
-        cause = cause.exceptions[0]
-    return os_reason(cause if isinstance(cause, OSError) else error)
-
-
-def lacking(endpoint: str, shortage: Shortage) -> ConnectFailed:
-    """Return the error for an endpoint that was not reached because this side lacks something."""
-    return ConnectFailed(
-        endpoint=endpoint, reason=f"{shortage.reason} ({shortage.name})", advice=shortage.advice
-    )
 
 
 class PipeTransport:
@@ -354,9 +326,10 @@ def _pipe_reason(error: Exception) -> str:
     return "the browser closed its end of the pipe"
 
 
-def _describe(closed: ConnectionClosed) -> str:
+def _describe(closed: ConnectionClosed, secrets: Collection[str]) -> str:
     reason = closed.reason
     if reason is None or reason.code == 1006:
         return "the browser's end of the websocket vanished without a close frame"
-    words = f": {reason.reason}" if reason.reason else ""
+    # A server may say in it what it was sent.
+    words = f": {reason.reason}" if reason.reason and not holds_secret(reason.reason, secrets) else ""
     return f"the websocket was closed with code {reason.code} {reason.name}{words}"

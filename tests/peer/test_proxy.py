@@ -24,6 +24,7 @@ from cdpengine.errors import (
 )
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import SILENCE, ScriptedPeer, walk_cancellations
+from cdpengine.wire.http_get import get
 from cdpengine.wire.transport import open_websocket
 
 pytestmark = pytest.mark.usefixtures("guard")
@@ -246,6 +247,23 @@ async def test_a_cut_ends_both_sides(
 
 
 # --- HTTP --------------------------------------------------------------------------------------------------
+
+
+async def test_what_a_client_asks_over_http_is_not_logged(
+    httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """httpx logs URLs whole, and a gateway's have tokens in them."""
+    caplog.set_level("DEBUG")
+    httpserver.expect_request("/json/list", query_string="token=sesame").respond_with_json([])
+    async with debug.proxy(f"ws://127.0.0.1:{httpserver.port}/devtools/browser/1") as proxy:
+        asked = f"{proxy.endpoint}/json/list?token=sesame"
+        assert await get(asked, {}, shown="the proxy", longest=100) == b"[]"
+    assert not [record for record in caplog.records if record.name.startswith("http")]
+    async with httpx.AsyncClient(trust_env=False) as client:
+        await client.get(f"http://127.0.0.1:{httpserver.port}/json/list?token=sesame")
+    assert "httpx" in {record.name for record in caplog.records}, (
+        "what the program itself asks is logged as ever"
+    )
 
 
 async def ask(proxy: debug.Proxy, path: str, method: str = "GET", **headers: str) -> httpx.Response:
