@@ -146,6 +146,7 @@ if TYPE_CHECKING:
     from cdpengine.session.session import Session
     from cdpengine.session.streams import EventStream, StreamStatistics
     from cdpengine.session.targets import TargetInfo
+    from cdpengine.snapshot.data import SnapshotNode
     from cdpengine.snapshot.refs import Ref
     from cdpengine.snapshot.snapshot import Snapshot
     from cdpengine.snapshot.stats import FrameSource, SnapshotStats
@@ -218,6 +219,7 @@ _HOME = {
     "cdpengine.session.session": "Session",
     "cdpengine.session.streams": "EventStream StreamStatistics",
     "cdpengine.session.targets": "TargetInfo",
+    "cdpengine.snapshot.data": "SnapshotNode",
     "cdpengine.snapshot.refs": "Ref",
     "cdpengine.snapshot.snapshot": "Snapshot",
     "cdpengine.snapshot.stats": "FrameSource SnapshotStats",
@@ -393,6 +395,7 @@ __all__ = [
     "Session",
     "SessionGone",
     "Snapshot",
+    "SnapshotNode",
     "SnapshotStats",
     "StackFrame",
     "StaleRef",

@@ -56,10 +56,14 @@ def ax_lines(
     return lines
 
 
-def ax_visits(document: Document, refs: Mapping[Node, Ref]) -> Iterator[Visit]:
-    """Go through all nodes of all trees, the ignored ones too."""
-    for visit, _, _ in _visits(document, refs, lambda _: "", []):
-        yield visit
+def ax_visits(document: Document, refs: Mapping[Node, Ref], *, ignored: bool) -> Iterator[tuple[Visit, int]]:
+    """Go through the nodes of all trees with their depths; where `ignored` ones are left out, without these."""
+
+    def describe(visit: Visit) -> str | None:
+        return None if visit.ax.ignored and not ignored else ""
+
+    for visit, depth, _ in _visits(document, refs, describe, []):
+        yield visit, depth
 
 
 def _visits(

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+
+import attrs
 
 from cdpengine.browser.wanted_text import Words, collapse_space, with_name
 from cdpengine.errors import NodeNotFound
@@ -15,10 +18,30 @@ from cdpengine.snapshot.text import quote, shorten
 from cdpengine.snapshot.vocabulary import asked_role
 
 
-def matching(refs: Iterable[Ref], role: str | None, name: Words | None, exact: bool = False) -> list[Ref]:
-    """Return the refs with this role and name, see `Snapshot.find_all`."""
-    refs = [ref for ref in refs if role is None or ref.role == role]
-    return list(with_name(refs, lambda ref: ref.name, name, exact))
+@attrs.frozen
+class WantedRef:
+    """What is looked for among refs, see `Snapshot.find_all`. `saying` are the ids of those that say `text`."""
+
+    role: str | None
+    name: Words | None
+    text: Words | None = None
+    exact: bool = False
+    saying: AbstractSet[str] = frozenset()
+
+    def among(self, refs: Iterable[Ref]) -> list[Ref]:
+        """Return those that are wanted, in their order."""
+        found = [
+            ref
+            for ref in refs
+            if (self.role is None or ref.role == self.role) and (self.text is None or ref.id in self.saying)
+        ]
+        return list(with_name(found, lambda ref: ref.name, self.name, self.exact))
+
+    def __str__(self) -> str:
+        parts = [self.role or "any role", _describe_name(self.name)]
+        if self.text is not None:
+            parts.append(f"that says {'exactly ' if self.exact else ''}{_describe_name(self.text)}")
+        return " ".join(part for part in parts if part)
 
 
 def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
@@ -31,11 +54,9 @@ def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
 def not_found(
     refs: Sequence[Ref],
     found: Sequence[Ref],
-    role: str | None,
-    name: Words | None,
+    wanted: WantedRef,
     nth: int,
     *,
-    exact: bool = False,
     unshown: Iterable[Ref] = (),
     gaps: Sequence[str] = (),
 ) -> NodeNotFound:
@@ -44,43 +65,40 @@ def not_found(
     `unshown` are refs that were left out of the text; those that match are named. `gaps` are parts of the page
     that nobody looked at: what is wanted may be there.
     """
-    wanted = " ".join(
-        part for part in (role or "any role", _describe_name(name), f"nth={nth}" if nth else "") if part
-    )
-    left_out = matching(unshown, role, name, exact)
+    left_out = wanted.among(unshown)
     if found:
         reason = f"the snapshot shows only {len(found)} of these: {_listed(found)}"
     else:
-        near = [] if left_out else _near(refs, role, name)
+        near = [] if left_out else _near(refs, wanted)
         reason = "not in the snapshot" + (f"; near it: {_listed(near)}" if near else "")
     if left_out:
         reason += f"; on the page, but left out of this snapshot by its options: {_listed(left_out)}"
     if gaps:
         more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
         reason += f"; not looked at: {', '.join(gaps[:_MOST_LISTED])}{more}"
-    return NodeNotFound(target=wanted, reason=reason)
+    return NodeNotFound(target=f"{wanted} nth={nth}" if nth else str(wanted), reason=reason)
 
 
-def _near(refs: Sequence[Ref], role: str | None, name: Words | None) -> list[Ref]:
-    """List the same name in another role, then names like it, then others of the role."""
-    near: list[Ref] = []
-    of_role = [ref for ref in refs if ref.role == role]
-    if isinstance(name, re.Pattern):
-        near += matching(refs, None, name)
-    elif name is not None:
-        near += matching(refs, None, name)
-        wanted = collapse_space(name).casefold()
+def _near(refs: Sequence[Ref], wanted: WantedRef) -> list[Ref]:
+    """List the same name or text in another role, then names like it, then others of the role."""
+    of_role = [ref for ref in refs if ref.role == wanted.role]
+    near = [] if wanted.text is None else attrs.evolve(wanted, role=None, name=None).among(refs)
+    name = wanted.name
+    if name is not None:
+        near += WantedRef(None, name).among(refs)
+    if isinstance(name, str):
+        words = collapse_space(name).casefold()
         pool = (of_role or refs)[:_MOST_COMPARED]
         names = {ref.name.casefold(): ref for ref in reversed(pool) if len(ref.name) <= _LONGEST_COMPARED}
         near += [
             ref
             for text, ref in reversed(names.items())
-            if wanted and text and (wanted in text or text in wanted)
+            if words and text and (words in text or text in words)
         ]
-        if len(wanted) <= _LONGEST_COMPARED:
+        if len(words) <= _LONGEST_COMPARED:
             from difflib import get_close_matches
 
-            near += [names[text] for text in get_close_matches(wanted, names, n=_MOST_LISTED)]
+            near += [names[text] for text in get_close_matches(words, names, n=_MOST_LISTED)]
     near += of_role
     return list(dict.fromkeys(near))
 

@@ -38,6 +38,8 @@ _MODES: Mapping[Mode, Callable[[Document, Mapping[Node, Ref], SnapshotOptions], 
 class Rendering:
     """The text, and what stands in it: `shown` are its refs in order, `lines` counts remarks too.
 
+    `nodes` are what its lines stand for, in order; None for a line of a mode that shows what is no node here.
+
     `unshown` are the refs of nodes that the options left out. `gaps` say, one text each, which parts of the page
     nobody looked at: frames that did not answer, documents that were read only in part.
     """
@@ -49,6 +51,7 @@ class Rendering:
     interactive: int
     unshown: list[Ref]
     gaps: list[str]
+    nodes: list[Node | None]
 
     @cached_property
     def refs(self) -> dict[str, Ref]:
@@ -112,6 +115,7 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
         interactive=sum(node is not None and can_be_acted_on(node) for node in nodes),
         unshown=unshown,
         gaps=gaps,
+        nodes=nodes,
     )
 
 

@@ -40,15 +40,20 @@ def aria_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
 def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = False) -> list[dict[str, Any]]:
     """Return the trees as a flat list of what JSON can say, parents before children.
 
-    Keys are the protocol's where the protocol has the thing; `childIds` count within one `frameId`. `properties`
-    is a mapping, `ref` is None for a node without one.
+    Keys are the protocol's where the protocol has the thing; `childIds` count within one `frameId`, and are those
+    of nodes in the list: in the place of one that is left out stand those in it. `properties` is a mapping, `ref`
+    is None for a node without one.
     """
     out: list[dict[str, Any]] = []
-    for visit in ax_visits(document, refs):
+    above: list[
+        tuple[Document, dict[str, Any]]
+    ] = []  # the last node of each depth, as far as the present one
+    for visit, depth in ax_visits(document, refs, ignored=ignored):
         ax = visit.ax
-        if ax.ignored and not ignored:
-            continue
         name, value = _shown(visit)
+        del above[depth:]
+        if above and above[-1][0] is visit.document:
+            above[-1][1]["childIds"].append(ax.node_id)
         out.append(
             {
                 "nodeId": ax.node_id,
@@ -64,10 +69,11 @@ def to_json(document: Document, refs: Mapping[Node, Ref], *, ignored: bool = Fal
                 },
                 "ignored": ax.ignored,
                 "ignoredReasons": ignored_reasons(ax),
-                "childIds": list(ax.child_ids),
+                "childIds": [],
                 "remark": "" if visit.node is None else visit.node.remark,
             }
         )
+        above.append((visit.document, out[-1]))
     return out
 
 

@@ -6,6 +6,7 @@ Rule: it is what was seen at one moment, and asks the page nothing any more.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Any
 
@@ -13,10 +14,11 @@ import attrs
 
 from cdpengine.browser.wanted_text import Words, check_words
 from cdpengine.errors import InvalidArgument
+from cdpengine.snapshot.data import ShownNodes, SnapshotNode
 from cdpengine.snapshot.diff import SnapshotDiff, diff
-from cdpengine.snapshot.finding import matching, not_found, wanted_role
+from cdpengine.snapshot.finding import WantedRef, not_found, wanted_role
 from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.options import Mode, SnapshotOptions
+from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.render import Rendering
 from cdpengine.snapshot.render_aria import to_json
@@ -45,7 +47,8 @@ class Snapshot:
     diff: SnapshotDiff | None = attrs.field(default=None, repr=False)
     unshown: Sequence[Ref] = attrs.field(default=(), repr=False)
     gaps: Sequence[str] = ()
-    _tree: tuple[Document, Mapping[Node, Ref], bool] | None = attrs.field(default=None, repr=False)
+    _shown: ShownNodes | None = attrs.field(default=None, repr=False)
+    _ignored: bool = attrs.field(default=False, repr=False)
 
     @classmethod
     def of(
@@ -74,11 +77,26 @@ class Snapshot:
             None if since is None else diff(since.text, rendering.text),
             rendering.unshown,
             rendering.gaps,
-            (document, refs, options.ignored) if options.mode == "aria" else None,
+            ShownNodes(
+                document,
+                refs,
+                None if options.mode in AX_MODES else rendering.nodes,
+                texts=not options.interactive,
+            ),
+            options.ignored,
         )
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def nodes(self) -> tuple[SnapshotNode, ...]:
+        """The lines as data, in order: role, name, value, states, text, ref, parent, frame; remarks left out.
+
+        What was cut to size is not here either. In the modes aria and webarena, whose lines are Chrome's own
+        nodes, these are the nodes that the mode role would show (see `to_json` for Chrome's).
+        """
+        return () if self._shown is None else self._shown.data
 
     def check_mode(self, mode: Mode) -> None:
         """Raise InvalidArgument when a snapshot in this mode cannot be compared with this one."""
@@ -88,9 +106,15 @@ class Snapshot:
             )
 
     def find(
-        self, role: str | None = None, name: Words | None = None, nth: int = 0, *, exact: bool = False
+        self,
+        role: str | None = None,
+        name: Words | None = None,
+        nth: int = 0,
+        *,
+        text: Words | None = None,
+        exact: bool = False,
     ) -> Ref:
-        """Return the ref shown with this role and name; the first one by default, `nth` counts from 0.
+        """Return the ref shown with this role, name and text; the first one by default, `nth` counts from 0.
 
         Matches as `find_all` does. Raises NodeNotFound when there are not that many, naming near candidates,
         refs that match but that the options left out, and parts of the page that could not be looked at; and
@@ -98,29 +122,40 @@ class Snapshot:
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
             raise InvalidArgument(what="nth", given=repr(nth), expected="0 or more")
-        role = self._role(role)
-        found = self.find_all(role, name, exact=exact)
+        wanted = self._wanted(role, name, text, exact)
+        found = wanted.among(self.refs.values())
         if nth < len(found):
             return found[nth]
-        refs = list(self.refs.values())
-        raise not_found(refs, found, role, name, nth, exact=exact, unshown=self.unshown, gaps=self.gaps)
+        raise not_found(list(self.refs.values()), found, wanted, nth, unshown=self.unshown, gaps=self.gaps)
 
     def find_all(
-        self, role: str | None = None, name: Words | None = None, *, exact: bool = False
+        self,
+        role: str | None = None,
+        name: Words | None = None,
+        *,
+        text: Words | None = None,
+        exact: bool = False,
     ) -> list[Ref]:
-        """Return the refs shown with this role and name, in the order of the page; without either, all.
+        """Return the refs shown with this role, name and text, in the order of the page; without any, all.
 
-        A string is the whole name, white space collapsed: in the same case, or, where no name has the same case
-        and `exact` is False, in any case. A compiled pattern is searched for in the name. A role is called as in
-        the modes role, ai and numbered, or as Chrome calls it (modes aria and webarena).
+        `name` is the whole name, white space collapsed: in the same case, or, where no name has the same case
+        and `exact` is False, in any case. `text` is part of what is said by the name or inside, in any case; with
+        `exact` all of it, in the same case; without role and name, the innermost refs that say it. A compiled
+        pattern is searched for in either. A role is called as in the modes role, ai and numbered, or as Chrome
+        calls it (modes aria and webarena).
 
         Raises InvalidArgument, which names the nearest ones, for what is no role.
         """
-        check_words("name", name, empty=True)
-        return matching(self.refs.values(), self._role(role), name, exact)
+        return self._wanted(role, name, text, exact).among(self.refs.values())
 
-    def _role(self, role: str | None) -> str | None:
-        return wanted_role([*self.refs.values(), *self.unshown], role)
+    def _wanted(self, role: str | None, name: Words | None, text: Words | None, exact: bool) -> WantedRef:
+        check_words("name", name, empty=True)
+        check_words("text", text)
+        saying: AbstractSet[str] = frozenset()
+        if text is not None and self._shown is not None:
+            saying = self._shown.saying(text, exact, innermost=role is None and name is None)
+        known = wanted_role([*self.refs.values(), *self.unshown], role)
+        return WantedRef(known, name, text, exact, saying)
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON can say it. In mode aria `nodes` has the accessibility tree, node by node."""
@@ -149,7 +184,6 @@ class Snapshot:
         }
         if self.diff is not None:
             out["diff"] = self.diff.text
-        if self._tree is not None:
-            document, refs, ignored = self._tree
-            out["nodes"] = to_json(document, refs, ignored=ignored)
+        if self._shown is not None and self.mode == "aria":
+            out["nodes"] = to_json(self._shown.document, self._shown.refs, ignored=self._ignored)
         return out

@@ -10,7 +10,7 @@ from node_trees import rendered
 from snapshot_trees import recorded, snapshot_of, tree
 
 from cdpengine.errors import InvalidArgument, NodeNotFound
-from cdpengine.snapshot.finding import not_found
+from cdpengine.snapshot.finding import WantedRef, not_found
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.snapshot import Snapshot
@@ -185,7 +185,7 @@ def test_frames_that_nobody_looked_at_are_named() -> None:
         'e1 iframe "Ad": frame not responding',
         'e2 iframe "Map": read only in part, for want of time',
     ]
-    error = not_found([], [], "button", "Win", 0, gaps=gaps)
+    error = not_found([], [], WantedRef("button", "Win"), 0, gaps=gaps)
     assert str(error).endswith("; not looked at: " + ", ".join(gaps))
     assert rendered(document).text.splitlines() == [
         '- iframe "Ad" [ref=e1] [frame not responding]',
