@@ -84,16 +84,22 @@ class Session:
 
     # --- commands -----------------------------------------------------------------------------------------
 
-    def post(self, method: str, /, **params: Any) -> PendingCall:
+    def post(self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any) -> PendingCall:
         """Give one command to the writer now, in order, and return the pending call without waiting.
 
-        For sending several commands together. Await each one's result or abandon it. Raises InvalidArgument
-        when a parameter has no JSON form, SessionGone or ConnectionLost when there is nobody to send it to.
+        For sending several commands together. Parameters are given as in `call`. Await each one's result, or
+        abandon it. Raises InvalidArgument when a parameter has no JSON form, SessionGone or ConnectionLost when there is
+        nobody to send it to.
         """
-        return self._post(method, params)
+        return self._post(method, params if given is None else _together(method, given, params))
 
-    async def call(self, method: str, /, **params: Any) -> dict[str, Any]:
+    async def call(
+        self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any
+    ) -> dict[str, Any]:
         """Send one command and return its result as a dict.
+
+        Its parameters are given by name, `call("Page.navigate", url=url)`, or as a mapping,
+        `call("Page.navigate", {"url": url})`, or both where no name is in both.
 
         Raises RemoteError when Chrome refuses; SessionGone (or TargetCrashed) when the target goes away,
         ConnectionLost when the connection does, both within moments of it; InvalidArgument when a parameter
@@ -101,7 +107,9 @@ class Session:
         nothing behind.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await self._post(method, params).result()
+        return await self._post(
+            method, params if given is None else _together(method, given, params)
+        ).result()
 
     async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
         """Send one command and decode its result straight into `kind` (msgspec Struct, attrs class, dict, ...).
@@ -345,6 +353,24 @@ class Session:
 
 CRASHED = "cdpengine.crashed"
 """The name under which `on_event` sinks are told of a crash."""
+
+
+def _together(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a command that were given as a mapping, with those that were given by name."""
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidArgument(
+            what=f"parameters of {method}",
+            given=f"a {type(given).__name__}{' with keys that are not str' * isinstance(given, Mapping)}",
+            expected=f'names, call("{method}", name=value), or one mapping, call("{method}", {{"name": value}})',
+        )
+    if twice := sorted(given.keys() & named.keys()):
+        raise InvalidArgument(
+            what=f"parameters of {method}",
+            given=f"{', '.join(twice)} both in the mapping and by name",
+            expected="each of them once",
+        )
+    return {**given, **named}
+
 
 _DECODER_ERRORS = (
     ArithmeticError,

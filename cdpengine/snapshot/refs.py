@@ -298,7 +298,9 @@ class RefTable:
         ref_id = parse_ref_text(text)
         if ref_id is None:
             raise NodeNotFound(
-                target=quote(shorten(text, 80)), reason='not a ref; refs look like "e3", "@e3" or "ref=e3"'
+                target=quote(shorten(text, 80)),
+                reason='not a ref; refs look like "e3", "@e3" or "ref=e3". For a CSS selector, pass what '
+                f"await page.find({quote(shorten(text, 80))}) gives; page.find also takes role=, name= and text=",
             )
         entry = self._by_id.get(ref_id)
         if entry is not None:

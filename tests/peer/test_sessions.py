@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MappingProxyType
 
 import pytest
 import trio
 import trio.testing
 from scripting import attach, settled
 
-from cdpengine.errors import ConnectionLost, SessionGone, TargetCrashed
+from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, TargetCrashed
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.testing import Request, ScriptedPeer
@@ -371,3 +372,42 @@ async def test_repr_and_errors_name_the_target_and_no_more(
     assert "hunter2" not in str(caught.value)
     error = session.error()
     assert isinstance(error, SessionGone)
+
+
+@pytest.mark.parametrize("way", ["call", "post"])
+async def test_parameters_are_given_by_name_or_as_a_mapping(
+    peer: ScriptedPeer, root: Session, way: str
+) -> None:
+    async def send(*given: object, **named: object) -> None:
+        if way == "call":
+            await root.call("D.m", *given, **named)  # type: ignore[arg-type]
+        else:
+            await root.post("D.m", *given, **named).raw()  # type: ignore[arg-type]
+        sent.append(peer.received[-1].params)
+
+    sent: list[object] = []
+    await send(a=1, given=2)
+    await send({"a": 1})
+    await send(MappingProxyType({"method": 1}), b=2)
+    await send({})
+    await send(None)
+    assert sent == [{"a": 1, "given": 2}, {"a": 1}, {"method": 1, "b": 2}, {}, {}]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("https://example.com", r"a str .*call\(\"D.m\", \{\"name\": value\}\)"),
+        ([("a", 1)], "a list "),
+        ({1: 2}, "keys that are not str"),
+        ({"a": 1}, "a both in the mapping and by name"),
+    ],
+)
+async def test_parameters_that_cannot_be_sent_say_what_to_write(
+    peer: ScriptedPeer, root: Session, given: object, told: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=told):
+        await root.call("D.m", given, a=2)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=told):
+        root.post("D.m", given, a=2)  # type: ignore[arg-type]
+    assert peer.received == []

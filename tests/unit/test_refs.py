@@ -270,6 +270,13 @@ def test_what_is_no_ref_is_said_to_be_none() -> None:
         RefTable().lookup("#buy\u202e")
 
 
+@pytest.mark.parametrize("text", ["#buy", ".card > button", "//button", "Buy", ""])
+def test_what_is_no_ref_names_what_takes_selectors(text: str) -> None:
+    with pytest.raises(NodeNotFound) as caught:
+        RefTable().lookup(text)
+    assert f'await page.find("{text}")' in str(caught.value)
+
+
 def test_the_oldest_go_first_and_the_latest_snapshot_is_kept_whole() -> None:
     table = RefTable(max_refs=8)
     assign(table, button(1, "One"), *(button(n) for n in range(2, 9)))
