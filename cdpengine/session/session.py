@@ -88,8 +88,8 @@ class Session:
         """Give one command to the writer now, in order, and return the pending call without waiting.
 
         For sending several commands together. Parameters are given as in `call`. Await each one's result, or
-        abandon it. Raises InvalidArgument when a parameter has no JSON form, SessionGone or ConnectionLost when there is
-        nobody to send it to.
+        abandon it. Raises InvalidArgument when a parameter has no JSON form, SessionGone or ConnectionLost when
+        there is nobody to send it to.
         """
         return self._post(method, params if given is None else _together(method, given, params))
 
