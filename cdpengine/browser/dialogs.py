@@ -7,7 +7,7 @@ here, is answered by the default. Who says yes to a prompt without a text says t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import attrs
 import msgspec
@@ -37,8 +37,9 @@ class Dialog:
     """A dialog that opened, and how it was answered.
 
     `type` is "alert", "confirm", "prompt", "beforeunload", or newer; `message` is the page's text, `url` and
-    `frame_id` tell whose it is, `default_prompt` is what stood in a prompt's field. `accepted` says whether it was
-    answered with OK, None while it is open; `prompt_text` is the text that a prompt was given.
+    `frame_id` tell whose it is, and `page` is the Page that shows it, so that one handler can serve many pages.
+    `default_prompt` is what stood in a prompt's field. `accepted` says whether it was answered with OK, None while
+    it is open; `prompt_text` is the text that a prompt was given.
 
     `answered_by`: "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" where a handler left it to
     the default; "elsewhere" where another client, a person or a rescue was faster, or the page went away; "" while
@@ -55,6 +56,7 @@ class Dialog:
     frame_id: str = ""
     answered_by: str = ""
     failure: str = ""
+    page: Any = attrs.field(default=None, repr=False, eq=False)
 
 
 @attrs.frozen

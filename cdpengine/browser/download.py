@@ -42,13 +42,15 @@ class DownloadProgress:
 class Download:
     """A download. Get it from `page.expect_download(...)`, or look at `browser.downloads`.
 
-    `url` is where it comes from, `suggested_name` the server's name for it, which is not to be trusted.
+    `url` is where it comes from, `suggested_filename` the server's name for it, which is not to be trusted.
     """
 
-    def __init__(self, downloads: Downloads, guid: str, url: str, suggested_name: str, frame_id: str) -> None:
+    def __init__(
+        self, downloads: Downloads, guid: str, url: str, suggested_filename: str, frame_id: str
+    ) -> None:
         self.guid = guid
         self.url = url
-        self.suggested_name = suggested_name
+        self.suggested_filename = suggested_filename
         self.frame_id = frame_id
         self.context_id: str | None = None
         self.directory: Path | None = None

@@ -334,7 +334,7 @@ class Downloads:
             # It was whole before Chrome heard that nobody wants it.
             await self._end_cancelled(download)
         else:
-            name = safe_file_name(download.suggested_name)
+            name = safe_file_name(download.suggested_filename)
             try:
                 path = await trio.to_thread.run_sync(place_file, staging, directory, name)
             except OSError as error:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import TracebackType
 
@@ -100,6 +100,9 @@ class PageDialogs:
         self, session: Session, changes: Changes, nursery: trio.Nursery, policy: DialogPolicy
     ) -> None:
         self.policy = policy
+        self.owner: Callable[[], object] = lambda: (
+            None
+        )  # what `Dialog.page` is: the business of the floor above
         self.opened = 0
         self.handler_failures = 0
         self._refusals = 0
@@ -191,6 +194,7 @@ class PageDialogs:
             url=opening.url,
             default_prompt=opening.default_prompt,
             frame_id=opening.frame_id,
+            page=self.owner(),
         )
         awaited = next((each for each in self._awaited if each.shown is None), None)
         shown = self._current = Shown(dialog, raises=awaited is None and self.policy.raises)

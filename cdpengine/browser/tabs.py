@@ -72,6 +72,8 @@ class Tabs:
         self.creations = Creations(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self.set_ups: list[SetUp] = []
+        self.page_of: Callable[[PageTarget], object] = lambda _target: None
+        """What a page is to users: the business of the floor above."""
         self._nursery = nursery
 
     async def start(self) -> None:
@@ -166,6 +168,7 @@ class Tabs:
         opener = self.pages.get(attachment.info.opener_id or "")
         policy = self.dialog_policy if opener is None else opener.dialogs.policy
         page = PageTarget(attachment.session, attachment.info, Changes(self.changes), self._nursery, policy)
+        page.dialogs.owner = partial(self.page_of, page)
         if opener is not None:
             page.lineage = (*opener.lineage, page.target_id)
         self.pages[page.target_id] = page

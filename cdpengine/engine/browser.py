@@ -119,6 +119,7 @@ class Browser(BrowserMeasure):
         self.emulations = Emulations(tabs.pages)
         self.permissions = Permissions(tabs.connection.root)
         self.seen_origins = SeenOrigins(tabs.pages)
+        tabs.page_of = self._page
         tabs.set_ups += [self.emulations.post, self.seen_origins.set_up]
 
     def __repr__(self) -> str:

@@ -151,3 +151,32 @@ async def test_raise_belongs_to_the_action_it_opened_in(
     with pytest.raises(cdpengine.DialogOpened, match="Sure") as caught:
         await page.evaluate("1", timeout=5)
     assert isinstance(caught.value.dialog, cdpengine.Dialog)
+
+
+async def test_one_handler_knows_the_page_of_each_dialog(
+    scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """Of pages that nobody has asked for yet, too: a popup shows its dialog before anybody knows it."""
+    asked: list[cdpengine.Page] = []
+
+    def answer(dialog: cdpengine.Dialog) -> bool:
+        asked.append(dialog.page)
+        return True
+
+    async with scripted.engine() as browser:
+        browser.set_dialog_policy(answer)
+        first, second = [await browser.new_page() for _ in range(2)]
+        scripted.open("T9", opener=first.target_id)
+        await quiet()
+        for target_id in ("T2", "T1", "T9"):
+            scripted.tell("Page.javascriptDialogOpening", CONFIRM, f"S-{target_id}")
+            scripted.tell("Page.javascriptDialogClosed", {"result": True}, f"S-{target_id}")
+            await quiet()
+        assert asked == [second, first, browser.page("T9")]
+        assert [dialog.page for dialog in second.dialogs] == [second]
+        with trio.move_on_after(1):
+            async with first.expect_dialog() as expected:
+                scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
+                scripted.page_event("Page.javascriptDialogClosed", {"result": True})
+        assert expected.value.page is first
+        assert "Page" not in repr(expected.value)
