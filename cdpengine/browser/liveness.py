@@ -96,31 +96,78 @@ class _NavigationEvent(msgspec.Struct, rename="camel"):
     frame_id: str = ""
     frame: _Navigated = msgspec.field(default_factory=_Navigated)
     navigation_type: str = "differentDocument"
+    disposition: str = "currentTab"
+    reason: str = ""
 
 
 class PendingNavigation:
-    """Knows whether the page waits for another document.
+    """Knows whether the page waits for another document, and which of its frames do.
 
     Chrome holds back what is for the page's process until that document comes or the navigation is stopped
-    (termination excepted), so such a page does not answer, and hangs not at all.
+    (termination excepted), so such a page does not answer, and hangs not at all. `under_way` is of the main frame,
+    once the navigation has begun. `asked` are all frames for which one was asked for: True where it has begun.
+    `arrived` tells for each frame when its present document came (trio's clock), and `told` which frames an action
+    has set on their way, for whoever looks at the page next.
     """
 
-    def __init__(self, session: Session, main_frame_id: str) -> None:
+    def __init__(
+        self, session: Session, main_frame_id: str, notify: Callable[[], None] = lambda: None
+    ) -> None:
         self.under_way = False
+        self.asked: dict[str, bool] = {}
+        self.arrived: dict[str, float] = {}
+        self.told: set[str] = set()
         self._main_frame_id = main_frame_id
+        self._notify = notify
+        self.listen(session)
+
+    def listen(self, session: Session) -> None:
+        """Follow what a session of the page tells."""
+        session.on_event("Page.frameRequestedNavigation", self._requested)
         session.on_event("Page.frameStartedNavigating", self._started)
+        session.on_event("Page.frameClearedScheduledNavigation", self._cleared)
         session.on_event("Page.frameStoppedLoading", self._ended)
-        session.on_event("Page.frameNavigated", self._ended)
+        session.on_event("Page.frameNavigated", self._navigated)
+        session.on_event("Page.frameDetached", self._detached)
+
+    def _requested(self, event: Event) -> None:
+        requested = self._decoded(event)
+        if requested.disposition == "currentTab":
+            self.asked.setdefault(requested.frame_id, False)
 
     def _started(self, event: Event) -> None:
         started = self._decoded(event)
-        if started.frame_id == self._main_frame_id and started.navigation_type not in _WITHIN_DOCUMENT:
-            self.under_way = True
+        if started.navigation_type not in _WITHIN_DOCUMENT:
+            self.asked[started.frame_id] = True
+            if started.frame_id == self._main_frame_id:
+                self.under_way = True
+
+    def _cleared(self, event: Event) -> None:
+        cleared = self._decoded(event).frame_id
+        if self.asked.get(cleared) is False:  # it came to nothing: one that begins is told of before
+            del self.asked[cleared]
+            self._notify()
 
     def _ended(self, event: Event) -> None:
-        ended = self._decoded(event)
-        if self._main_frame_id in (ended.frame_id, ended.frame.id):
+        self._end(self._decoded(event).frame_id)
+
+    def _navigated(self, event: Event) -> None:
+        navigated = self._decoded(event).frame.id
+        self.arrived[navigated] = trio.current_time()
+        self._end(navigated)
+
+    def _detached(self, event: Event) -> None:
+        detached = self._decoded(event)
+        if detached.reason != "swap":
+            self.arrived.pop(detached.frame_id, None)
+            self.told.discard(detached.frame_id)
+            self._end(detached.frame_id)
+
+    def _end(self, frame_id: str) -> None:
+        if frame_id == self._main_frame_id:
             self.under_way = False
+        self.asked.pop(frame_id, None)
+        self._notify()
 
     @staticmethod
     def _decoded(event: Event) -> _NavigationEvent:

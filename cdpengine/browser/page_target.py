@@ -66,7 +66,7 @@ class PageTarget:
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
         self.pulse = Pulse(self._probed_session)
-        self.navigation = PendingNavigation(session, info.target_id)
+        self.navigation = PendingNavigation(session, info.target_id, changes.notify)
         self.pictures = trio.Lock()
         self.before_leaving: list[Callable[[], Awaitable[None]]] = []
         self.rescue_under_way = False
@@ -129,6 +129,7 @@ class PageTarget:
 
         session.on_end(ended)
         self.choosers.listen(session)
+        self.navigation.listen(session)
         return self.listen(session)
 
     def attach_worker_session(self, session: Session) -> None:

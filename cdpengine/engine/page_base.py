@@ -190,6 +190,9 @@ class PageBase:
         span, activity = happenings.dialogs, happenings.activity
         if span.shown:
             await self._target.dialogs.wait_for_answer()
+        self._target.navigation.told |= {
+            each.frame_id for each in activity.navigations if not each.within_document
+        }
         return attrs.evolve(
             outcome,
             dialogs=span.dialogs,

@@ -16,21 +16,21 @@ from cdpengine.browser.worlds import context_gone
 from cdpengine.budget import Budget
 from cdpengine.engine.page_snapshots import PageSnapshots, taken_snapshot
 from cdpengine.engine.targets import Target, describe_target
-from cdpengine.errors import InvalidArgument, RemoteError, shown_url
+from cdpengine.errors import InvalidArgument, RemoteError
 from cdpengine.picture.options import ImageFormat, ImageOptions, check_image_options
 from cdpengine.picture.screenshot import current_view, screen_scale, take_screenshot
-from cdpengine.snapshot.capture import Capture, Scope, capture
+from cdpengine.snapshot.arrival import has_nothing
+from cdpengine.snapshot.capture import Capture, Scope
 from cdpengine.snapshot.content import Block
 from cdpengine.snapshot.labels import boxes_of, draw_labels
 from cdpengine.snapshot.markdown import to_markdown
 from cdpengine.snapshot.node import walk
 from cdpengine.snapshot.options import SnapshotOptions
 from cdpengine.snapshot.plain_text import to_text
-from cdpengine.snapshot.readable import ReadableDocument, readable_reader
+from cdpengine.snapshot.readable import ReadableDocument, readable_reader, says_nothing
 from cdpengine.snapshot.shortening import shortened
 from cdpengine.snapshot.snapshot import Snapshot
 
-_KEPT_BACK = 0.02
 _TRIES = 2
 """Pictures that are taken of a page that scrolls meanwhile, before the last one will do."""
 
@@ -170,27 +170,20 @@ class PageContent(PageSnapshots):
             raise InvalidArgument(what="max_chars", given=repr(max_chars), expected="1 or more, or None")
         reader = readable_reader(main_only=main_only and target is None)
         async with self._action(action, timeout) as budget:
-            while True:
+
+            async def choose() -> Scope:
                 scope = await self._scope(SnapshotOptions(), None, None, target)
-                captured = await self._tried(attrs.evolve(scope, reader=reader), budget)
-                if captured is not None:
-                    break
+                return attrs.evolve(scope, reader=reader)
+
+            captured = await self._arrived(choose, says_nothing, budget)
             assert isinstance(captured.document, ReadableDocument)
             return shortened(captured.document.blocks(), write, max_chars)
 
     async def _captured(self, scope: Scope, budget: Budget) -> Capture:
-        while True:
-            captured = await self._tried(attrs.evolve(scope, frame=self._target.frames.main), budget)
-            if captured is not None:
-                return captured
+        async def choose() -> Scope:
+            return attrs.evolve(scope, frame=self._target.frames.main)
 
-    async def _tried(self, scope: Scope, budget: Budget) -> Capture | None:
-        budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
-        seconds = budget.remaining() * (1 - _KEPT_BACK)
-        captured = await capture(self._target, self._worlds, scope, seconds)
-        if captured is None:
-            budget.step("the document was replaced meanwhile; reading the new one")
-        return captured
+        return await self._arrived(choose, has_nothing, budget)
 
     async def _origins(self, captured: Capture) -> dict[str, tuple[float, float]]:
         """Return for each frame how far its viewport is from the corner of its element's box."""

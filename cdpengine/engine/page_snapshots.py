@@ -7,16 +7,19 @@ made: a snapshot that is cancelled has changed nothing.
 from __future__ import annotations
 
 import time
+from collections.abc import Awaitable, Callable
 from typing import get_args
 
 from cdpengine.browser.frames import Frame
+from cdpengine.budget import Budget
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.scopes import FrameTarget, find_frame, find_root
 from cdpengine.engine.targets import Target
 from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
+from cdpengine.snapshot.arrival import Arrival, has_nothing
 from cdpengine.snapshot.capture import Capture, Scope, capture
 from cdpengine.snapshot.collector import collector_paused
-from cdpengine.snapshot.node import Source
+from cdpengine.snapshot.node import Document, Source
 from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
 from cdpengine.snapshot.refs import RefTable, parse_ref_text
 from cdpengine.snapshot.render import render
@@ -84,17 +87,34 @@ class PageSnapshots(PageBase):
             since.check_mode(mode)
         started = time.perf_counter()
         async with self._action("snapshot", timeout) as budget:
-            while True:
-                scope = await self._scope(options, source, frame, root, fresh=fresh)
-                budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
-                seconds = budget.remaining() * (1 - _GRAFTING)
-                captured = await capture(self._target, self._worlds, scope, seconds)
-                if captured is not None:
-                    break
-                budget.step("the document was replaced meanwhile; reading the new one")
+            captured = await self._arrived(
+                lambda: self._scope(options, source, frame, root, fresh=fresh), has_nothing, budget
+            )
             return taken_snapshot(
                 captured, self._refs, options, started, partial=root is not None, since=since
             )
+
+    async def _arrived(
+        self,
+        choose: Callable[[], Awaitable[Scope]],
+        is_empty: Callable[[Document], bool],
+        budget: Budget,
+    ) -> Capture:
+        """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
+        arrival = Arrival(self._target, self._worlds, budget.remaining(), is_empty)
+        await arrival.begun()
+        while True:
+            scope = await choose()
+            budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
+            seconds = budget.remaining() * (1 - _GRAFTING)
+            captured = await capture(self._target, self._worlds, scope, seconds)
+            if captured is None:
+                budget.step("the document was replaced meanwhile; reading the new one")
+                continue
+            if scope.root is not None or not await arrival.may_come(captured):
+                arrival.remark(captured)
+                return captured
+            budget.step("the document had nothing in it yet, and was loading")
 
     async def _scope(
         self,

@@ -69,7 +69,7 @@ class Document:
     and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
     tree, kept on request. `renderer_id` names the process that the document is in (browser/renderer.py);
     documents read by one program have all of them one, or none has. `shared` is there where later documents may
-    have the same nodes (`once_more`).
+    have the same nodes (`once_more`). `loading` says what was still on its way when it was read, "" for nothing.
     """
 
     roots: list[Node]
@@ -88,6 +88,7 @@ class Document:
     viewport: tuple[float, float] | None = None
     ax: AXTree | None = None
     shared: SharedNodes | None = None
+    loading: str = ""
 
     def once_more(self) -> Document:
         """Return a document of the same nodes, that may have another session, source, reason and time."""

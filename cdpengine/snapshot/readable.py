@@ -45,6 +45,8 @@ class ReadableDocument(Document):
     def blocks(self) -> tuple[Block, ...]:
         """Return the content, that of the frames in it in their places."""
         blocks = blocks_of(self.parts, self._frame)
+        if self.loading:
+            blocks = (Remark(self.loading), *blocks)
         return (*blocks, Remark(_CUT)) if self.cut else blocks
 
     def _frame(self, number: int) -> tuple[Block, ...]:
@@ -52,6 +54,11 @@ class ReadableDocument(Document):
         if isinstance(owner.document, ReadableDocument):
             return owner.document.blocks()
         return (Remark(owner.remark),) if owner.remark else ()
+
+
+def says_nothing(document: Document) -> bool:
+    """Say whether there is nothing to read in the document."""
+    return isinstance(document, ReadableDocument) and not document.blocks()
 
 
 def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Document]]:

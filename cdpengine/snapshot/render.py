@@ -69,7 +69,7 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 
     A document that has the nodes of an earlier one, with the same refs, is not gone through again.
     """
-    if document.shared is None:
+    if document.shared is None or document.loading:
         return _rendered(document, refs, options)
     known = document.shared.renderings
     last = known.get(options)
@@ -82,6 +82,7 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
     lines = _MODES[options.mode](document, refs, options)
     remarks = list(lines.remarks)
+    heading = [f"# {document.loading}"] if document.loading else []
     gaps = _gaps(document, refs)
     if document.cut:
         remarks.append("# this document was read only in part, for want of time; root= takes a part of it")
@@ -92,14 +93,14 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
             "raise max_depth to see them"
         )
     if options.max_chars is not None or options.max_tokens is not None:
-        lines, left_out = fit(lines, remarks, document, refs, options)
+        lines, left_out = fit(lines, heading + remarks, document, refs, options)
         if left_out:
             remarks.append(left_out)
     texts = lines.texts + remarks
     if not texts:
         what = "nothing that can be acted on" if options.interactive else "nothing to show"
         texts = [f"# {what} in the accessibility tree of this document"]
-    text = "\n".join(texts)
+    text = "\n".join(heading + texts)
     nodes = lines.nodes
     ref_of = refs.get
     shown = [ref for node in nodes if node is not None and (ref := ref_of(node)) is not None]
@@ -122,6 +123,8 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
 def _gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
     """Return what is not known of the page."""
     gaps = ["the document was read only in part, for want of time"] if document.cut else []
+    if document.loading:
+        gaps.append(document.loading)
     for node in walk(document.roots):
         if node.remark or (node.document is not None and node.document.cut):
             ref = refs.get(node)
