@@ -13,6 +13,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import attrs
 import click
@@ -47,12 +48,18 @@ def _print(safe: str, *, err: bool, paint: Callable[[str], str] | None, columns:
 
 
 def to_plain(value: object) -> object:
-    """Return `value` as what JSON has. Numbers that JSON lacks become their names, other objects their text."""
+    """Return `value` as what JSON has. Numbers that JSON lacks become their names, other objects their text.
+
+    A moment is written as JavaScript's own JSON does: ISO 8601 in UTC, with a T, milliseconds and a Z.
+    """
     match value:
         case None | bool() | int() | str():
             return value
         case float():
             return value if math.isfinite(value) else _number_name(value)
+        case datetime():
+            text = value.astimezone(UTC).isoformat(timespec="milliseconds")
+            return f"{text.removesuffix('+00:00')}Z"
         case Mapping():
             return {str(key): to_plain(item) for key, item in value.items()}
         case Sequence() | set() | frozenset() if not isinstance(value, bytes | bytearray | memoryview):
