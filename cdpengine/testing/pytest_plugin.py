@@ -1,6 +1,7 @@
 """Fixtures for pytest with pytest-trio. Nothing is registered by itself.
 
-In a conftest.py: `pytest_plugins = ["cdpengine.testing.pytest_plugin"]`.
+In a conftest.py: `pytest_plugins = ["cdpengine.testing.pytest_plugin"]`. Tests that are coroutines run where
+pytest.ini says `trio_mode = true`, or where they are marked `@pytest.mark.trio`.
 """
 
 from __future__ import annotations

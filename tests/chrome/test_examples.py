@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pytest_httpserver import HTTPServer
 
 pytestmark = pytest.mark.chrome
 
@@ -63,6 +65,36 @@ def test_watch_traffic() -> None:
     assert re.search(r"^-> GET http://\S+/$", output, re.MULTILINE)
     assert re.search(r"^<- 200 Document http://\S+/inner$", output, re.MULTILINE)
     assert re.search(r"^<- 404 Fetch http://\S+/missing$", output, re.MULTILINE)
+
+
+def test_the_readmes_tests_run_in_a_fresh_folder(tmp_path: Path, httpserver: HTTPServer) -> None:
+    """As they are written, but for the site, which is on loopback here: recorded first, then without a browser."""
+    page = "<title>Example Domain</title><h1>Example Domain</h1>"
+    httpserver.expect_request("/").respond_with_data(page, content_type="text/html")
+    blocks = re.findall(
+        r"^```\w+\n# (\w+\.\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert [name for name, _source in blocks] == ["pytest.ini", "conftest.py", "test_site.py"]
+    for name, source in blocks:
+        (tmp_path / name).write_text(source.replace("https://example.com", httpserver.url_for("/")))
+    for record in ("1", "0"):
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-W", "error", "-p", "no:cacheprovider"],
+            cwd=tmp_path,
+            env=os.environ | {"CDPENGINE_TEST_RECORD": record},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "2 passed" in done.stdout, done.stdout + done.stderr
+        assert done.returncode == 0
+        httpserver.clear()  # replayed, nothing asks it
+    assert sorted(path.name for path in (tmp_path / "cassettes").iterdir()) == [
+        "test_site.test_the_heading.jsonl.zst",
+        "test_site.test_the_title.jsonl.zst",
+    ]
 
 
 def test_the_readmes_program_runs(tmp_path: Path) -> None:
