@@ -28,7 +28,8 @@ import trio
 
 from cdpengine.action.covering import covering_node
 from cdpengine.action.delivery import Interruptions
-from cdpengine.action.geometry import Point, Quad
+from cdpengine.action.geometry import Point, Quad, contains
+from cdpengine.action.hindrance import Hindrance
 from cdpengine.action.in_page import (
     Handle,
     handle_on,
@@ -69,6 +70,14 @@ T = TypeVar("T")
 
 _PASSING = (Covered, Disabled, Invisible, Unstable)
 """What may be otherwise a moment later."""
+
+
+class _Never(Exception):
+    """A refusal that no waiting changes."""
+
+    def __init__(self, error: NotInteractable) -> None:
+        self.error = error
+
 
 _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
@@ -111,6 +120,8 @@ class Inspection:
     _looks: int = 0
     _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
     _align: str | None = None
+    _frees: str = ""
+    _corner: Point | None = None
     _cover: tuple[Handle, dict[str, Any]] | None = None
 
     async def wait_for_point(
@@ -131,19 +142,24 @@ class Inspection:
         return await self._until(lambda: self._point(requirements, position, witness))
 
     async def wait_for_focus(self, *, editable: bool, at_end: bool) -> None:
-        """Wait until the node is visible and enabled, and give it the focus; `at_end`: the caret goes there.
+        """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
 
-        With `editable`, it has to take typed text. Raises as `wait_for_point` does; NotInteractable at once
-        when it can never take text, or does not take the focus.
+        With `editable`, it has to be visible, and to take typed text; else it needs no box that could be seen, as
+        for the Tab key. Raises as `wait_for_point` does; NotInteractable at once when it can never take text, or
+        does not take the focus.
         """
         await self._until(lambda: self._focus(editable=editable, at_end=at_end))
+
+    async def try_focus(self) -> bool:
+        """Give the node the focus; False where it does not keep it."""
+        return (await self._focused(at_end=False)).focused
 
     async def wait_until_usable(self, *, visible: bool = True, writable: bool = False) -> None:
         """Wait until the node is visible (unless that does not matter) and enabled; `writable`: not read-only.
 
         Raises as `wait_for_focus` does.
         """
-        await self._until(lambda: self._usable(visible=visible, writable=writable))
+        await self._until(lambda: self._usable(visible=visible, writable=writable, reached=visible))
 
     async def run(self, source: str, request: object, kind: type[T]) -> T:
         """Call a function of the engine's own on the node, in its isolated world; `kind` is what it answers.
@@ -157,15 +173,20 @@ class Inspection:
     async def _until(self, look: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
         failure: NotInteractable | None = None
+        hindrance = Hindrance(self.action, self.node.description, self.budget)
         margin = min(_MARGIN, self.budget.timeout / 5)
         with trio.CancelScope(deadline=self.budget.deadline - margin):
             for pause in itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE)):
                 self._looks += 1
                 try:
                     return await look()
+                except _Never as never:
+                    raise never.error from None
                 except _PASSING as error:
                     failure = error
                     self.budget.step(error.reason)
+                    if self._frees:
+                        hindrance.note(f"{error.reason}; {self._frees}")
                 await trio.sleep(pause)
         with trio.move_on_after(_DIALOG_LOOK, shield=True):
             await self.interruptions.dialog_opened()
@@ -177,6 +198,8 @@ class Inspection:
         if isinstance(failure, Covered) and self._cover is not None:
             failure.covering_node = await covering_node(*self._cover, margin / 2)
         spent = trio.current_time() - started
+        if self._frees:
+            failure.reason = f"{failure.reason}; {self._frees}"
         failure.steps = (*self.budget.steps, f"looked {self._looks} times in {spent:.1f} s")
         raise failure
 
@@ -192,12 +215,17 @@ class Inspection:
             return point
         placed = await self._place(position)
         look, around, requests = await self._look(placed, required, witness)
+        self._frees = look.frees
+        if look.never:
+            raise _Never(self._refusal(Invisible, look.never))
         if required.visible and look.invisible:
             raise self._refusal(Invisible, look.invisible)
         if required.enabled and look.disabled:
             raise self._refusal(Disabled, look.disabled)
         if required.stable and (look.moved or any(outer.moved for _, outer in around)):
             raise self._refusal(Unstable, "it keeps moving")
+        if not placed.points and self._corner is not None and not required.area:
+            return self._corner
         if not placed.points:
             raise self._refusal(Invisible, look.invisible or placed.outside)
         if not required.receives_events:
@@ -213,6 +241,7 @@ class Inspection:
             ((number, one) for number, one in reversed(list(enumerate(seen))) if not all(one[1].hits)),
             (0, seen[0]),
         )
+        self._frees = covering.frees
         first = next((i for i, hit in enumerate(covering.hits) if not hit), 0)
         request = requests[number]
         self._cover = (handle, {**request, "points": [request["points"][first]], "witness": None})
@@ -242,22 +271,35 @@ class Inspection:
         return None if poor else seen.point
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
-        await self._usable(visible=True, editable=editable)
-        focus = await self.run(script_with("focus", "secret_field"), {"atEnd": at_end}, _Focus)
+        look = await self._usable(visible=editable, editable=editable)
+        focus = await self._focused(at_end=at_end)
+        if not focus.focused and look.invisible:
+            raise self._refusal(Invisible, look.invisible)  # which is why; what is displayed later takes it
         if not focus.focused:
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
 
-    async def _usable(self, *, visible: bool, editable: bool = False, writable: bool = False) -> None:
+    async def _focused(self, *, at_end: bool) -> _Focus:
+        return await self.run(script_with("focus", "secret_field"), {"atEnd": at_end}, _Focus)
+
+    async def _usable(
+        self, *, visible: bool, editable: bool = False, writable: bool = False, reached: bool = True
+    ) -> Look:
         look = await self._look_alone()
+        self._frees = look.frees
+        if visible and look.never:
+            raise _Never(self._refusal(Invisible, look.never))
         if visible and look.invisible:
             raise self._refusal(Invisible, look.invisible)
         if look.disabled:
             raise self._refusal(Disabled, look.disabled)
+        if look.behind and reached:
+            raise self._refusal(Disabled, look.behind)
         if editable and look.uneditable:
             raise self._refusal(NotInteractable, f"{look.uneditable}. For keys without a field, use press()")
         if (editable or writable) and look.readonly:
             raise self._refusal(Disabled, look.readonly)
+        return look
 
     async def _look_alone(self) -> Look:
         handle = await self._resolve()
@@ -303,7 +345,11 @@ class Inspection:
             document = Quad.from_rect(0, 0, layout.client_width, layout.client_height)
             quads = await self._area_of_an_image([document, *frames][-1])
         viewport = Quad.from_rect(0, 0, size.client_width, size.client_height)
-        placed = place(quads, [viewport, *frames, *outside], model, position)
+        windows = [viewport, *frames, *outside]
+        corner = quads[0].top_left if quads else None
+        in_view = corner is not None and all(contains(window.polygon, corner) for window in windows)
+        self._corner = corner if in_view else None
+        placed = place(quads, windows, model, position)
         moved = quads != quads_before or self._looks > 1
         return attrs.evolve(
             placed,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from cdpengine.action.context import ActionContext
+from cdpengine.action.hindrance import Hindrance
 from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
@@ -86,10 +87,12 @@ async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionO
 async def _choose(
     node: Node, value: str | Option, request: dict[str, object], context: ActionContext
 ) -> tuple[int, ActionOutcome | None]:
+    hindrance = Hindrance("select from", node.description, context.budget)
     while True:
         seen = await _look(node, request, context, until="there", patience=_PATIENCE)
         if seen.shown and not seen.disabled:
             break
+        hindrance.note(_not_to_be_had(node, value, seen).reason)
         if context.budget.remaining() <= 2 * _PATIENCE:
             raise _not_to_be_had(node, value, seen)
     if seen.chosen:

@@ -16,19 +16,23 @@ from cdpengine.action.geometry import Point, Quad
 
 @attrs.frozen
 class Requirements:
-    """What has to hold before an action; with all of them off, a node only needs a point."""
+    """What has to hold before an action. Without `area`, a corner will do as a point: for nodes of no size."""
 
     visible: bool = True
     enabled: bool = True
     stable: bool = True
     receives_events: bool = True
+    area: bool = True
 
 
 NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
 
 
 class Look(msgspec.Struct):
-    """What actionability.js answers. A reason is "" when there is none; `point` is that of a glance."""
+    """What actionability.js answers. A reason is "" when there is none; `point` is that of a glance.
+
+    `never`: no waiting helps. `frees`: what another action has to do first. `behind`: the modal dialog in the way.
+    """
 
     connected: bool
     element: str
@@ -40,6 +44,9 @@ class Look(msgspec.Struct):
     hits: list[bool] = []
     covered: str = ""
     untouchable: bool = False
+    never: str = ""
+    frees: str = ""
+    behind: str = ""
     point: Point | None = None
 
 

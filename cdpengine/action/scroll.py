@@ -25,7 +25,7 @@ from cdpengine.errors import RemoteError
 from cdpengine.js import own, script
 from cdpengine.session.session import Session
 
-_IN_VIEW = Requirements(enabled=False, receives_events=False)
+_IN_VIEW = Requirements(visible=False, enabled=False, receives_events=False, area=False)
 
 _RECEIPT = 1.0
 """Seconds in which a page hears of the wheel; it comes with the next frame."""
@@ -95,7 +95,8 @@ async def scroll_into_view(
 ) -> Point:
     """Scroll all that is around the node, as little as needed, until it is in view and still; return a point.
 
-    Raises StaleRef; Invisible when it has no box, or is clipped away for good, at the end of the budget.
+    What cannot be seen, or has no size, has a place all the same; the point is its corner then. Raises StaleRef;
+    Invisible when it has no place (display: none), or is clipped away for good, at the end of the budget.
     """
     async with inspect(
         node, "scroll to", worlds=worlds, budget=budget, interruptions=interruptions

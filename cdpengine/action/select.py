@@ -19,6 +19,7 @@ import trio
 
 from cdpengine.action.actionability import Inspection
 from cdpengine.action.context import ActionContext
+from cdpengine.action.hindrance import Hindrance
 from cdpengine.action.listbox import choose_custom_option, choose_from_listbox
 from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.outcome import ActionOutcome
@@ -78,6 +79,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
     async with context.inspect(node, "select from") as inspection:
         seen = await _look(inspection, wanted)
         if seen.kind == "select":
+            _check_count(node, seen, values)
             return await _select(node, inspection, values, wanted, context)
     if seen.kind == "option":
         _no_values(values)
@@ -111,16 +113,16 @@ async def _select(
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> ActionOutcome:
-    await inspection.wait_for_focus(editable=False, at_end=False)
+    await inspection.wait_until_usable()
+    focused = await inspection.try_focus()
     seen = await _wait_for_options(node, inspection, values, wanted, context)
-    if not seen.multiple and len(set(seen.found)) != 1:
-        raise _cannot(node, f"it takes one option, and {len(set(seen.found))} were given")
+    _check_count(node, seen, values)
     if seen.taken:
         return ActionOutcome("select", node.description)
     dialog = by_script = False
     try:
-        if context.keyboard.mac:
-            pass
+        if context.keyboard.mac or not focused:
+            pass  # keys would not reach it
         elif seen.toggles:
             dialog = await _toggle_by_keys(node, seen.toggles, context)
             seen = await _look(inspection, wanted)
@@ -142,6 +144,12 @@ async def _select(
     return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
 
 
+def _check_count(node: Node, seen: _Seen, values: Sequence[str | Option]) -> None:
+    """Raise NotInteractable where one option is taken, and not just one is meant, by one text or several."""
+    if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
+        raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
+
+
 async def _wait_for_options(
     node: Node,
     inspection: Inspection,
@@ -149,24 +157,40 @@ async def _wait_for_options(
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> _Seen:
-    """Look until all wanted options are there and enabled; the last look's reason is the error."""
+    """Look until all wanted options are there and enabled; the last look's reason is the error.
+
+    A list may fill at any time, so it is watched to the end; what is missing is logged within the first second.
+    """
+    hindrance = Hindrance("select from", node.description, context.budget)
     for patience in itertools.chain([0.0], itertools.repeat(_PATIENCE)):
         seen = await _look(inspection, wanted, patience=patience)
         if -1 not in seen.found and seen.disabled is None:
             return seen
+        hindrance.note(str(_lacking(node, values, seen, ()).reason))
         if context.budget.remaining() <= 2 * _PATIENCE:
             break
+    raise _lacking(node, values, seen, context.budget.steps)
+
+
+def _lacking(
+    node: Node, values: Sequence[str | Option], seen: _Seen, steps: Sequence[str]
+) -> NotInteractable:
+    """Return the error for an option that is not there, or disabled."""
     if -1 in seen.found:
         missing = values[seen.found.index(-1)]
-        raise OptionNotFound(
+        return OptionNotFound(
             action="select from",
             target=node.description,
             reason=f"{kind_of(missing)} is not there",
+            steps=tuple(steps),
             options=seen.labels,
             wanted=(missing if isinstance(missing, str) else str(missing),),
         )
-    raise Disabled(
-        action="select from", target=node.description, reason=f"the option {seen.disabled!r} is disabled"
+    return Disabled(
+        action="select from",
+        target=node.description,
+        reason=f"the option {seen.disabled!r} is disabled",
+        steps=tuple(steps),
     )
 
 

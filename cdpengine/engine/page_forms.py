@@ -92,7 +92,7 @@ class PageForms(PageBase):
     ) -> ActionOutcome:
         """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
 
-        `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. Raises InvalidArgument, before
+        The target gets the focus, for which it need not be seen.         `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. Raises InvalidArgument, before
         anything is sent, for a key or layout that does not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
@@ -111,7 +111,10 @@ class PageForms(PageBase):
             return await self._told(outcome, happenings)
 
     async def focus(self, target: Target, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
-        """Give the node the keyboard focus, without a click. Raises as `press` does."""
+        """Give the node the keyboard focus, without a click, as the Tab key does: it need not be seen.
+
+        Raises as `press` does.
+        """
         async with self._input(f"focus {describe_target(target)}", timeout) as (budget, happenings):
             outcome = await focus(
                 await self._aim(target, heal, budget, happenings),
@@ -188,8 +191,9 @@ class PageForms(PageBase):
         values. Options are chosen as by keyboard, so the page's input and change events are trusted; where they
         could not be, the outcome's `set_by_script` is true.
 
-        Raises OptionNotFound, with the labels that there are; Disabled for a disabled option; NotInteractable
-        for several in a list of one; ValueRefused when the page does not leave the choice; and as `click`
+        Raises OptionNotFound, with the labels that there are; Disabled for a disabled option: both at the end,
+        because lists may fill late, and logged within the first second. NotInteractable, at once, for several in a
+        list of one; ValueRefused when the page does not leave the choice; and as `click`
         does.
         """
         for value in values:

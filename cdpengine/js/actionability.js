@@ -23,10 +23,50 @@
     return rects().map((r) => r.x + " " + r.y + " " + r.width + " " + r.height).join();
   }
 
-  function invisibleBecause() {
-    if (element.localName === "option" || element.localName === "optgroup") {
-      return "an <" + element.localName + "> has no box of its own; choose it with select()";
+  // The options of a closed or open menu are drawn by the browser, outside of the page; those of a list that is always
+  // open, or drawn by the page (appearance: base-select), are elements like others.
+  function neverBecause() {
+    const select = element.matches("option, optgroup") ? element.closest("select") : null;
+    const menu = select && !select.multiple && select.size <= 1 && getComputedStyle(select).appearance !== "base-select";
+    return menu ? "its list is drawn by the browser, outside of the page; choose it with select()" : "";
+  }
+
+  // The modal dialog that keeps all that is outside of it from being used; "" for none.
+  function behindModal() {
+    const modal = Array.from(document.querySelectorAll("dialog:modal")).at(-1);
+    if (!modal || Array.from(flatAncestors(element)).includes(modal)) return "";
+    return describe(modal) + " is a modal dialog, which has to be closed first";
+  }
+
+  // What only another action can change, and what that has to do; "" where nothing of that kind is known.
+  function freedBy(hit) {
+    for (const at of hit ? flatAncestors(hit) : []) {
+      const around = Array.from(flatAncestors(element)).includes(at);
+      if (!around && at.matches("dialog:modal, [aria-modal=true]")) {
+        return describe(at) + " is a modal dialog, which has to be closed first";
+      }
     }
+    let inner = null;
+    for (const at of flatAncestors(element)) {
+      if (at.matches("dialog:not([open])")) return describe(at) + " is a closed dialog, which has to be opened first";
+      if (at.matches("details:not([open])") && !inner?.matches("details > summary:first-of-type")) {
+        return describe(at) + " is closed, and has to be opened first";
+      }
+      if (at.hasAttribute("popover") && !at.matches(":popover-open")) {
+        return describe(at) + " is a closed popover, which has to be opened first";
+      }
+      if (at.hasAttribute("inert")) return describe(at) + " is inert, which the page has to end first";
+      if (at !== element && at.matches("fieldset[disabled]")) {
+        return describe(at) + " is disabled, and has to be enabled first";
+      }
+      inner = at;
+    }
+    return behindModal();
+  }
+
+  function invisibleBecause() {
+    const never = neverBecause();
+    if (never) return never;
     if (element.localName === "input" && element.type === "hidden") return "it is an input of type hidden";
     const shown = imageOf(element) ?? element;
     for (const at of flatAncestors(shown)) {
@@ -35,6 +75,8 @@
       if (style.display === "none") return where + " has display: none";
       if (at !== shown && style.contentVisibility === "hidden") return where + " has content-visibility: hidden";
     }
+    // What the browser's own parts hide with content-visibility, as in a closed <details>, has boxes all the same.
+    if (!shown.checkVisibility() && getComputedStyle(shown).display !== "contents") return "it is not displayed";
     if (getComputedStyle(shown).visibility !== "visible") {
       return "it has visibility: " + getComputedStyle(shown).visibility;
     }
@@ -105,14 +147,18 @@
   function hitTest() {
     const chain = roots();
     let covered = "";
+    let coverer = null;
     const hits = pointsOf(request).map(([x, y]) => {
       const hit = elementAt(x, y, chain);
       const good = hit !== null && receives(hit);
-      if (!good && !covered) covered = hit ? describe(hit) : "the edge of the frame or the page";
+      if (!good && !covered) {
+        covered = hit ? describe(hit) : "the edge of the frame or the page";
+        coverer = hit;
+      }
       return good;
     });
     const untouchable = covered !== "" && getComputedStyle(element).pointerEvents === "none";
-    return { hits, covered, untouchable };
+    return { hits, covered, coverer, untouchable };
   }
 
   // Whether a running animation could be moving the node: one of its own or of what it is in, or one beside it
@@ -142,9 +188,10 @@
 
   function answer(moved) {
     const { never, readonly } = editing();
-    const { hits, covered, untouchable } = hitTest();
+    const { hits, covered, coverer, untouchable } = hitTest();
     const invisible = invisibleBecause();
     const disabled = disabledBecause();
+    const behind = behindModal();
     const wanted = request.witness;
     const clear = !invisible && !moved && hits.includes(true);
     if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
@@ -159,6 +206,9 @@
       hits,
       covered,
       untouchable,
+      never: neverBecause(),
+      behind: behind ? "it is outside of an open modal dialog" : "",
+      frees: invisible || disabled || covered || behind ? freedBy(coverer) : "",
       point: request.glance ? request.points[0] ?? null : null,
     };
   }
