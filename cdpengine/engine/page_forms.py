@@ -92,8 +92,9 @@ class PageForms(PageBase):
     ) -> ActionOutcome:
         """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
 
-        The target gets the focus, for which it need not be seen.         `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. Raises InvalidArgument, before
-        anything is sent, for a key or layout that does not exist.
+        The target gets the focus, for which it need not be seen. `layout` is "us", "uk", "de" or "fr"; without,
+        `page.keyboard.layout`. Raises InvalidArgument, before anything is sent, for a key or layout that does not
+        exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
         async with self._input(f"press {_shown_key(key)}{on}", timeout) as (budget, happenings):

@@ -59,8 +59,8 @@ class PageView(PageBase):
     ) -> ActionOutcome:
         """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
 
-        The outcome's `point` is one of its points, for a node without a size its corner; it need not be seen. `heal`
-        is as for `click`. Raises Invisible when it is not displayed or cannot be scrolled there, StaleRef,
+        The outcome's `point` is one of its points, for a node without a size its corner; it need not be seen.
+        `heal` is as for `click`. Raises Invisible when it is not displayed or cannot be scrolled there, StaleRef,
         NodeNotFound.
         """
         action = f"scroll {describe_target(target)} into view"
