@@ -287,7 +287,13 @@ def watching(scripted: ScriptedBrowser, reports: list[Any]) -> None:
 
 def report(*holds: bool) -> dict[str, Any]:
     words = ["seen" for _ in holds]
-    return {"key": ",".join(map(str, holds)), "holds": list(holds), "seen": words, "invalid": ""}
+    return {
+        "key": ",".join(map(str, holds)),
+        "holds": list(holds),
+        "seen": words,
+        "texts": words,
+        "invalid": "",
+    }
 
 
 async def test_a_document_that_is_gone_is_watched_anew(
