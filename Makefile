@@ -17,7 +17,7 @@ test: setup ## Every check: lint, types, direction of imports, all tests against
 	@scripts/check.sh lint types imports tests
 
 test-peers: setup ## Puppeteer, Playwright and others through the proxy, and replayed: installs and runs them
-	@scripts/peers.sh
+	@scripts/peers.sh services
 	@$(BIN)/pytest -q -m peers tests/chrome
 
 lint: setup ## ruff: rules and formatting

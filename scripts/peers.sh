@@ -2,7 +2,7 @@
 # The other clients of the protocol, for benchmarks and for the tests marked `peers`: never in .venv.
 #
 # Rule: at locked versions, into folders that git ignores; chromedriver alone is a package of the system's, of the very
-# version of its Chromium. What is there already is left alone, what cannot be installed here is named and left out
+# version of its Chromium, and browserless ("services", for tests alone) is in the user's cache, at a version of its own. What is there already is left alone, what cannot be installed here is named and left out
 # (its tests are skipped then, the benchmarks say why it is missing).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -33,6 +33,21 @@ elif ! cmp -s "$NODE_PEERS/package-lock.json" "$NODE_PEERS/node_modules/.install
     else
         say "Puppeteer cannot be installed here"
         rm -rf "$NODE_PEERS/node_modules"
+    fi
+fi
+
+# A service that starts a browser for each connection; some 600 MB, of one version, outside of the repository.
+BROWSERLESS=${XDG_CACHE_HOME:-$HOME/.cache}/cdpengine-peers/browserless
+BROWSERLESS_VERSION=2.42.0
+if [ "${1:-}" = services ] && command -v npm >/dev/null && [ "$(cat "$BROWSERLESS/.installed" 2>/dev/null)" != "$BROWSERLESS_VERSION" ]; then
+    say "browserless $BROWSERLESS_VERSION"
+    mkdir -p "$BROWSERLESS"
+    if npm install --prefix "$BROWSERLESS" --ignore-scripts --no-audit --no-fund --loglevel=error \
+        "@browserless.io/browserless@$BROWSERLESS_VERSION"; then
+        echo "$BROWSERLESS_VERSION" >"$BROWSERLESS/.installed"
+    else
+        say "browserless cannot be installed here"
+        rm -rf "$BROWSERLESS"
     fi
 fi
 

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "tests/chrome/clients"
 NODE_PEERS = ROOT / "benchmarks/peers_node"
 PYTHON_PEERS = ROOT / "benchmarks/.peers"
+BROWSERLESS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "cdpengine-peers/browserless"
 
 PACKAGES = {
     "cri": "chrome-remote-interface", "puppeteer": "puppeteer-core", "puppeteer_more": "puppeteer-core",

@@ -1,0 +1,12 @@
+// browserless on loopback, with the system's Chromium in place of one that Playwright would have brought.
+import playwright from "playwright-core";
+
+playwright.chromium.executablePath = () => process.env.CHROMIUM;
+const { Browserless } = await import("@browserless.io/browserless");
+const server = new Browserless();
+process.once("SIGTERM", async () => {
+  await server.stop();
+  process.exit(0);
+});
+await server.start();
+console.log("STARTED");

@@ -1,0 +1,113 @@
+"""A Chromium for each connection: the engine on a stand-in of such a service, and on browserless itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import trio
+from peer_programs import BROWSERLESS
+from private_browsers import TOKEN, private_browsers
+
+import cdpengine
+
+pytestmark = pytest.mark.chrome
+
+CLIENT = Path(__file__).parent / "clients/browserless_server.mjs"
+
+
+async def use(browser: cdpengine.Browser) -> None:
+    """Do on two pages what needs evaluation; a script that hangs among it."""
+    pages = [await browser.new_page() for _ in range(2)]
+    for number, page in enumerate(pages):
+        await page.set_content(f"<title>{number}</title><button onclick='done = 1'>Go</button>")
+        await page.click((await page.snapshot()).find(role="button", name="Go"))
+        assert await page.evaluate("[document.title, done]", timeout=10) == [str(number), 1]
+    with pytest.raises(cdpengine.EvaluationTimeout):
+        await pages[0].evaluate("while (true) {}", timeout=0.5)
+    assert await pages[0].evaluate("1 + 1", timeout=10) == 2
+
+
+@pytest.mark.parametrize(
+    ("address", "started"),
+    [("http://127.0.0.1:{}", 1), ("ws://127.0.0.1:{}/devtools/browser/any", 2)],
+    ids=["no browser is named", "noticed at the first page"],
+)
+async def test_a_browser_for_each_connection(address: str, started: int) -> None:
+    async with private_browsers() as browsers:
+        endpoint = f"{address.format(browsers.port)}?token={TOKEN}"
+        async with cdpengine.connect(endpoint, timeout=30) as browser:
+            await use(browser)
+            assert browsers.started == started
+            with trio.fail_after(20):
+                await browsers.wait_for(running=1)  # the other one is given back
+        with pytest.raises(cdpengine.ConnectFailed, match=r"401 \(Unauthorized\)") as caught:
+            async with cdpengine.connect(endpoint.replace(TOKEN, "abracadabra")):
+                pytest.fail("connected")
+        assert "abracadabra" not in str(caught.value)
+
+
+# --- browserless ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def browserless(tmp_path: Path) -> AsyncIterator[int]:
+    """Run browserless on loopback; gives its port."""
+    if not (BROWSERLESS / "node_modules").is_dir() or shutil.which("node") is None:
+        pytest.skip("browserless is not installed: make test-peers")
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        port = held.getsockname()[1]
+    routes = tmp_path / "routes"
+    routes.mkdir()
+    package = BROWSERLESS / "node_modules/@browserless.io/browserless"
+    (routes / "chromium").symlink_to(package / "build/routes/chromium")
+    program = shutil.copy(CLIENT, tmp_path)
+    (tmp_path / "node_modules").symlink_to(BROWSERLESS / "node_modules")
+    own = {
+        "CHROMIUM": str(cdpengine.find_browser().path), "ROUTES": str(routes), "TOKEN": TOKEN, "DEBUG": "none",
+        "HOST": "127.0.0.1", "PORT": str(port), "DATA_DIR": str(tmp_path), "DOWNLOAD_DIR": str(tmp_path),
+    }  # fmt: skip
+    process = await trio.lowlevel.open_process(
+        ["node", str(program)],
+        cwd=BROWSERLESS,
+        env=os.environ | own,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    try:
+        with trio.fail_after(60):
+            said = b""
+            while b"STARTED" not in said:
+                chunk = await process.stdout.receive_some()
+                assert chunk, said
+                said += chunk
+        yield port
+    finally:
+        process.terminate()
+        with trio.move_on_after(10, shield=True):
+            await process.wait()
+        if process.returncode is None:
+            process.kill()
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:{}", "ws://127.0.0.1:{}", "ws://127.0.0.1:{}/chromium"]
+)
+async def test_browserless(browserless: int, address: str) -> None:
+    endpoint = f"{address.format(browserless)}?token={TOKEN}"
+    async with cdpengine.connect(endpoint, timeout=60) as browser:
+        await use(browser)
+    for wrong, told in ((endpoint.replace(TOKEN, "abracadabra"), "401"), (endpoint.partition("?")[0], "401")):
+        with pytest.raises(cdpengine.ConnectFailed, match=rf"{told} \(Unauthorized\)") as caught:
+            async with cdpengine.connect(wrong, timeout=60):
+                pytest.fail("connected")
+        assert "abracadabra" not in str(caught.value)
+        assert "Is Chrome running there" not in str(caught.value)

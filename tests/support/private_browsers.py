@@ -1,0 +1,85 @@
+"""An endpoint that gives each connection a Chromium of its own, as hosted services do.
+
+It asks for a token in the query, answers /json/version with an address that names no browser, refuses as browserless
+does (a body that ends with the connection), and ends a browser with its connection.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qs, urlsplit
+
+import attrs
+import trio
+from raw_server import ByteStream, read_request, tcp_server
+
+import cdpengine
+from cdpengine.browser.process import LaunchOptions, start_browser
+
+TOKEN = "sesame"
+_REFUSED = b"HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\n\r\nBad or missing authentication."
+
+
+@attrs.define
+class PrivateBrowsers:
+    """`port` is where they are; `started` counts the browsers there have been, `running` those there are."""
+
+    port: int = 0
+    started: int = 0
+    running: int = 0
+    _changed: trio.lowlevel.ParkingLot = attrs.field(factory=trio.lowlevel.ParkingLot, init=False)
+
+    async def wait_for(self, *, running: int) -> None:
+        """Wait until no more browsers run than that."""
+        while self.running > running:
+            await self._changed.park()
+
+    async def serve(self, stream: ByteStream) -> None:
+        """Serve one connection."""
+        head = await read_request(stream)
+        target = urlsplit(head.split(b" ")[1].decode())
+        if parse_qs(target.query).get("token") != [TOKEN]:
+            await stream.send_all(_REFUSED)
+        elif target.path == "/json/version":
+            body = json.dumps({"webSocketDebuggerUrl": "ws://0.0.0.0:3000"}).encode()
+            await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        else:
+            self.started += 1
+            self.running += 1
+            try:
+                await self._start(stream, head)
+            finally:
+                self.running -= 1
+                self._changed.unpark_all()
+
+    async def _start(self, stream: ByteStream, head: bytes) -> None:
+        async with start_browser(LaunchOptions(cdpengine.find_browser().path)) as process:
+            assert process.endpoint is not None
+            address = urlsplit(process.endpoint)
+            assert address.port is not None
+            browser = await trio.open_tcp_stream("127.0.0.1", address.port)
+            _old, rest = head.split(b"\r\n", 1)
+            async with browser, trio.open_nursery() as nursery:
+                await browser.send_all(f"GET {address.path} HTTP/1.1\r\n".encode() + rest)
+
+                async def copy(source: trio.abc.ReceiveStream, sink: trio.abc.SendStream) -> None:
+                    try:
+                        while data := await source.receive_some(65_536):
+                            await sink.send_all(data)
+                    except trio.BrokenResourceError:
+                        pass  # either end is the end of both
+                    nursery.cancel_scope.cancel()
+
+                nursery.start_soon(copy, stream, browser)
+                nursery.start_soon(copy, browser, stream)
+
+
+@asynccontextmanager
+async def private_browsers() -> AsyncIterator[PrivateBrowsers]:
+    """Run the endpoint while the block runs."""
+    browsers = PrivateBrowsers()
+    async with tcp_server(browsers.serve) as port:
+        browsers.port = port
+        yield browsers
