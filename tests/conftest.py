@@ -1,4 +1,4 @@
-"""What every test has: a check that it leaves no process behind, and its wire log when it fails."""
+"""What every test has: checks that it leaves no process behind and that errors are short; its wire log when it fails."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from error_texts import ErrorTexts
 
 # Shells start background jobs with Ctrl-C ignored, and so would every program that a test starts from there.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,6 +20,9 @@ hypothesis.settings.register_profile("shared machine", deadline=None)
 hypothesis.settings.load_profile("shared machine")
 
 KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
+
+ERROR_TEXTS = ErrorTexts(os.environ.get("CDPENGINE_ERROR_TEXTS"))
+ERROR_TEXTS.install()
 
 WIRE_LOG = pytest.StashKey[list[str]]()
 
@@ -66,6 +70,15 @@ def no_process_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     left = children() - before
     assert not left, f"the test left processes behind: {left}"
+
+
+@pytest.fixture(autouse=True)
+def error_texts_are_short(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which the engine made an error whose text is too long, or says the same twice."""
+    ERROR_TEXTS.begin(request.node.nodeid)
+    yield
+    wrong = ERROR_TEXTS.end()
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture(autouse=True)

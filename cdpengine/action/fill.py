@@ -176,4 +176,4 @@ def _refused(node: Node, reason: str, holds: str | None) -> ValueRefused:
 
 
 def _never(node: Node, reason: str) -> NotInteractable:
-    return NotInteractable(action="fill", target=node.description, reason=reason)
+    return NotInteractable(action="fill", target=node.description, reason=reason or "it cannot be filled in")

@@ -169,7 +169,7 @@ class PageActivity:
         """
         unknown = [kind for kind in kinds if kind not in PART_OF]
         if unknown:
-            expected = "of " + ", ".join(repr(kind) for kind in PART_OF)
+            expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
             raise InvalidArgument(what="kinds", given=repr(unknown[0])[:80], expected=expected)
         if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
             raise InvalidArgument(what="buffer", given=repr(buffer), expected="a number of items, 1 or more")

@@ -42,7 +42,7 @@ async def read_argument(session: Session, argument: RemoteArgument) -> Any:
         return await receive_value(session, EvaluateReply(result=remote), group)
     except RemoteError as error:
         if error.message.startswith(_GONE):
-            raise EvaluationFailed(text="the page does not have it any more") from None
+            raise EvaluationFailed(text="the page does not have it any more", threw=False) from None
         raise
     finally:
         with suppress(SessionGone, ConnectionLost):

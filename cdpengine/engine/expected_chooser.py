@@ -49,7 +49,7 @@ class ExpectedFileChooser:
             record = opened.record
             if record.backend_node_id is None:
                 raise NotInteractable(
-                    action="choose files",
+                    action="choose files in",
                     target="the file chooser",
                     reason="a script opened it without an input of files; Chrome gives it no files",
                 )

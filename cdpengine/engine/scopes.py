@@ -25,7 +25,7 @@ from cdpengine.snapshot.text import quote, shorten
 FrameTarget: TypeAlias = Frame | Target
 """A Frame, a frame's id, its name, a pattern of its URL with `*` and `?`, or a ref of the element that owns it."""
 
-_MOST_LISTED = 10
+_MOST_LISTED = 3
 
 
 class _Owned(msgspec.Struct, rename="camel"):
@@ -145,7 +145,8 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
 
 def _listed(frames: list[Frame]) -> str:
     shown = ", ".join(
-        f"{frame.id}{f' {quote(shorten(frame.name, 40))}' if frame.name else ''} {shown_url(frame.url)}"
+        f"{frame.id} {f'{quote(shorten(frame.name, 40))} ' if frame.name else ''}"
+        f"{shorten(shown_url(frame.url), 60)}"
         for frame in frames[:_MOST_LISTED]
     )
     more = f", and {len(frames) - _MOST_LISTED} more" if len(frames) > _MOST_LISTED else ""

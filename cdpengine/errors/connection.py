@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from cdpengine.errors.root import NEVER_SHOWN, EngineError
+from cdpengine.errors.words import cut, listed
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -19,8 +20,9 @@ class BrowserNotFound(EngineError):
     advice: str
 
     def _describe(self) -> str:
-        places = "".join(f"\n  {place}" for place in self.looked_for)
-        return f"no {self.wanted} was found. {self.advice}\nLooked for:{places}"
+        return (
+            f"no {self.wanted} was found. {self.advice}\nLooked for:{listed(self.looked_for, '.looked_for')}"
+        )
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -34,7 +36,7 @@ class LaunchFailed(EngineError):
 
     def _describe(self) -> str:
         ended = "" if self.exit_code is None else f" (exit code {self.exit_code})"
-        lines = "".join(f"\n  {line}" for line in self.output)
+        lines = listed(self.output, ".output", last=True)
         said = f"\nIts last output:{lines}" if lines else ""
         return f"{self.executable} did not start: {self.reason}{ended}{said}"
 
@@ -97,7 +99,7 @@ class RemoteError(EngineError):
 
     def _describe(self) -> str:
         more = f" ({self.data})" if self.data else ""
-        return f"{self.method}: {self.message}{more} [{self.code}]"
+        return f"{self.method}: {cut(f'{self.message}{more}', 300)} [{self.code}]"
 
 
 class ProtocolError(EngineError):
@@ -106,19 +108,21 @@ class ProtocolError(EngineError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class UndecodableReply(ProtocolError):
-    """A reply came, but not in the shape that was asked for.
+    """A reply came, or an event (`is_event`), but not in the shape that was asked for.
 
-    `raw` is the reply's own JSON (the result object, undecoded), so that the caller can go on with it. It may
-    hold page content, so it is not part of the message.
+    `raw` is its own JSON (the result object, or the parameters, undecoded), so that the caller can go on with it.
+    It may hold page content, so it is not part of the message.
     """
 
     method: str
     reason: str
     raw: bytes = attrs.field(metadata={NEVER_SHOWN: True})
+    is_event: bool = False
 
     def _describe(self) -> str:
+        what = "the event" if self.is_event else "the reply to"
         return (
-            f"the reply to {self.method} could not be decoded: {self.reason} "
+            f"{what} {self.method} could not be decoded: {cut(self.reason, 250)} "
             f"({len(self.raw)} bytes; the raw JSON is in .raw)"
         )
 

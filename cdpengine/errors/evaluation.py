@@ -8,13 +8,14 @@ import attrs
 
 from cdpengine.errors.deadline import DeadlineExceeded
 from cdpengine.errors.root import EngineError
-from cdpengine.errors.words import LONGEST_TEXT, tried
+from cdpengine.errors.words import LONGEST_TEXT, cut, tried
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationFailed(EngineError):
     """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames.
 
+    Where it did not throw (`threw` is False), `text` says why its value cannot be had.
     Texts of 6 characters or more that the script was given stand in neither: they read "***".
     """
 
@@ -22,10 +23,11 @@ class EvaluationFailed(EngineError):
     stack: str = ""
     line: int | None = None
     column: int | None = None
+    threw: bool = True
 
     def _describe(self) -> str:
-        more = " ..." if len(self.text) > LONGEST_TEXT else ""
-        return f"JavaScript threw: {self.text[:LONGEST_TEXT]}{more}"
+        what = "JavaScript threw" if self.threw else "the value cannot be had"
+        return f"{what}: {cut(self.text, LONGEST_TEXT)}"
 
 
 class ValueTooLarge(EvaluationFailed):

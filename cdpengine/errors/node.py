@@ -8,7 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from cdpengine.errors.root import NEVER_SHOWN, EngineError
-from cdpengine.errors.words import tried
+from cdpengine.errors.words import cut, listed, tried
 
 
 class NodeError(EngineError):
@@ -73,7 +73,7 @@ class AmbiguousNode(NodeError):
         more = self.count - len(self.candidates)
         rest = f"\n  - and {more} more" if more > 0 else ""
         return (
-            f"{self.target}: {self.count} nodes match. Ask for less of them, or pass nth= (from 0):"
+            f"{self.target}: {self.count} nodes match. Ask more precisely, or pass nth= (from 0):"
             f"{tried(self.candidates)}{rest}"
         )
 
@@ -161,7 +161,9 @@ class OptionNotFound(NotInteractable):
     wanted: Sequence[str] = attrs.field(default=(), metadata={NEVER_SHOWN: True})
 
     def _describe(self) -> str:
-        there = f". It has: {', '.join(map(repr, self.options))}" if self.options else ". It has none"
+        there = (
+            f". It has: {cut(', '.join(map(repr, self.options)), 150)}" if self.options else ". It has none"
+        )
         return f"cannot {self.action} {self.target}: {self.reason}{there}{tried(self.steps)}"
 
 
@@ -182,5 +184,7 @@ class FormErrors(EngineError):
 
     def _describe(self) -> str:
         total = len(self.failed) + self.filled
-        lines = "".join(f"\n  {field.target}: {field.error}" for field in self.failed)
+        lines = listed(
+            [f"{field.target}: {str(field.error).partition(chr(10))[0]}" for field in self.failed], ".failed"
+        )
         return f"{len(self.failed)} of {total} fields were not filled in:{lines}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import attrs
 
 from cdpengine.errors.root import EngineError
+from cdpengine.errors.words import cut, listed
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -61,8 +62,8 @@ class ReplayDiverged(EngineError):
 
     def _describe(self) -> str:
         at = f", at line {self.line}" if self.line else ""
-        lines = "".join(f"\n  {line}" for line in self.diff)
-        following = f"\nRecorded next there: {', '.join(self.expected)}" if self.expected else ""
+        lines = listed(self.diff, ".diff")
+        following = f"\nRecorded next there: {cut(self.expected[0], 60)}" if self.expected else ""
         return (
             f"the program left the recording {self.path}{at}: it asked {self.got}: {self.reason}{lines}{following}"
             "\nRecord it anew if the program is right"

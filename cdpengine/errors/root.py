@@ -14,12 +14,16 @@ import attrs
 
 from cdpengine.errors.foreign import escape_lines
 from cdpengine.errors.secrets import hide_secrets
-from cdpengine.errors.words import shown
+from cdpengine.errors.words import cut, shown
 
 _Error = TypeVar("_Error", bound="EngineError")
 
 NEVER_SHOWN = "cdpengine.never_shown"
 """In the metadata of a field: its value is for programs only, such as what was typed."""
+
+
+_LONGEST_GIVEN, _LONGEST_EXPECTED = 180, 180
+"""Characters of the two halves of the message of an InvalidArgument."""
 
 
 class EngineError(Exception):
@@ -48,7 +52,11 @@ class InvalidArgument(EngineError, ValueError):
     expected: str
 
     def _describe(self) -> str:
-        return f"{self.what}: {self.given} will not do; expected {self.expected}"
+        given = self.given.rstrip(",. ")
+        if given.startswith(("a a", "a e", "a i", "a o")):
+            given = f"an{given[1:]}"
+        given, expected = cut(given, _LONGEST_GIVEN), cut(self.expected, _LONGEST_EXPECTED)
+        return f"{self.what}: got {given}, expected {expected}"
 
 
 def describe_fields(error: EngineError) -> dict[str, object]:

@@ -1,17 +1,21 @@
-"""Words that errors share: URLs and steps, fit for a message. Pure."""
+"""Words that errors share: URLs, steps and lists, fit for a message. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from cdpengine.errors.foreign import escape_line
 from cdpengine.errors.secrets import MARK, hide_secrets
 
-LONGEST_TEXT = 1000
+LONGEST_TEXT = 300
 """Characters of a page's own error text in a message; the attribute has them all."""
 
 LONGEST_URL = 200
+
+_LONGEST_LINE = 150
+_LONGEST_LIST = 200
 
 _LONGEST_SHOWN = 10_000
 _LONGEST_READ = 2 * _LONGEST_SHOWN
@@ -47,6 +51,30 @@ def shown_url(url: str) -> str:
     return url if len(url) <= LONGEST_URL else f"{url[:LONGEST_URL]}..."
 
 
+def cut(text: str, most: int) -> str:
+    """Return a text, or its first `most` characters with "..." behind them."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def tried(steps: Sequence[str]) -> str:
-    """Return the steps that were tried, one a line, to go at the end of a message."""
-    return "".join(f"\n  - {step}" for step in steps)
+    """Return the last steps that were tried, one a line, to go at the end of a message."""
+    return listed([f"- {step}" for step in steps], ".steps", last=True)
+
+
+def listed(lines: Sequence[str], attribute: str, *, last: bool = False) -> str:
+    """Return lines to go at the end of a message: each once, with how often, and no more than can be read.
+
+    `attribute` is where a program finds all of them. Where they are too many, the first are shown, or the `last`.
+    """
+    count = Counter(lines)
+    in_order = dict.fromkeys(reversed(lines) if last else lines)
+    once = [
+        f"{cut(line, _LONGEST_LINE)}{f' ({count[line]} times)' if count[line] > 1 else ''}"
+        for line in in_order
+    ]
+    shown_lines = [
+        once[number] for number in range(len(once)) if sum(map(len, once[: number + 1])) <= _LONGEST_LIST
+    ]
+    more = len(once) - len(shown_lines)
+    rest = [f"... {more} more in {attribute}"] if more else []
+    return "".join(f"\n  {line}" for line in (rest + shown_lines[::-1] if last else shown_lines + rest))

@@ -37,7 +37,9 @@ async def context_of(lane: Session, worlds: IsolatedWorlds, frame: Frame, world:
 
     Raises NodeNotFound when the frame is gone.
     """
-    gone = NodeNotFound(target=f"frame {frame.url[:200]}", reason="it is gone, or moved to another process")
+    gone = NodeNotFound(
+        target=f"frame {frame.url[:200] or frame.id[:8]}", reason="it is gone, or moved to another process"
+    )
     if world == "isolated":
         try:
             return await worlds.context(lane, frame.id)

@@ -103,11 +103,11 @@ def explain(error: RemoteError) -> EngineError:
     if reason := _ENDED.get(error.message):
         return EvaluationTerminated(reason=reason)
     if error.message == "Promise was collected":
-        return EvaluationFailed(text="its promise can never settle: nothing holds it any more")
+        return EvaluationFailed(text="its promise can never settle: nothing holds it any more", threw=False)
     if error.message.startswith(("Object reference chain", "Object couldn't be returned")):
         return EvaluationFailed(
-            text=f"its value cannot be returned: {error.message} (a cycle, or nested too deeply). "
-            "Return the parts that you need"
+            text=f"{error.message} (a cycle, or nested too deeply). Return the parts that you need",
+            threw=False,
         )
     return error
 

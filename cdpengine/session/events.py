@@ -46,7 +46,9 @@ class Event:
         try:
             return decode_payload(self.raw, kind)
         except msgspec.DecodeError as error:
-            raise UndecodableReply(method=self.method, reason=str(error), raw=bytes(self.raw)) from None
+            raise UndecodableReply(
+                method=self.method, reason=str(error), raw=bytes(self.raw), is_event=True
+            ) from None
 
     def typed(self) -> Any:
         """Return PyCDP's class for this event, such as `cdp.page.LoadEventFired`.
@@ -60,7 +62,9 @@ class Event:
             return cdp.util.parse_json_event({"method": self.method, "params": self.params})
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             reason = f"PyCDP cannot decode it ({type(error).__name__}: {error})"
-            raise UndecodableReply(method=self.method, reason=reason, raw=bytes(self.raw)) from error
+            raise UndecodableReply(
+                method=self.method, reason=reason, raw=bytes(self.raw), is_event=True
+            ) from error
 
     def __repr__(self) -> str:
         return f"<Event {self.method} ({len(bytes(self.raw))} bytes) session={self.session_id}>"

@@ -271,7 +271,9 @@ def _check_words(cookie: Cookie, what: str) -> None:
             raise InvalidArgument(what=f"{what}.{name}", given=f"text with {bad!r}", expected=expected)
         if text != text.strip(" \t") and name != "path":
             expected = "text without white space around it"
-            raise InvalidArgument(what=f"{what}.{name}", given="text with it", expected=expected)
+            raise InvalidArgument(
+                what=f"{what}.{name}", given="text with white space around it", expected=expected
+            )
     try:
         size = len(cookie.name.encode()) + len(cookie.value.encode())
     except UnicodeEncodeError:

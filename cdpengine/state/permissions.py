@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import attrs
@@ -81,13 +82,15 @@ class PermissionLayer:
 
 
 def check_permissions(states: object, origin: object, context_id: str | None) -> PermissionLayer:
-    """Return a layer, checked. Raises InvalidArgument, which lists the names that there are."""
+    """Return a layer, checked. Raises InvalidArgument, which says which name comes nearest."""
     if not isinstance(states, Mapping) or not states:
         given = "none" if isinstance(states, Mapping) else f"a {type(states).__name__}"
         raise InvalidArgument(what="permissions", given=given, expected="a mapping of names to states")
     for name, state in states.items():
         if name not in NAMES:
-            expected = f"some of {', '.join(NAMES)}"
+            near = get_close_matches(name, NAMES, 3) if isinstance(name, str) else []
+            near = near or ["camera", "geolocation", "notifications"]
+            expected = f"the name of a permission, such as {', '.join(near)}"
             raise InvalidArgument(what="permissions", given=repr(name)[:80], expected=expected)
         if state not in ("granted", "denied", "prompt"):
             expected = '"granted", "denied" or "prompt"'

@@ -166,7 +166,7 @@ REJECTIONS: dict[str, tuple[Callable[..., Awaitable[object]], str, list[str]]] =
         "tell()",
         [
             "InvalidArgument",
-            "argument: a object will not do; expected None, bool, int, float, str, list or dict",
+            "argument: got an object, expected None, bool, int, float, str, list or dict",
         ],
     ),
     "a getter that throws": (

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pytest
 from pytest_httpserver import HTTPServer
+from refusals import refused
 
 import cdpengine
 from cdpengine.js import is_own, script
@@ -106,9 +107,9 @@ async def test_all_scripts_but_the_users_are_noted(
     await page.scroll_into_view(await node("#gone"))
     frame = next(each for each in page.frames if each.parent_id is not None)
     await page.click((await page.find_all("button", frame=frame))[0])
-    with pytest.raises(cdpengine.Covered):
-        await page.evaluate(f"{USERS} void (gone.style.cssText = 'position: relative; z-index: -1')")
-        await page.click(await node("#gone"), timeout=0.5)
+    await page.evaluate(f"{USERS} void (gone.style.cssText = 'position: relative; z-index: -1')")
+    gone = await node("#gone")
+    await refused(cdpengine.Covered, lambda timeout: page.click(gone, timeout=timeout))
     async with page.highlight(await node("#to")):
         await page.bounding_box(await node("#to"))
     await page.find(text="Head")

@@ -219,7 +219,9 @@ async def test_past_a_service_worker(page: cdpengine.Page, httpserver: HTTPServe
     try:
         await page.wait_for(expression="navigator.serviceWorker.controller")
         async with page.route("*/echo/*", made):
-            assert (await page.evaluate(ASK, "/echo/sw"))[1] == "worker"
+            with trio.fail_after(20):  # a moment after it has the page, the worker gets its requests
+                while (await page.evaluate(ASK, "/echo/sw"))[1] != "worker":
+                    pass
             async with page.bypass_service_workers():
                 assert (await page.evaluate(ASK, "/echo/sw"))[1] == "made"
             assert (await page.evaluate(ASK, "/echo/sw"))[1] == "worker"

@@ -133,7 +133,7 @@ FAILURES: dict[str, tuple[Callable[[Route], Awaitable[object]], object, str]] = 
     "is no coroutine": (
         no_coroutine,
         REFUSED,
-        "it raised InvalidArgument: handler: one that returns a NoneType",
+        "it raised InvalidArgument: handler: got one that returns a NoneType",
     ),
     "hangs": (hangs, REFUSED, "it gave no answer within 0.3 s"),
     "answers twice": (

@@ -143,7 +143,7 @@ def test_a_file_that_the_environment_names_is_refused_too(
     monkeypatch.setenv("CDPENGINE_BROWSER", "/bin/sh")  # is never started
     status, said = run(capsys, "snapshot", URL)
     assert status == 2
-    assert f"CDPENGINE_RECORD: {file}, which exists already" in said
+    assert f"CDPENGINE_RECORD: got {file}, which exists already" in said
     assert file.read_text() == "old"
 
 

@@ -233,3 +233,8 @@ def test_proxies() -> None:
 def test_what_can_be_no_permission(states: object, origin: object) -> None:
     with pytest.raises(cdpengine.InvalidArgument):
         check_permissions(states, origin, None)
+
+
+def test_a_permission_that_nobody_knows_names_the_nearest() -> None:
+    with pytest.raises(cdpengine.InvalidArgument, match="got 'cammera', expected .* such as camera"):
+        check_permissions({"cammera": "granted"}, None, None)

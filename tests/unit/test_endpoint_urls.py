@@ -42,7 +42,7 @@ async def test_what_is_no_endpoint_is_refused(endpoint: str, told: str) -> None:
 
 
 def test_other_types_are_refused() -> None:
-    with pytest.raises(InvalidArgument, match="a int"):
+    with pytest.raises(InvalidArgument, match="an int"):
         check_endpoint(9222)  # type: ignore[arg-type]
 
 

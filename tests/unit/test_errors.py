@@ -229,10 +229,45 @@ def test_the_tree_is_as_the_docstring_draws_it() -> None:
     assert drawn == actual
 
 
+def test_steps_that_alternate_are_folded_and_the_last_ones_are_shown() -> None:
+    steps = ["looking at it", *["covered by #x", "covered by #y"] * 50]
+    assert str(errors.DeadlineExceeded("click e1", 1.0, steps)).splitlines()[1:] == [
+        "  - looking at it",
+        "  - covered by #x (50 times)",
+        "  - covered by #y (50 times)",
+    ]
+    error = errors.DeadlineExceeded("click e1", 1.0, [f"{number} of many steps" for number in range(100)])
+    lines = str(error).splitlines()
+    assert lines[-1] == "  - 99 of many steps"
+    assert lines[1] == f"  ... {100 - len(lines) + 2} more in .steps"
+    assert len(error.steps) == 100
+
+
+def test_errors_of_many_fields_show_the_first() -> None:
+    many = errors.FormErrors(
+        [errors.FailedField(f"e{number}", errors.SessionGone("session", "it ended")) for number in range(99)]
+    )
+    assert len(str(many)) < 400
+    assert "more in .failed" in str(many)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("a int", "an int"),
+        ("'/x', a folder,", "'/x', a folder"),
+        ("a str", "a str"),
+        ("x" * 500, "x" * 180 + "..."),
+    ],
+)
+def test_what_was_given_reads_as_a_sentence(given: str, said: str) -> None:
+    assert str(errors.InvalidArgument("path", given, "a file")) == f"path: got {said}, expected a file"
+
+
 def test_invalid_argument_is_a_value_error() -> None:
     error = errors.InvalidArgument(what="timeout", given="-1", expected="0 or more")
     assert isinstance(error, ValueError)
-    assert str(error) == "timeout: -1 will not do; expected 0 or more"
+    assert str(error) == "timeout: got -1, expected 0 or more"
 
 
 def test_undecodable_reply_gives_its_raw_json_back() -> None:

@@ -4,6 +4,7 @@ import pytest
 import trio
 from action_stage import BUTTON, MOUSE_EVENTS, Stage, clicked
 from pytest_httpserver import HTTPServer
+from refusals import refused
 
 from cdpengine.action.geometry import Point
 from cdpengine.errors import (
@@ -134,8 +135,9 @@ async def test_open_dialog_is_named_at_the_deadline(stage: Stage) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stage.js, "alert('Hello')")
         await stage.dialogs.dialog_opened()
-        with pytest.raises(NotInteractable, match="dialog is open"):
-            await stage.click(node, timeout=0.5)
+        await refused(
+            NotInteractable, lambda timeout: stage.click(node, timeout=timeout), match="dialog is open"
+        )
         await stage.session.call("Page.handleJavaScriptDialog", accept=True)
     assert await stage.record() == []
 
@@ -173,8 +175,7 @@ async def test_cancelled_long_press_lets_go(stage: Stage) -> None:
 
 async def test_no_remote_object_and_no_call_is_left(stage: Stage) -> None:
     await stage.show(BUTTON + "<div id=x style='position:fixed;inset:0'></div>")
-    with pytest.raises(Covered):
-        await stage.click("#go", timeout=0.5)
+    await refused(Covered, lambda timeout: stage.click("#go", timeout=timeout))
     await stage.js("x.remove()")
     await stage.click("#go")
     await stage.js("1")

@@ -6,6 +6,7 @@ import pytest
 import trio
 from action_stage import Stage, clicked
 from pytest_httpserver import HTTPServer
+from refusals import refused
 
 from cdpengine.errors import (
     Covered,
@@ -160,8 +161,8 @@ async def test_covered_inside_a_shadow_root(stage: Stage) -> None:
         "void (host.attachShadow({mode: 'open'}).innerHTML = '<button>Go</button>"
         '<i id=veil style="position:fixed;inset:0">veil</i>\')'
     )
-    with pytest.raises(Covered) as caught:
-        await stage.click(await stage.node("host.shadowRoot.firstChild"), timeout=0.5)
+    aim = await stage.node("host.shadowRoot.firstChild")
+    caught = await refused(Covered, lambda timeout: stage.click(aim, timeout=timeout))
     assert caught.value.covered_by == "i#veil 'veil'"
 
 
@@ -219,8 +220,7 @@ async def test_same_process_frame(stage: Stage, httpserver: HTTPServer, style: s
 async def test_cover_over_a_frame_is_seen(stage: Stage, httpserver: HTTPServer) -> None:
     cover = "<div id=veil style='position:fixed;inset:0'>Sign in first</div>"
     node = await frame_node(stage, httpserver, "width:300px;height:200px", cover)
-    with pytest.raises(Covered) as caught:
-        await stage.click(node, timeout=0.5)  # type: ignore[arg-type]
+    caught = await refused(Covered, lambda timeout: stage.click(node, timeout=timeout))  # type: ignore[arg-type]
     assert caught.value.covered_by == "div#veil 'Sign in first'"
     assert await stage.js("frame.contentWindow.hits ?? null") is None
 

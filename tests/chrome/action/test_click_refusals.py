@@ -8,6 +8,7 @@ import pytest
 import trio
 from action_stage import BUTTON, Stage, clicked
 from pytest_httpserver import HTTPServer
+from refusals import refused
 
 from cdpengine.errors import (
     Covered,
@@ -28,8 +29,7 @@ async def test_covered_names_the_cover_and_nothing_is_clicked(stage: Stage) -> N
         BUTTON
         + "<div class='overlay dark' id=x style='position:fixed;inset:0;background:#0008'>Please wait</div>"
     )
-    with pytest.raises(Covered) as caught:
-        await stage.click("#go", timeout=0.5)
+    caught = await refused(Covered, lambda timeout: stage.click("#go", timeout=timeout))
     assert caught.value.covered_by == "div#x.overlay.dark 'Please wait'"
     assert "Please wait" in str(caught.value)
     assert "looked" in caught.value.steps[-1]
@@ -61,8 +61,7 @@ async def test_force_clicks_what_is_there(stage: Stage) -> None:
 
 async def test_pointer_events_none_is_named(stage: Stage) -> None:
     await stage.show("<div id=under><button id=go style='pointer-events:none'>Go</button></div>")
-    with pytest.raises(Covered, match="pointer-events: none"):
-        await stage.click("#go", timeout=0.5)
+    await refused(Covered, lambda timeout: stage.click("#go", timeout=timeout), match="pointer-events: none")
     assert await stage.record() == []
 
 
@@ -79,8 +78,7 @@ async def test_pointer_events_none_is_named(stage: Stage) -> None:
 )
 async def test_disabled(stage: Stage, body: str, reason: str) -> None:
     await stage.show(body)
-    with pytest.raises(Disabled) as caught:
-        await stage.click("#go", timeout=0.5)
+    caught = await refused(Disabled, lambda timeout: stage.click("#go", timeout=timeout))
     assert reason in caught.value.reason
     assert await stage.record() == []
 
@@ -113,8 +111,7 @@ async def test_waits_until_enabled(stage: Stage) -> None:
 )
 async def test_invisible(stage: Stage, body: str, reason: str) -> None:
     await stage.show(body)
-    with pytest.raises(Invisible) as caught:
-        await stage.click("#go", timeout=0.5)
+    caught = await refused(Invisible, lambda timeout: stage.click("#go", timeout=timeout))
     assert reason in caught.value.reason
     assert await stage.record() == []
 
@@ -185,8 +182,7 @@ async def test_waits_until_an_animation_has_settled(stage: Stage) -> None:
 async def test_endless_animation_is_unstable_at_the_deadline(stage: Stage) -> None:
     await stage.show(BUTTON)
     await stage.js("void go.animate([{left: '0'}, {left: '600px'}], {duration: 900, iterations: Infinity})")
-    with pytest.raises(Unstable, match="keeps moving"):
-        await stage.click("#go", timeout=0.5)
+    await refused(Unstable, lambda timeout: stage.click("#go", timeout=timeout), match="keeps moving")
     assert await stage.record("mousedown") == []
 
 
@@ -197,8 +193,8 @@ async def test_animation_inside_a_shadow_root_counts(stage: Stage) -> None:
         "void host.shadowRoot.firstChild.animate([{left: '0'}, {left: '500px'}],"
         " {duration: 900, iterations: Infinity})"
     )
-    with pytest.raises(Unstable):
-        await stage.click(await stage.node("host.shadowRoot.firstChild"), timeout=0.5)
+    aim = await stage.node("host.shadowRoot.firstChild")
+    await refused(Unstable, lambda timeout: stage.click(aim, timeout=timeout))
 
 
 async def test_spinner_elsewhere_does_not_disturb(stage: Stage) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from action_stage import Stage
+from refusals import refused
 
 from cdpengine.action.geometry import Point
 from cdpengine.errors import Covered, Invisible
@@ -59,10 +60,8 @@ async def test_modifiers(stage: Stage) -> None:
 
 async def test_covered_and_invisible(stage: Stage) -> None:
     await stage.show(BOX + "<p id=veil style='position:fixed;inset:0;margin:0'></p><i id=gone hidden>x</i>")
-    with pytest.raises(Covered, match="p#veil receives"):
-        await stage.hover("#box", timeout=0.5)
-    with pytest.raises(Invisible):
-        await stage.hover("#gone", timeout=0.5)
+    await refused(Covered, lambda timeout: stage.hover("#box", timeout=timeout), match="p#veil receives")
+    await refused(Invisible, lambda timeout: stage.hover("#gone", timeout=timeout))
     assert await stage.record() == []
 
 

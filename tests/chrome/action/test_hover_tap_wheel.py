@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 from pointer_page import at, node, record, show
+from refusals import refused
 
 import cdpengine
 from cdpengine.action.geometry import Point
@@ -96,10 +97,10 @@ async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None
     assert box is not None
     assert 0 <= box.y <= await page.evaluate("innerHeight - 40")
     assert await page.bounding_box(await node(page, "gone")) is None
-    with pytest.raises(Invisible):
-        await page.scroll_into_view(await node(page, "gone"), timeout=0.5)
-    with pytest.raises(Invisible):
-        await page.screenshot(target=await node(page, "gone"), timeout=0.5)
+    aim = await node(page, "gone")
+    await refused(Invisible, lambda timeout: page.scroll_into_view(aim, timeout=timeout))
+    aim = await node(page, "gone")
+    await refused(Invisible, lambda timeout: page.screenshot(target=aim, timeout=timeout))
     await page.evaluate("scrollTo(0, 0)")
     picture = await page.screenshot(target=go)
     assert [int.from_bytes(picture[start : start + 4], "big") for start in (16, 20)] == [120, 40]

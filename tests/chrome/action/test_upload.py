@@ -6,6 +6,7 @@ import pytest
 import trio
 from form_page import FormPage
 from pytest_httpserver import HTTPServer
+from refusals import refused
 
 import cdpengine
 from cdpengine.errors import DeadlineExceeded, Disabled, InvalidArgument, NotInteractable, TargetCrashed
@@ -108,8 +109,12 @@ async def test_refused(
     reason: str,
 ) -> None:
     await form.show(markup)
-    with trio.fail_after(20), pytest.raises(error, match=reason):
-        await form.page.upload(await form.node("#field"), *[files[name] for name in given], timeout=0.5)
+    aim = await form.node("#field")
+    await refused(
+        error,
+        lambda timeout: form.page.upload(aim, *[files[name] for name in given], timeout=timeout),
+        match=reason,
+    )
     assert await form.record() == []
 
 
