@@ -202,14 +202,14 @@ class PageTarget:
 
         await self.changes.wait_for(state)
 
-    def rescuers(self, lane: Session | None = None) -> list[Session]:
-        """Return the sessions on which the process of the lane (None: of the main frame) can be freed.
+    def rescuers(self, target_id: str | None = None) -> list[Session]:
+        """Return the sessions on which the process of a target (None: the page's own) can be freed.
 
         One of them was there, and had answered, before anything ran.
         """
-        lane = lane if lane is not None else self.lane
+        target_id = target_id or self.target_id
+        lane = self.lanes.get(target_id)
         lanes = [] if lane is None else [lane]
-        target_id = self.target_id if lane is None else lane.target_id
         own = [session for session in self.frame_sessions.values() if session.target_id == target_id]
         return [session for session in lanes + own if not session.ended]
 
@@ -250,7 +250,7 @@ class PageTarget:
         return self.lane_errors.get(self.target_id)
 
     def set_lane(self, target_id: str, lane: Session) -> None:
-        """Note the session on which a target (the page's own, or a frame's) is evaluated; it has answered."""
+        """Note the session on which a target (the page's own, or a frame's) can be stopped; it has answered."""
         self.lanes[target_id] = lane
         self.lane_errors.pop(target_id, None)
         for sink in self.lane_sinks:
@@ -266,16 +266,24 @@ class PageTarget:
         """Note that a lane is over; that of a later session of the same target stays."""
         if self.lanes.get(target_id) is lane:
             del self.lanes[target_id]
-        self._turns.pop(lane, None)
         self.changes.notify()
 
-    def turn_of(self, lane: Session) -> Turn:
-        """Return whose turn it is on a lane of the page."""
-        if (turn := self._turns.get(lane)) is None:
-            turn = Turn(lane)
-            if not lane.ended:
-                self._turns[lane] = turn
+    def turn_of(self, session: Session) -> Turn:
+        """Return whose turn it is to evaluate on a session of the page."""
+        if (turn := self._turns.get(session)) is None:
+            turn = Turn(session)
+            if not session.ended:
+                self._turns[session] = turn
+                session.on_end(lambda: self._turns.pop(session, None))
         return turn
+
+    async def evaluation_session(self, target_id: str) -> Session:
+        """Return the session on which the page's own target or a frame's is evaluated: the one that tells of it.
+
+        Raises SessionGone when there is no such frame (any more), TargetCrashed, ConnectionLost.
+        """
+        await self.ready()
+        return self._own_session(target_id)
 
     async def lane_of(self, target_id: str) -> Session:
         """Return the usable lane of the page's own target or of a frame's, waiting until it is there.
@@ -285,11 +293,7 @@ class PageTarget:
         """
 
         def usable() -> Session | None:
-            own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
-            if own is None:
-                raise SessionGone(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
-            if error := own.error("Runtime.evaluate"):
-                raise error
+            self._own_session(target_id)
             lane = self.lanes.get(target_id)
             if lane is not None and not lane.ended:
                 # Told of a crash, or of the reload after it, on its own connection, it may be ahead or behind.
@@ -300,6 +304,14 @@ class PageTarget:
 
         await self.ready()
         return await self.wait_for(usable)
+
+    def _own_session(self, target_id: str) -> Session:
+        own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
+        if own is None:
+            raise SessionGone(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
+        if error := own.error("Runtime.evaluate"):
+            raise error
+        return own
 
     # --- dialogs -------------------------------------------------------------------------------------------
 

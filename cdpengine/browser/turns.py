@@ -1,4 +1,4 @@
-"""Turn: the evaluations of one lane are given to the page one after the other: none waits inside of Chrome.
+"""Turn: the evaluations of one session are given to the page one after the other: none waits inside of Chrome.
 
 Rule: an evaluation is sent when the page has answered something that was asked after the one before it was sent.
 So a page that hangs holds one script and not a queue of them: terminating one script lets the next one that waits
@@ -23,9 +23,9 @@ from cdpengine.wire.mux import Call
 
 @attrs.define(eq=False)
 class Turn:
-    """Whose turn it is on one lane."""
+    """Whose turn it is on one session."""
 
-    lane: Session
+    session: Session
     _last: Call | None = None
     _lock: trio.Lock = attrs.field(factory=trio.Lock)
 
@@ -35,7 +35,7 @@ class Turn:
         """Send an evaluation as soon as the page is done with the one before it; return its call at once then.
 
         One that waits for a promise has let go of the page. `params` is called when it is sent, `waits` where it
-        has to wait. Raises why the lane ended. Cancelled, it has sent nothing.
+        has to wait. Raises why the session ended. Cancelled, it has sent nothing.
         """
         if self._is_free() and not self._lock.locked():
             return self._sent(method, params)
@@ -44,7 +44,7 @@ class Turn:
             if not self._is_free():
                 # Whatever comes back, also that a termination hit it: the page has come to it.
                 with suppress(RemoteError, ProtocolError):
-                    await self.lane.call("Runtime.evaluate", **NOTHING)
+                    await self.session.call("Runtime.evaluate", **NOTHING)
             return self._sent(method, params)
 
     def _is_free(self) -> bool:
@@ -52,8 +52,8 @@ class Turn:
         return self._last is None or self._last.waiter is None
 
     def _sent(self, method: str, params: Callable[[], Mapping[str, Any]]) -> SharedCall:
-        if (error := self.lane.error(method)) is not None:
+        if (error := self.session.error(method)) is not None:
             raise error
-        shared = self.lane.connection.post_shared(method, params(), self.lane.id)
+        shared = self.session.connection.post_shared(method, params(), self.session.id)
         self._last = shared.call
         return shared

@@ -18,6 +18,8 @@ from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 
 WORLD_NAME = "cdpengine"
+USERS_WORLD_NAME = "cdpengine.evaluate"
+"""The world of `evaluate(world="isolated")`: what a user's script does to its globals harms no script of ours."""
 
 _ELSEWHERE = "Node with given id does not belong to the document"
 """What Chrome says of a node of another document, where it says so at all: see `_object_id`."""
@@ -64,6 +66,12 @@ class IsolatedWorlds:
         round trip. Raises RemoteError when there is no such frame in this session.
         """
         return await self._created(session, frame_id, self._post_create(session, frame_id))
+
+    async def users_context(self, session: Session, frame_id: str) -> int:
+        """Return the execution context id of the world that is for the user's scripts. As `context`."""
+        reply = await self._post_create(session, frame_id, USERS_WORLD_NAME).result()
+        context: int = reply["executionContextId"]
+        return context
 
     async def resolve(self, node: Node, group: str) -> str:
         """Return the remote object id of `node` in its frame's isolated world, to be released with `group`.
@@ -119,10 +127,10 @@ class IsolatedWorlds:
         return context
 
     @staticmethod
-    def _post_create(session: Session, frame_id: str) -> PendingCall:
+    def _post_create(session: Session, frame_id: str, name: str = WORLD_NAME) -> PendingCall:
         # "grantUniveralAccess": Chrome's spelling.
         return session.post(
-            "Page.createIsolatedWorld", frameId=frame_id, worldName=WORLD_NAME, grantUniveralAccess=False
+            "Page.createIsolatedWorld", frameId=frame_id, worldName=name, grantUniveralAccess=False
         )
 
     @staticmethod

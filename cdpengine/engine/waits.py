@@ -227,7 +227,7 @@ class NetworkIdle:
 
 @attrs.define(eq=False)
 class Expression:
-    """A condition of the user's own: evaluated in the page, on the lane, until it is true."""
+    """A condition of the user's own: evaluated in the page until it is true."""
 
     page: PageTarget
     evaluator: Evaluator
@@ -329,6 +329,6 @@ class Expression:
     def _stop(self) -> None:
         if (handle := self._handle) is not None:
             with suppress(SessionGone, ConnectionLost):
-                handle.lane.post(
+                handle.session.post(
                     "Runtime.callFunctionOn", objectId=handle.object_id, functionDeclaration=own(STOP)
                 )

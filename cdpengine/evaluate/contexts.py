@@ -2,7 +2,8 @@
 
 Rule: the main frame of a session needs no context, it is Chrome's default. For the main world of a frame inside
 of it, Chrome is asked for its contexts each time: their numbers start anew with every renderer process, so one
-that was remembered could name another frame's.
+that was remembered could name another frame's. It is asked on the lane, where nothing else wants to know: Chrome
+tells them only when `Runtime` is enabled anew. The numbers are the same on all sessions of a process.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from cdpengine.browser.frames import Frame
+from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import NodeNotFound, RemoteError
 from cdpengine.session.session import Session
@@ -32,21 +34,24 @@ class _ContextCreated(msgspec.Struct):
 _MARK = "Runtime.executionContextCreated"
 
 
-async def context_of(lane: Session, worlds: IsolatedWorlds, frame: Frame, world: str) -> int | None:
+async def context_of(
+    page: PageTarget, session: Session, worlds: IsolatedWorlds, frame: Frame, world: str
+) -> int | None:
     """Return the id of the frame's context in that world, None for the session's default one.
 
-    Raises NodeNotFound when the frame is gone.
+    Raises NodeNotFound when the frame is gone; as `PageTarget.lane_of`, for the main world of a frame inside.
     """
     gone = NodeNotFound(
         target=f"frame {frame.url[:200] or frame.id[:8]}", reason="it is gone, or moved to another process"
     )
     if world == "isolated":
         try:
-            return await worlds.context(lane, frame.id)
+            return await worlds.users_context(session, frame.id)
         except RemoteError:
             raise gone from None
-    if frame.id == lane.target_id:
+    if frame.id == session.target_id:
         return None
+    lane = await page.lane_of(session.target_id or page.target_id)
     # Enabling tells all contexts that there are, before it is answered.
     async with lane.subscribe(_MARK, enable=False) as events, lane.enabled("Runtime"):
         found = None

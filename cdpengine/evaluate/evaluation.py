@@ -1,8 +1,9 @@
-"""Evaluate on the lane, and stop what does not stop by itself.
+"""Evaluate in a page, and stop what does not stop by itself.
 
-Rule: everything that a user wants evaluated runs on the lane's own session, never on the one that clicks and
-reads, and is sent once. When the budget ends or the caller is cancelled, the page's script is terminated, in a
-shielded and bounded step, before anybody is told; so the next action finds a page that answers.
+Rule: what is evaluated runs on the session that tells what the page does, and is sent once: Chrome keeps the order
+within one session only, and there what the page did before an answer is known when the answer is. When the budget
+ends or the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before anybody is
+told; so the next action finds a page that answers.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ logger = get_logger("cdpengine.evaluate")
 class JSHandle:
     """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""
 
-    lane: Session = attrs.field(repr=False)
+    session: Session = attrs.field(repr=False)
     object_id: str = attrs.field(repr=False)
     description: str
 
@@ -143,9 +144,9 @@ def _hide_given(failed: EvaluationFailed, given: object) -> None:
 
 @attrs.define(eq=False)
 class _Run:
-    """One evaluation: its lane, whether the script was given to the page, and what Chrome keeps for it."""
+    """One evaluation: its session, whether the script was given to the page, and what Chrome keeps for it."""
 
-    lane: Session | None = None
+    session: Session | None = None
     keep: bool = False
     call: SharedCall | None = None
     holds: bool = True
@@ -160,9 +161,9 @@ class _Run:
         """Let go of what Chrome keeps. Not waited for: a page that is stuck answers when it was freed."""
         if self.call is not None:
             self.call.abandon()
-        if self.lane is not None and self.holds and not self.keep:
+        if self.session is not None and self.holds and not self.keep:
             with suppress(SessionGone, ConnectionLost):
-                self.lane.post("Runtime.releaseObjectGroup", objectGroup=self.group)
+                self.session.post("Runtime.releaseObjectGroup", objectGroup=self.group)
 
 
 class _Resolved(msgspec.Struct, rename="camel"):
@@ -171,7 +172,7 @@ class _Resolved(msgspec.Struct, rename="camel"):
 
 @attrs.frozen(eq=False)
 class Evaluator:
-    """Evaluates in one page. `worlds` keeps the isolated worlds of its lanes' sessions.
+    """Evaluates in one page. `worlds` keeps the isolated worlds of its sessions.
 
     With `enabled` False it refuses everything but the engine's own scripts.
     """
@@ -224,15 +225,15 @@ class Evaluator:
                 try:
                     return await self._evaluate(run, script, budget)
                 except (ConnectionLost, SessionGone):
-                    # Its lane ended under it: nobody will hear how the script ends, and it is stopped by others.
+                    # Its frame's session ended under it: nobody will hear how the script ends, others stop it.
                     if run.sent and self.page.session.error() is None:
-                        self.counters.fell_back("its lane ended under it")
-                        self.counters.rescued(await rescue(self.page, run.lane, sent=True, call=run.call))
+                        self.counters.fell_back("its session ended under it")
+                        self.counters.rescued(await rescue(self.page, run.session, sent=True, call=run.call))
                     raise
                 except (trio.Cancelled, KeyboardInterrupt):
                     # A termination hits every script of the process: only where ours may be running.
                     if run.sent:
-                        report = await rescue(self.page, run.lane, allow=allow, sent=True, call=run.call)
+                        report = await rescue(self.page, run.session, allow=allow, sent=True, call=run.call)
                         self.counters.rescued(report)
                         self.counters.given_up(timeout=scope.cancel_called)
                     raise
@@ -251,24 +252,26 @@ class Evaluator:
         )
 
     async def _evaluate(self, run: _Run, script: Script, budget: Budget) -> Any:
-        budget.step("waiting for the page's lane")
+        budget.step("waiting for the page")
         await self.page.ready()
         objects = script.objects
         nodes = [each for each in objects if isinstance(each, Node)]
         frame = script.frame or self._frame_of(nodes)
-        run.lane = await self._lane_of(script, frame, nodes)
+        run.session = await self._session_of(script, frame, nodes)
         budget.step("evaluating")
         started = trio.current_time()
         if objects:
-            reply = await self._call(run, run.lane, script, frame, budget)
+            reply = await self._call(run, run.session, script, frame, budget)
         else:
-            reply = await self._run(run, run.lane, script, frame, budget)
+            reply = await self._run(run, run.session, script, frame, budget)
             run.holds = holds_objects(reply)
         self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
         if run.keep and reply.exception_details is None and reply.result.object_id is not None:
-            return JSHandle(run.lane, reply.result.object_id, reply.result.description or reply.result.type)
+            return JSHandle(
+                run.session, reply.result.object_id, reply.result.description or reply.result.type
+            )
         try:
-            return await receive_value(run.lane, reply, run.group)
+            return await receive_value(run.session, reply, run.group)
         except EvaluationFailed as failed:
             _hide_given(failed, script.args)
             raise _detached(failed, objects) or failed from None
@@ -276,26 +279,29 @@ class Evaluator:
     def _frame_of(self, nodes: Sequence[Node]) -> Frame:
         return (self.page.frames.get(nodes[0].frame_id) if nodes else None) or self.page.frames.main
 
-    async def _lane_of(self, script: Script, frame: Frame, nodes: Sequence[Node]) -> Session:
-        session = nodes[0].session if nodes else self.page.session_of(frame)
+    async def _session_of(self, script: Script, frame: Frame, nodes: Sequence[Node]) -> Session:
         handles = [each for each in script.objects if isinstance(each, JSHandle)]
-        target_ids = {node.session.target_id for node in nodes} | {each.lane.target_id for each in handles}
+        target_ids = {node.session.target_id for node in nodes} | {each.session.target_id for each in handles}
         if len(target_ids) > 1:
             raise _several("documents of several processes")
-        lane = await self.page.lane_of(target_ids.pop() or self.page.target_id) if target_ids else None
-        lane = lane or await self.page.lane_of(session.target_id or self.page.target_id)
+        own = self.page.session_of(frame).target_id
+        session = await self.page.evaluation_session(
+            (target_ids.pop() if target_ids else own) or self.page.target_id
+        )
         for handle in handles:
-            if handle.lane is not lane:
+            if handle.session is not session:
                 raise StaleRef(
-                    ref="handle", description=handle.description, reason="the lane that held it is gone"
+                    ref="handle",
+                    description=handle.description,
+                    reason="the session that held it is gone, and its frame with it",
                 )
-        return lane
+        return session
 
     async def _run(
-        self, run: _Run, lane: Session, script: Script, frame: Frame, budget: Budget
+        self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         params: dict[str, Any] = {"expression": script.expression(), **_HOW, "objectGroup": run.group}
-        context = await context_of(lane, self.worlds, frame, script.world)
+        context = await context_of(self.page, session, self.worlds, frame, script.world)
         if context is not None:
             params["contextId"] = context
 
@@ -304,17 +310,19 @@ class Evaluator:
             limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
             return params | limit
 
-        return await self._sent(run, lane, "Runtime.evaluate", timed, budget)
+        return await self._sent(run, session, "Runtime.evaluate", timed, budget)
 
     async def _call(
-        self, run: _Run, lane: Session, script: Script, frame: Frame, budget: Budget
+        self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
         params: dict[str, Any] = {"objectGroup": run.group}
         if script.world == "isolated":
-            params["executionContextId"] = await context_of(lane, self.worlds, frame, script.world)
+            params["executionContextId"] = await context_of(
+                self.page, session, self.worlds, frame, script.world
+            )
         objects = [
-            each.object_id if isinstance(each, JSHandle) else await self._resolved(lane, each, params)
+            each.object_id if isinstance(each, JSHandle) else await self._resolved(session, each, params)
             for each in script.objects
         ]
         call = {
@@ -324,12 +332,12 @@ class Evaluator:
             **_HOW,
             "objectGroup": run.group,
         }
-        return await self._sent(run, lane, "Runtime.callFunctionOn", lambda: call, budget)
+        return await self._sent(run, session, "Runtime.callFunctionOn", lambda: call, budget)
 
-    async def _resolved(self, lane: Session, node: Node, params: dict[str, Any]) -> str:
+    async def _resolved(self, session: Session, node: Node, params: dict[str, Any]) -> str:
         params = {"backendNodeId": node.backend_node_id, **params}
         try:
-            object_id = (await lane.request("DOM.resolveNode", params, _Resolved)).object.object_id
+            object_id = (await session.request("DOM.resolveNode", params, _Resolved)).object.object_id
         except RemoteError as error:
             raise StaleRef(
                 ref=node.description,
@@ -347,10 +355,10 @@ class Evaluator:
         return object_id
 
     async def _sent(
-        self, run: _Run, lane: Session, method: str, params: Callable[[], dict[str, Any]], budget: Budget
+        self, run: _Run, session: Session, method: str, params: Callable[[], dict[str, Any]], budget: Budget
     ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
-        run.call = await self.page.turn_of(lane).post(method, params, waits=lambda: budget.step(_WAITS))
+        run.call = await self.page.turn_of(session).post(method, params, waits=lambda: budget.step(_WAITS))
         self.counters.sent()
         try:
             return await run.call.decoded(EvaluateReply)

@@ -57,7 +57,7 @@ class _ReadReply(msgspec.Struct, rename="camel"):
 
 
 async def receive_value(
-    lane: Session, reply: EvaluateReply, group: str, *, largest: int = LARGEST_VALUE
+    session: Session, reply: EvaluateReply, group: str, *, largest: int = LARGEST_VALUE
 ) -> Any:
     """Return the value of a reply that was asked for with `returnByValue` false, as `values` tells.
 
@@ -73,7 +73,7 @@ async def receive_value(
     if result.object_id is None or reply.exception_details is not None:
         return _primitive(to_python(reply), result.type, largest)
     try:
-        read = await lane.request(
+        read = await session.request(
             "Runtime.callFunctionOn",
             {
                 "functionDeclaration": script("value"),

@@ -102,7 +102,7 @@ def check_rescue(allow: str) -> Rescue:
 
 async def rescue(
     page: PageTarget,
-    lane: Session | None,
+    session: Session | None,
     *,
     allow: Rescue = "terminate",
     sent: bool,
@@ -113,24 +113,21 @@ async def rescue(
 
     With `patience`, what answers later is waited for: first for as long once, and once more after the termination.
 
-    `lane` is the session that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
+    `session` is the one that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
     so it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
     has not ended, it is terminated again, since what was terminated first may have been one of another page in the
     same process. Never raises for what the page or the browser does: the report tells.
     """
     with trio.CancelScope(shield=True):
-        lane = lane if lane is not None else page.lane
-        report = await _quick(page, lane, sent, call, patience)
+        target_id = page.target_id if session is None else session.target_id or page.target_id
+        report = await _quick(page, page.rescuers(target_id), sent, call, patience)
         if not report.responsive and not page.closed:
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:
-                target_id = page.target_id if lane is None else lane.target_id or page.target_id
                 if target_id not in page.terminating:  # one is enough for all that wait for it
                     page.terminating.add(target_id)
-                    page.nursery.start_soon(
-                        _go_on_terminating, page, lane, target_id, name="terminate further"
-                    )
+                    page.nursery.start_soon(_go_on_terminating, page, target_id, name="terminate further")
                 report = attrs.evolve(report, under_way=True)
     _log(page, report)
     return report
@@ -158,9 +155,8 @@ async def rescue_page(page: PageTarget, *, allow: Rescue, patience: float) -> Re
 
 
 async def _quick(
-    page: PageTarget, lane: Session | None, sent: bool, call: SharedCall | None, patience: float
+    page: PageTarget, sessions: Sequence[Session], sent: bool, call: SharedCall | None, patience: float
 ) -> RescueReport:
-    sessions = page.rescuers(lane)
     steps: list[RescueStep] = []
     end = trio.current_time() + QUICK
     if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE + patience):
@@ -211,9 +207,9 @@ async def _answered(
     return False
 
 
-async def _go_on_terminating(page: PageTarget, lane: Session | None, target_id: str) -> None:
+async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
     """Go on after the caller was told, until the page answers. The page's next action waits for it."""
-    started, sessions = trio.current_time(), page.rescuers(lane)
+    started, sessions = trio.current_time(), page.rescuers(target_id)
     done = responsive = False
     try:
         with trio.move_on_after(_CONFIRMED):
