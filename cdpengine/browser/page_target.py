@@ -124,6 +124,7 @@ class PageTarget:
 
         def ended() -> None:
             self.frame_sessions.pop(session.id, None)
+            self._turns.pop(session, None)
             self.frames.end_session(session.id)
             self.changes.notify()
 
@@ -274,7 +275,6 @@ class PageTarget:
             turn = Turn(session)
             if not session.ended:
                 self._turns[session] = turn
-                session.on_end(lambda: self._turns.pop(session, None))
         return turn
 
     async def evaluation_session(self, target_id: str) -> Session:

@@ -9,6 +9,7 @@ from rounds import rounds
 
 import cdpengine
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.session.session import Session
 
 HANG = "while (true) {}"
 
@@ -25,40 +26,34 @@ def target(page: cdpengine.Page) -> PageTarget:
     return page._target
 
 
-async def lost_mid_evaluate(page: cdpengine.Page, source: str, *, timeout: float = 10) -> None:
-    """Cut the lane while the page runs `source`; the evaluate must end by that name."""
-    async with trio.open_nursery() as nursery:
-
-        async def evaluate() -> None:
-            with pytest.raises(cdpengine.ConnectionLost):
-                await page.evaluate(source, timeout=timeout)
-
-        sent = trio.Event()
-        with page.browser.tap.watch(
-            lambda traffic: sent.set() if source.encode() in bytes_of(traffic.message) else None
-        ):
-            nursery.start_soon(evaluate)
-            await sent.wait()
-            await trio.sleep(0.05)  # the script is to be running
-        cut(page.browser)
+async def rebuilt(page: cdpengine.Page, count: int) -> Session:
+    """Wait until the page's lane has been made again so many times, and return it."""
+    model = target(page)
+    with trio.fail_after(20):
+        await model.wait_for(lambda: model.lane_rebuilds.total() == count)
+        return await model.lane_of(page.target_id)
 
 
-def bytes_of(message: bytes | str) -> bytes:
-    return message.encode() if isinstance(message, str) else message
-
-
-@pytest.mark.parametrize("source", [HANG, "new Promise(() => {})"])
-async def test_a_cut_ends_the_evaluate_by_name_and_nothing_else(page: cdpengine.Page, source: str) -> None:
+async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
     await page.set_content(BUTTON)
     button = (await page.snapshot()).find(role="button")
     session = page.session
-    async with session.subscribe("Page.*") as events:
-        await lost_mid_evaluate(page, source)
+    async with session.subscribe("Page.*") as events, trio.open_nursery() as nursery:
+
+        async def evaluate() -> None:
+            assert await page.evaluate("new Promise((resolve) => { done = resolve })", timeout=20) == 3
+
+        nursery.start_soon(evaluate)
+        while await page.evaluate("typeof done", timeout=20) != "function":
+            pass
+        cut(page.browser)
         assert await page.evaluate("1 + 1", timeout=20) == 2
         await page.click(button, timeout=20)
         assert await page.evaluate("n", timeout=20) == 1
         await page.evaluate("location.hash = 'x'", timeout=20)
         assert "Page." in (await events.receive()).method
+        await rebuilt(page, 1)
+        await page.evaluate("done(3)")
     assert page.session is session
     assert not session.ended
     assert target(page).lane_rebuilds == {"connection lost": 1}
@@ -66,13 +61,23 @@ async def test_a_cut_ends_the_evaluate_by_name_and_nothing_else(page: cdpengine.
     assert page.browser.statistics().evaluation.lane_rebuilds["connection lost"] >= 1
 
 
-async def test_the_new_lane_stops_scripts_as_the_old_one_did(page: cdpengine.Page) -> None:
-    cut(page.browser)
-    await lost_or_value(page)
-    for _ in range(2):
-        with pytest.raises(cdpengine.EvaluationTimeout):
-            await page.evaluate(HANG, timeout=1)
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+async def test_a_script_is_stopped_whatever_became_of_the_lane(page: cdpengine.Page, when: str) -> None:
+    for count in (1, 2):
+        if when == "before":
+            cut(page.browser)
+        async with trio.open_nursery() as nursery:
+
+            async def evaluate() -> None:
+                with pytest.raises(cdpengine.EvaluationTimeout):
+                    await page.evaluate(HANG, timeout=1)
+
+            nursery.start_soon(evaluate)
+            if when == "meanwhile":
+                await trio.sleep(0.2)  # the script is to be running
+                cut(page.browser)
         assert await page.evaluate("1", timeout=20) == 1
+        await rebuilt(page, count)
 
 
 async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
@@ -81,17 +86,9 @@ async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
     for number in range(1, 6):
         cut(page.browser)
         await page.click(button, timeout=20)
-        await lost_or_value(page)
         assert await page.evaluate("n", timeout=20) == number
+        await rebuilt(page, number)
     assert target(page).lane_rebuilds.total() == 5
-
-
-async def lost_or_value(page: cdpengine.Page) -> None:
-    """One evaluate right after a cut: sent on the old lane or the new one, whichever is known by then."""
-    try:
-        assert await page.evaluate("1", timeout=20) == 1
-    except cdpengine.ConnectionLost:
-        await page.evaluate("1", timeout=20)
 
 
 async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> None:
@@ -109,7 +106,6 @@ async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> N
         await some.wait()
         cut(browser)
     for page in pages:
-        await lost_or_value(page)
         with pytest.raises(cdpengine.EvaluationTimeout):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2
@@ -118,15 +114,15 @@ async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> N
 
 
 async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> None:
-    """A lane that is attached to a hung page is heard only when the page is free again."""
+    """A lane that is attached to a hung page is heard only when the page is free again; its own session is."""
     await page.evaluate("setTimeout(() => { for (;;); }, 0), 1")
     await trio.sleep(0.1)
     cut(page.browser)
     await page.session.call("Browser.getVersion")
-    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+    with pytest.raises(cdpengine.EvaluationTimeout, match="the script was terminated"):
         await page.evaluate("1", timeout=0.5)
-    await page.session.call("Runtime.terminateExecution")
     assert await page.evaluate("1 + 1", timeout=20) == 2
+    await rebuilt(page, 1)
 
 
 async def test_a_lane_that_somebody_detaches_is_attached_again(page: cdpengine.Page) -> None:
@@ -135,7 +131,7 @@ async def test_a_lane_that_somebody_detaches_is_attached_again(page: cdpengine.P
         assert lane is not None
         await lane.connection.root.call("Target.detachFromTarget", sessionId=lane.id)
         assert await page.evaluate("1 + 1", timeout=20) == 2
-        assert target(page).lane is not lane
+        assert await rebuilt(page, number) is not lane
         assert target(page).lane_rebuilds == {"detached": number}
 
 
@@ -254,6 +250,7 @@ async def test_over_a_pipe_a_detached_lane_comes_back_too() -> None:
         assert lane is not None
         await browser.session.call("Target.detachFromTarget", sessionId=lane.id)
         assert await page.evaluate("1 + 1", timeout=20) == 2
+        await rebuilt(page, 1)
         assert browser.statistics().evaluation.lane_rebuilds == {"detached": 1}
         assert browser.statistics().lane_connections == 0
         with pytest.raises(cdpengine.EvaluationTimeout):

@@ -193,13 +193,13 @@ async def test_evaluation_can_be_switched_off() -> None:
         await page.set_content("<title>t</title><button>Go</button>")
         assert await page.title() == "t", "the engine's own scripts still run"
         await page.click((await page.snapshot()).find(role="button"))
-        sent = browser.statistics().lane.sent
+        sent = browser.statistics().main.sent
         with pytest.raises(cdpengine.EvaluationDisabled):
             await page.evaluate("1")
         with pytest.raises(cdpengine.EvaluationDisabled):
             async with page.evaluate_handle("window"):
                 pass
-        assert browser.statistics().lane.sent == sent
+        assert browser.statistics().main.sent == sent
 
 
 async def test_counters(page: cdpengine.Page, browser: cdpengine.Browser) -> None:

@@ -35,11 +35,11 @@ async def test_a_page_runs_only_when_its_lane_has_answered(
 
 
 @pytest.mark.parametrize(
-    ("silent", "grace", "words"),
+    ("silent", "grace"),
     [
-        ("Target.attachToTarget", LANE_GRACE, "never sent"),
+        ("Target.attachToTarget", LANE_GRACE),
         # It is attached, so it can stop what the page does: it is used as it is.
-        ("Runtime.evaluate", PROOF_GRACE, "the script was terminated"),
+        ("Runtime.evaluate", PROOF_GRACE),
     ],
 )
 async def test_a_lane_that_never_answers_does_not_keep_the_page(
@@ -47,35 +47,34 @@ async def test_a_lane_that_never_answers_does_not_keep_the_page(
     scripted: ScriptedBrowser,
     silent: str,
     grace: float,
-    words: str,
     autojump_clock: MockClock,
 ) -> None:
-    held = scripted.hold(silent)
+    scripted.on(silent, SILENCE, nth=1)
     started = trio.current_time()
     page = await browser.new_page()
     assert trio.current_time() - started == grace
     assert (await page.goto("https://a.example/", timeout=10)).url == "https://a.example/"
-    with pytest.raises(cdpengine.EvaluationTimeout, match=words):
-        await page.evaluate("1", timeout=1)
-    # It is late, not lost: when the answer comes after all, the lane is there.
-    for request in held.requests:
-        request.answer(scripted.attach(request) if silent.startswith("Target") else NUMBER)
-    scripted.on(silent, result=NUMBER)
     assert await page.evaluate("1", timeout=1) == 1
+    asked = [request.session_id for request in scripted.received if request.method == "Runtime.evaluate"]
+    assert asked[-1] == "S-T1", "it is evaluated on the session that tells what the page does"
 
 
 @pytest.mark.parametrize(
     "answer", [Refusal(-32000, "Not allowed"), {"sessionId": 5}, {}, {"sessionId": "unknown"}]
 )
-async def test_a_lane_that_cannot_be_had_is_named_at_once(
+async def test_a_lane_that_cannot_be_had_is_named_where_it_is_needed(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, answer: Answer, autojump_clock: MockClock
 ) -> None:
+    """The contexts of a frame within are asked for on the lane; all else goes without it."""
     scripted.on("Target.attachToTarget", answer)
     started = trio.current_time()
     page = await browser.new_page()
+    assert await page.evaluate("1") == 1
+    scripted.page_event("Page.frameAttached", {"frameId": "F1", "parentFrameId": "T1"})
+    await quiet()
     for _ in range(2):
         with pytest.raises(cdpengine.SessionGone, match="evaluate"):
-            await page.evaluate("1")
+            await page.evaluate("1", frame=page.frames[1])
     assert await page.snapshot() is not None
     assert trio.current_time() == started
 
