@@ -181,8 +181,8 @@ class PageActivity:
         try:
             calls = collector.hold(parts)
             try:
-                # An evaluate goes by another connection, and would be ahead of what is not answered yet. A page
-                # that is stuck answers later; it obeys in order all the same.
+                # What is done over another connection would be ahead of what is not answered yet. A page that is
+                # stuck answers later; it obeys in order all the same.
                 with trio.move_on_after(_PATIENCE):
                     await _answered(calls)
                 await trio.lowlevel.checkpoint()

@@ -1,8 +1,9 @@
-"""Lanes: for every page, and every frame in a process of its own, a session that only evaluates.
+"""Lanes: for every page, and every frame in a process of its own, a second session that can stop its scripts.
 
 Rule: a lane is usable when it has answered, and while its target lives there is one or one is being made: what
 ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent again for
-those who used the old one; pages and their own sessions do not notice.
+those who used the old one; pages and their own sessions do not notice. A page is evaluated in on its own session;
+its lane is asked whether it answers and for its contexts, and ends its scripts and dialogs.
 
 Lanes have a connection of their own where that reaches the same browser. Where it does not, the first connection
 carries them: over a pipe, and at endpoints that start a browser for each connection or allow only one connection.

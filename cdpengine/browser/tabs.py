@@ -1,7 +1,7 @@
 """Tabs: attaches every page, sets it up, and lets it run.
 
-Rule: a new target stands still until its session is set up and the lane's session (the one on which everything
-is evaluated) is attached and has answered: a page that hangs can only be freed by a session that was there
+Rule: a new target stands still until its session is set up and its lane (a second session, on which its scripts
+can be stopped) is attached and has answered: a page that hangs can only be freed by a session that was there
 before. The set-up goes out in one go; a target that does not answer holds up nobody else.
 """
 
@@ -30,7 +30,7 @@ from cdpengine.session.targets import Attachment, Targets
 logger = get_logger("cdpengine.browser")
 
 LANE_GRACE = 2.0
-"""Seconds a new page is held back for its lane; after that it runs, and evaluating in it waits for the lane."""
+"""Seconds a new page is held back for its lane; after that it runs."""
 
 _CLOSE_PATIENCE = 1.0
 """Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a

@@ -72,7 +72,7 @@ class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
 class BrowserStatistics:
     """Counts of both connections, how many pages there are, and the evaluations of all pages together.
 
-    `main` carries actions, snapshots and events, `lane` the evaluations; over a pipe both are the same. A lane
+    `main` carries what is done and told, `lane` what stops scripts; over a pipe both are the same. A lane
     connection that was lost is opened again (`lane_connections` counts them all), and `lane` counts from there.
     """
 

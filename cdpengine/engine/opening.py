@@ -166,7 +166,7 @@ async def connect(
 
     Leaving the block closes the connection, never the browser. A tab that is stuck holds up nothing.
 
-    Evaluation has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
+    What stops scripts has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
     gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each
     connection or allow only one, it is on the first one.
     `rescue_after`, `evaluate_enabled` and `activity` as in `launch`.

@@ -1,6 +1,6 @@
 """PageScripts: what one does with a page by JavaScript: the user's, and the engine's own.
 
-Rule: a user's script goes through `evaluate`, on the page's lane, and may be switched off; the engine's own are
+Rule: a user's script goes through `evaluate` and may be switched off; the engine's own are
 files in cdpengine/js, and run in a world of their own.
 """
 

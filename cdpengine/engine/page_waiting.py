@@ -1,7 +1,7 @@
 """PageWaiting: waits for what a page becomes, and for its rest.
 
 Rule: nothing sleeps where an event tells: documents are observed from an isolated world, frames and loads are told
-by Chrome, a user's own condition is evaluated in the page on its lane. One budget bounds it all, and its end says
+by Chrome, a user's own condition is evaluated in the page. One budget bounds it all, and its end says
 which condition did not hold and what was seen instead.
 """
 

@@ -69,10 +69,6 @@ async def evaluate_handle(stage: Stage) -> None:
     stage.done -= 1
 
 
-async def type_text(stage: Stage) -> None:
-    await stage.page.type(stage.nodes["Text"], "x")
-
-
 WAYS: dict[str, Callable[[Stage], Awaitable[object]]] = {
     "evaluate": lambda stage: stage.page.evaluate("act()"),
     "evaluate a promise": lambda stage: stage.page.evaluate("later()"),
@@ -86,14 +82,11 @@ WAYS: dict[str, Callable[[Stage], Awaitable[object]]] = {
     "evaluate_handle": evaluate_handle,
     "wait_for": lambda stage: stage.page.wait_for(expression="act()"),
     "click": lambda stage: stage.page.click(stage.nodes["Go"]),
-    "press": lambda stage: stage.page.press("a", stage.nodes["Key"]),
-    "type": type_text,
     "fill": lambda stage: stage.page.fill(stage.nodes["Text"], f"text {stage.done}"),
     "check": lambda stage: (
         stage.page.uncheck(stage.nodes["Check"]) if stage.odd else stage.page.check(stage.nodes["Check"])
     ),
     "select": lambda stage: stage.page.select(stage.nodes["Choice"], "a" if stage.odd else "b"),
-    "tap": lambda stage: stage.page.tap(stage.nodes["Go"]),
 }
 
 
