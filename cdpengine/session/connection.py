@@ -7,6 +7,7 @@ call and every stream ends with ConnectionLost, at once, and so does every later
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -41,7 +42,7 @@ class ConnectionStatistics:
     waited for them any more. Messages that belong to nobody are `unknown_replies` (of no known command),
     `malformed`, `shapeless`, or `events_of_unknown_sessions`. `undecodable_events` came in another shape than the
     engine's own parts read, and were passed over by them. `lost_events` were dropped because a consumer was too
-    slow.
+    slow. `failed_callbacks` counts what callbacks of `Session.on_event` and `on_end` raised; the log says what.
 
     `reader_lag` is how long a message lay in this program, on the average, from being read off the socket until it
     was delivered, `longest_reader_lag` the longest such time, both in seconds. While more is read, those that lie
@@ -64,6 +65,7 @@ class ConnectionStatistics:
     sessions: int
     lost_events: int = 0
     undecodable_events: int = 0
+    failed_callbacks: int = 0
     reader_lag: float = 0.0
     longest_reader_lag: float = 0.0
 
@@ -88,6 +90,7 @@ class Connection:
         self._strays = RepeatedWarning(logger, "%s: a %s message came in and was passed over: %s")
         self._undecodable = RepeatedWarning(logger, "%s: an event was not understood and passed over: %s")
         self._undecodable_last: Event | None = None
+        self._failed = RepeatedWarning(logger, "%s: a callback for %s failed with %s", level=logging.ERROR)
         self._counts = {
             "sent": 0,
             "received": 0,
@@ -121,6 +124,7 @@ class Connection:
             sessions=len(self.targets.sessions),
             lost_events=self.consumers.lost_events,
             undecodable_events=self._undecodable.total,
+            failed_callbacks=self._failed.total,
             reader_lag=self._lag_total / max(1, self._counts["received"]),
             longest_reader_lag=self._lag_longest,
         )
@@ -168,6 +172,10 @@ class Connection:
         if event is not self._undecodable_last:
             self._undecodable_last = event
             self._undecodable.tell(self.name, error)
+
+    def callback_failed(self, what: str, error: Exception) -> None:
+        """Count and log, with its traceback, what a callback raised that the reader called."""
+        self._failed.tell(self.name, what, type(error).__name__, error=error)
 
     # --- the two tasks -------------------------------------------------------------------------------------
 
@@ -256,6 +264,7 @@ class Connection:
             session.end(self._error)
         self.targets.sessions.clear()
         self.targets.end()
+        self._failed.tell_rest(self.name)
 
     def _error(self, method: str | None) -> ConnectionLost:
         assert self._lost is not None

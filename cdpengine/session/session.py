@@ -281,7 +281,9 @@ class Session:
         """Have the reader call `sink` with each such event, before any later message is looked at.
 
         For models that must be up to date when a later reply arrives (frames, targets). A sink is quick and
-        never waits; what it cannot decode is logged and passed over. Everything else uses `subscribe`.
+        never waits; what it cannot decode is logged and passed over. What else it raises is logged with its
+        traceback and counted (`ConnectionStatistics.failed_callbacks`), and it is called again with the next
+        event; nobody else notices. Everything else uses `subscribe`.
         """
         self._sinks.setdefault(method, []).append(sink)
 
@@ -290,7 +292,7 @@ class Session:
         self._sinks[method].remove(sink)
 
     def on_end(self, sink: Callable[[], None]) -> None:
-        """Have `sink` called once when the session ends; at once when it has."""
+        """Have `sink` called once when the session ends; at once when it has. What it raises: as in `on_event`."""
         if self._ended is not None:
             sink()
         else:
@@ -304,12 +306,8 @@ class Session:
 
     def deliver(self, event: Event) -> None:
         """Pass one event on (called by the reader)."""
-        if sinks := self._sinks.get(event.method):
-            for sink in tuple(sinks):
-                try:
-                    sink(event)
-                except UndecodableReply as error:
-                    self.connection.pass_over(event, error)
+        if event.method in self._sinks:
+            self._call_sinks(event)
         if self._streams:
             streams = self._routes.get(event.method)
             if streams is None:
@@ -318,6 +316,15 @@ class Session:
                     self._routes[event.method] = streams
             for stream in streams:
                 stream.deliver(event)
+
+    def _call_sinks(self, event: Event) -> None:
+        for sink in tuple(self._sinks.get(event.method, ())):
+            try:
+                sink(event)
+            except UndecodableReply as error:
+                self.connection.pass_over(event, error)
+            except Exception as error:  # noqa: BLE001 - a stranger's code: the connection lives on
+                self.connection.callback_failed(event.method, error)
 
     def crash(self) -> None:
         """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending.
@@ -328,8 +335,7 @@ class Session:
         self.connection.fail_calls(self.id, self._crash_error)
         for stream in self._streams:
             stream.crash(self._crash_error(None))
-        for sink in self._sinks.get(CRASHED, ()):
-            sink(Event(CRASHED, self.id, b"{}"))
+        self._call_sinks(Event(CRASHED, self.id, b"{}"))
 
     def revive(self) -> None:
         """Note that the target was reloaded after a crash (called by the reader)."""
@@ -345,7 +351,10 @@ class Session:
             stream.end(lambda: reason(None))
         sinks, self._end_sinks = self._end_sinks, []
         for sink in sinks:
-            sink()
+            try:
+                sink()
+            except Exception as error:  # noqa: BLE001 - as in _call_sinks
+                self.connection.callback_failed(f"the end of {self.describe()}", error)
 
     def _crash_error(self, method: str | None) -> TargetCrashed:
         return TargetCrashed(target=self.describe(), reason="its renderer crashed", method=method)

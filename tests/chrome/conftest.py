@@ -98,6 +98,7 @@ async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cd
             for connection in browser.connections:
                 assert connection.statistics().in_flight == 0, "the test left calls pending"
                 assert connection.lost is None
+                assert connection.statistics().failed_callbacks == 0, "a callback of the engine's own raised"
     assert trio.lowlevel.current_statistics().tasks_living <= tasks, "the test left tasks behind"
 
 

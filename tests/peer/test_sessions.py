@@ -12,7 +12,7 @@ from scripting import attach, settled
 
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, TargetCrashed
 from cdpengine.session.connection import Connection
-from cdpengine.session.session import Session
+from cdpengine.session.session import CRASHED, Session
 from cdpengine.testing import Request, ScriptedPeer
 
 Ending = Callable[[ScriptedPeer], None]
@@ -346,6 +346,42 @@ async def test_a_sink_can_take_itself_out(peer: ScriptedPeer, connection: Connec
     peer.send_event("A.b", session_id="S")
     await settled(connection)
     assert seen == ["once", "always", "always"]
+
+
+async def test_a_callback_that_raises_is_told_and_ends_nothing(
+    peer: ScriptedPeer, connection: Connection, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = await attach(connection, peer, "S", "T-S")
+    seen: list[str] = []
+
+    def fail(*_args: object) -> None:
+        seen.append("called")
+        raise ZeroDivisionError("mine")
+
+    for method in ("A.b", CRASHED):
+        session.on_event(method, fail)
+        session.on_event(method, lambda event: seen.append(event.method))
+    session.on_end(fail)
+    session.on_end(lambda: seen.append("end"))
+    async with session.subscribe("A.*", enable=False) as events:
+        for _ in range(2):
+            peer.send_event("A.b", session_id="S")
+            assert (await events.receive()).method == "A.b"
+    peer.on("A.ask", result={"answered": True})
+    assert await session.call("A.ask") == {"answered": True}
+    peer.send_event("Inspector.targetCrashed", session_id="S")
+    await settled(connection)
+    peer.detach_target("S")
+    await settled(connection)
+    assert seen == ["called", "A.b"] * 2 + ["called", CRASHED, "called", "end"]
+    assert connection.statistics().failed_callbacks == 4
+    assert connection.lost is None
+    records = [record for record in caplog.records if "failed" in record.getMessage()]
+    assert [record.levelname for record in records] == ["ERROR"] * 4
+    assert "a callback for A.b failed with ZeroDivisionError" in records[0].getMessage()
+    assert records[0].exc_info is not None
+    with pytest.raises(ZeroDivisionError):
+        session.on_end(fail)  # it has ended: whoever asks is told
 
 
 async def test_on_end_is_called_once(peer: ScriptedPeer, connection: Connection) -> None:
