@@ -35,7 +35,7 @@ def read_state(path: Path) -> StorageState:
 
 def write_state(path: Path, state: StorageState) -> None:
     """Write a state to a private file. Raises StateFileNotWritten; the old file stays then."""
-    data = state.to_json().encode("utf-8", "surrogatepass")
+    data = state.to_json().encode()
     try:
         write_private(path, data)
     except OSError as error:

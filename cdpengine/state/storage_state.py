@@ -8,6 +8,7 @@ by its value.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,6 +22,8 @@ from cdpengine.state.storage_items import check_items
 
 if TYPE_CHECKING:
     import cattrs
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @attrs.frozen
@@ -50,7 +53,9 @@ class StorageState:
                 for each in self.origins
             ],
         )
-        return json.dumps(_converter().unstructure(state), indent=2, ensure_ascii=False) + "\n"
+        text = json.dumps(_converter().unstructure(state), indent=2, ensure_ascii=False)
+        # Half a surrogate pair, which JavaScript's texts can hold, has no UTF-8 form; JSON can escape it.
+        return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> StorageState:

@@ -32,6 +32,14 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert StorageState.from_json(StorageState().to_json()) == StorageState()
 
 
+def test_texts_that_have_no_utf_8_form_come_back(tmp_path: Path) -> None:
+    """JavaScript's texts can hold half a surrogate pair, and pages store such."""
+    odd = StorageState((), (OriginState("https://x.com", {"\ud800": "a\udfff", "both": "\ude00\ud83d😀"}),))
+    write_state(tmp_path / "state.json", odd)
+    assert read_state(tmp_path / "state.json") == odd
+    assert (tmp_path / "state.json").read_bytes().decode("utf-8")
+
+
 def test_as_playwright_writes_it() -> None:
     plain = json.loads(STATE.to_json())
     assert plain["cookies"][0] == {
