@@ -81,7 +81,6 @@ WAYS: dict[str, Callable[[Stage], Awaitable[object]]] = {
     ),
     "evaluate_handle": evaluate_handle,
     "wait_for": lambda stage: stage.page.wait_for(expression="act()"),
-    "click": lambda stage: stage.page.click(stage.nodes["Go"]),
     "fill": lambda stage: stage.page.fill(stage.nodes["Text"], f"text {stage.done}"),
     "check": lambda stage: (
         stage.page.uncheck(stage.nodes["Check"]) if stage.odd else stage.page.check(stage.nodes["Check"])
