@@ -69,9 +69,8 @@ class IsolatedWorlds:
 
     async def users_context(self, session: Session, frame_id: str) -> int:
         """Return the execution context id of the world that is for the user's scripts. As `context`."""
-        reply = await self._post_create(session, frame_id, USERS_WORLD_NAME).result()
-        context: int = reply["executionContextId"]
-        return context
+        created = await self._post_create(session, frame_id, USERS_WORLD_NAME).decoded(_Created)
+        return created.execution_context_id
 
     async def resolve(self, node: Node, group: str) -> str:
         """Return the remote object id of `node` in its frame's isolated world, to be released with `group`.
