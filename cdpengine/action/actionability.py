@@ -83,6 +83,12 @@ _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
 """Seconds between looks: a frame or two at first, then ten looks a second."""
 
+
+def pauses_between_looks() -> Iterator[float]:
+    """Return the seconds to wait after each look that failed, without end."""
+    return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))
+
+
 _MARGIN = 0.2
 """Seconds, at most a fifth of the timeout, in which the named error is raised before the deadline cuts in."""
 
@@ -139,6 +145,8 @@ class Inspection:
         Raises StaleRef at once when the node left its document; at the end of the budget Invisible, Disabled,
         Unstable, Covered, or NotInteractable while a dialog blocks the page.
         """
+        if witness is not None:
+            witness.aim(self.node)
         return await self._until(lambda: self._point(requirements, position, witness))
 
     async def wait_for_focus(self, *, editable: bool, at_end: bool) -> None:
@@ -168,15 +176,20 @@ class Inspection:
         """
         return await run(await self._resolve(), source, request, kind)
 
+    @property
+    def margin(self) -> float:
+        """Seconds before the deadline in which no look begins: the named error is raised by then."""
+        return min(_MARGIN, self.budget.timeout / 5)
+
     # --- waiting -------------------------------------------------------------------------------------------
 
     async def _until(self, look: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
         failure: NotInteractable | None = None
         hindrance = Hindrance(self.action, self.node.description, self.budget)
-        margin = min(_MARGIN, self.budget.timeout / 5)
+        margin = self.margin
         with trio.CancelScope(deadline=self.budget.deadline - margin):
-            for pause in itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE)):
+            for pause in pauses_between_looks():
                 self._looks += 1
                 try:
                     return await look()

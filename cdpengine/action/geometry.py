@@ -25,6 +25,8 @@ class Point(NamedTuple):
     y: float
 
 
+NO_MARK = Point(0.0, 0.0)
+
 Polygon = tuple[Point, ...]
 
 Floats: TypeAlias = tuple[float, float, float, float, float, float, float, float]

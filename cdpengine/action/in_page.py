@@ -61,7 +61,8 @@ class _Returned(msgspec.Struct, rename="camel"):
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
     return own(f"""function () {{
-      const tools = {script("node_tools")}; const witness = {script("witness")};
+      const tools = {script("node_tools")}; const known = {{ marks: false }}; const arms = {script("witness")};
+      const witness = (wanted, points, of) => arms(wanted, points, of, known);
       const look = {script("actionability")}; const receipt = {script("receipt")};
       const covering = {script("covering")}; const area = {script("area")};
       return {{

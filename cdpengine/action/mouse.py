@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import trio
 
 from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
-from cdpengine.action.geometry import Point
+from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.keyboard import Keyboard, check_delay
 from cdpengine.action.keys import modifier_mask
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
@@ -102,11 +102,13 @@ class Mouse:
         modifiers: Iterable[str] = (),
         delay: float = 0,
         interruptions: Interruptions | None = None,
+        mark: Point = NO_MARK,
     ) -> bool:
         """Move to a point, and press and release a button there `count` times (2: a double click).
 
         `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button
-        stays down each time, in seconds. Raises InvalidArgument, before anything is sent, for what cannot be.
+        stays down each time, in seconds. `mark`: see `marked`. Raises InvalidArgument, before anything is sent,
+        for what cannot be.
         """
         self.check_click(button=button, count=count, modifiers=modifiers)
         check_delay(delay)
@@ -115,20 +117,20 @@ class Mouse:
         watch = interruptions or self._interruptions
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
-            return await delivered(self._post_click(point, button, count, held), watch)
+            return await delivered(self._post_click(point, button, count, held, mark), watch)
         mask = self._modifiers(held)
-        gesture = [self._post_move(point, mask)]
+        gesture = [self._post_move(point, mask, mark)]
         for number in range(1, count + 1):
-            gesture.append(self._post_down(button, number, mask))
+            gesture.append(self._post_down(button, number, mask, mark))
             try:
                 if await delivered(gesture, watch):
-                    self._post_up(button, number, mask)
+                    self._post_up(button, number, mask, mark)
                     return True
                 await trio.sleep(delay)
             except BaseException:
                 await self._let_go(button, number, held)
                 raise
-            gesture = [self._post_up(button, number, mask)]
+            gesture = [self._post_up(button, number, mask, mark)]
         return await delivered(gesture, watch)
 
     async def hover(
@@ -139,6 +141,7 @@ class Mouse:
         modifiers: Iterable[str] = (),
         interruptions: Interruptions | None = None,
         wait_for_frame: bool = False,
+        mark: Point = NO_MARK,
     ) -> bool:
         """Move to a point in one go, with modifier names such as "Shift" in the page's events.
 
@@ -146,16 +149,16 @@ class Mouse:
         """
         point, mask = checked_point(x, y), self._modifiers(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
-        gesture = [self._post_move(point, mask)]
+        gesture = [self._post_move(point, mask, mark)]
         if not wait_for_frame:
             gesture.append(self._post_flush())
         return await delivered(gesture, interruptions or self._interruptions)
 
-    async def press_at(self, point: Point, modifiers: Iterable[str] = ()) -> bool:
+    async def press_at(self, point: Point, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
         """Move to a point and press the left button there in one go. Cancelled, it lets go of the button."""
         mask = self._modifiers(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
-        gesture = [self._post_move(point, mask), self._post_down("left", 1, mask)]
+        gesture = [self._post_move(point, mask, mark), self._post_down("left", 1, mask, mark)]
         try:
             return await delivered(gesture, self._interruptions)
         except BaseException:
@@ -208,42 +211,43 @@ class Mouse:
     # --- posting: at once, in order, without waiting -------------------------------------------------------
 
     def _post_click(
-        self, point: Point, button: str, count: int, modifiers: Iterable[str]
+        self, point: Point, button: str, count: int, modifiers: Iterable[str], mark: Point
     ) -> list[PendingCall]:
         mask = self._modifiers(modifiers)
-        gesture = [self._post_move(point, mask)]
+        gesture = [self._post_move(point, mask, mark)]
         for number in range(1, count + 1):
-            gesture.append(self._post_down(button, number, mask))
-            gesture.append(self._post_up(button, number, mask))
+            gesture.append(self._post_down(button, number, mask, mark))
+            gesture.append(self._post_up(button, number, mask, mark))
         return gesture
 
-    def _post_move(self, point: Point, modifiers: int) -> PendingCall:
+    def _post_move(self, point: Point, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
         self.position = point
         # The button that a drag holds goes with its moves; Chrome drops a drag whose moves carry none.
         held = self._pressed[0] if self._pressed else "none"
-        return self._post("mouseMoved", held, 0, modifiers)
+        return self._post("mouseMoved", held, 0, modifiers, mark)
 
     def _post_flush(self) -> PendingCall:
         # Chrome keeps moves for its next frame unless other input comes in behind them. A "char" of a system key
         # is input that no page ever sees (measured: no event at all, whatever has the focus).
         return self.session.post("Input.dispatchKeyEvent", type="char", isSystemKey=True)
 
-    def _post_down(self, button: str, count: int, modifiers: int) -> PendingCall:
+    def _post_down(self, button: str, count: int, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
         if button not in self._pressed:
             self._pressed.append(button)
-        return self._post("mousePressed", button, count, modifiers)
+        return self._post("mousePressed", button, count, modifiers, mark)
 
-    def _post_up(self, button: str, count: int, modifiers: int) -> PendingCall:
+    def _post_up(self, button: str, count: int, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
         if button in self._pressed:
             self._pressed.remove(button)
-        return self._post("mouseReleased", button, count, modifiers)
+        return self._post("mouseReleased", button, count, modifiers, mark)
 
-    def _post(self, kind: str, button: str, count: int, modifiers: int) -> PendingCall:
+    def _post(self, kind: str, button: str, count: int, modifiers: int, mark: Point) -> PendingCall:
+        at = marked(self.position, mark)
         return self.session.post(
             "Input.dispatchMouseEvent",
             type=kind,
-            x=self.position.x,
-            y=self.position.y,
+            x=at.x,
+            y=at.y,
             button=button,
             buttons=self.buttons,
             clickCount=count,
@@ -272,6 +276,14 @@ def _check_button(button: str) -> None:
 def _check_count(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 3:
         raise InvalidArgument(what="count", given=repr(count), expected="1, 2 or 3 clicks")
+
+
+def marked(point: Point, mark: Point) -> Point:
+    """Return the point with fractions of a pixel by which an action's input is known (see witness.py).
+
+    Chrome takes the whole pixels for the target of a mouse event, so the mark changes no target.
+    """
+    return point if mark == NO_MARK else Point(math.floor(point.x) + mark.x, math.floor(point.y) + mark.y)
 
 
 def checked_point(x: float, y: float, what: str = "point") -> Point:

@@ -18,11 +18,30 @@ class ActionOutcome:
     `point` is where, in CSS pixels of the viewport of the session that the node belongs to; None for actions
     without a pointer.
 
-    For actions of the pointer, the page's own trusted events say what came of it. `delivered`: the node received
-    the whole of it, or its beginning, where the page's own handler took the node away then; None for others.
-    False only with `force`, or when a dialog opened at an early event of the action (a mousemove or mousedown
-    handler): Chrome drops what comes in behind it, and typing ends with it. `received_by` is the target's
-    description, or that of what received it instead. `events` are the types of the events that the node received.
+    For actions of the pointer, the page's own trusted events say what came of it. `delivered` means one thing: the
+    node itself received the whole of it, as this table says; None for other actions.
+
+    | action | what the node received |
+    | --- | --- |
+    | click | the press, and its `click` (with `count`, all of them; `auxclick` of other buttons) |
+    | right click | the press, and its `contextmenu`, or its `auxclick` |
+    | tap | the touch, and its `click`, unless the page prevented that |
+    | hover | the mouse's `mousemove` |
+    | scroll | the `wheel` |
+    | drag | of the source the press, of the destination the release, or the `drop` of an HTML5 drag |
+
+    False: the node received the beginning, and the page's own answer to that took the rest away: at one of these
+    events, or as the focus moved, it removed, covered, moved, disabled or replaced the node, or left the document.
+    To act again would be to do it twice. False too with `force`, or when a dialog opened at an early event (a
+    mousemove or mousedown handler): Chrome drops what comes in behind it, and typing ends with it. In all other
+    cases there is an error: NotDelivered.
+
+    `events` are the types of the events that the node received, `elsewhere` those that something else received:
+    type, and a description of that. `received_by` is the target's description, or that of the first that received
+    something in its place. What another client's input set off counts for neither: the engine's presses and moves
+    bear a mark, a fraction of a pixel below 1/8, that comes back in the page's pointer events. Only in a document
+    in which no such mark has come back yet (also where pages are zoomed by pinching, in frames) can the two not be
+    told apart.
 
     `dialogs` are the JavaScript dialogs that opened meanwhile, and how they were answered; `dialog_opened` says
     whether there were any. `navigation`, `popup` and `download` are the first that had started on the page by the
@@ -43,6 +62,7 @@ class ActionOutcome:
     delivered: bool | None = None
     received_by: str = ""
     events: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
     navigation: NavigationStarted | None = None
     popup: PopupOpened | None = None
     download: DownloadStarted | None = None

@@ -1,6 +1,7 @@
 """Pointer actions on nodes: click, double click, hover.
 
-Rule: look, then act, and nothing in between; nothing is sent twice; a witness in the page sees what received it.
+Rule: look, then act, and nothing in between; a witness in the page sees what received it. Nothing is sent twice
+but a press that was held back, and received by nothing.
 Arguments are checked before anything is sent. `budget` bounds the wait; the input itself is never cut in half.
 """
 
@@ -9,18 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Iterable
 
-from cdpengine.action.actionability import inspect
+import trio
+
+from cdpengine.action.actionability import Inspection, inspect, pauses_between_looks
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import Point
 from cdpengine.action.keyboard import check_delay
 from cdpengine.action.look import NO_REQUIREMENTS, Requirements
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.witness import MOVE_EVENTS, PRESS_EVENTS, Departure, Witness, judge
+from cdpengine.action.witness import MOVE_EVENTS, PRESS_EVENTS, Departure, Record, Witness, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import DeadlineExceeded, InvalidArgument
 
 TO_CLICK = Requirements()
 TO_HOVER = Requirements(enabled=False)
@@ -66,14 +69,21 @@ async def click(
             modifiers=modifiers,
             delay=delay,
             interruptions=interruptions,
+            mark=witness.mark,
         )
 
-    final = "click" if button == "left" else "auxclick"
+    witness = Witness(
+        PRESS_EVENTS,
+        "click" if button == "left" else "auxclick",
+        count,
+        settled_by="contextmenu" if button == "right" and count == 1 else "",
+        marked=True,
+    )
     return await perform(
         node,
         _NAMES[count],
         gesture,
-        Witness(PRESS_EVENTS, final, count),
+        witness,
         NO_REQUIREMENTS if force else TO_CLICK,
         worlds=worlds,
         budget=budget,
@@ -133,13 +143,17 @@ async def hover(
     device = mouse.on(node.session)
 
     def gesture(point: Point) -> Awaitable[bool]:
-        return device.hover(point.x, point.y, modifiers=modifiers, interruptions=interruptions)
+        return device.hover(
+            point.x, point.y, modifiers=modifiers, interruptions=interruptions, mark=witness.mark
+        )
+
+    witness = Witness(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True, marked=True)
 
     return await perform(
         node,
         "hover over",
         gesture,
-        Witness(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True),
+        witness,
         NO_REQUIREMENTS if force else TO_HOVER,
         worlds=worlds,
         budget=budget,
@@ -165,12 +179,9 @@ async def perform(
     """Wait until the node meets `required`, run the gesture at its point, and say what `witness` saw of it."""
     check_position(position)
     async with inspect(node, action, worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
-        try:
-            point = await inspection.wait_for_point(required, position, witness)
-            budget.step("the input was sent")
-            record, dialog = await witness.watch_over(lambda: gesture(point), interruptions, departure)
-        finally:
-            witness.end()
+        point, record, dialog = await deliver(
+            inspection, gesture, witness, required, departure=departure, position=position
+        )
     forced = required is NO_REQUIREMENTS
     verdict = judge(node, action, record, forced=forced, dialog=dialog)
     return ActionOutcome(
@@ -181,7 +192,51 @@ async def perform(
         delivered=verdict.delivered,
         received_by=verdict.received_by,
         events=verdict.events,
+        elsewhere=verdict.elsewhere,
     )
+
+
+async def deliver(
+    inspection: Inspection,
+    gesture: Callable[[Point], Awaitable[bool]],
+    witness: Witness,
+    required: Requirements,
+    *,
+    departure: Departure | None = None,
+    position: tuple[float, float] | None = None,
+    undo: Callable[[], Awaitable[object]] | None = None,
+) -> tuple[Point, Record | None, bool]:
+    """Run the gesture at a point of the node; return that, what the witness saw, and whether a dialog opened.
+
+    A press that was held back, and received by nobody, is tried again once the node can be acted on, while there
+    is time. `undo` ends the gesture that it belongs to while it is still held back.
+    """
+    budget, interruptions = inspection.budget, inspection.interruptions
+    pauses = pauses_between_looks()
+    tried: tuple[Point, Record | None, bool] | None = None
+    while True:
+        try:
+            try:
+                point = await inspection.wait_for_point(required, position, witness)
+            except DeadlineExceeded:
+                if tried is None:
+                    raise
+                return tried
+            budget.step("the input was sent")
+            record, dialog = await witness.watch_over(lambda: gesture(point), interruptions, departure)  # noqa: B023
+            again = record is not None and record.kept_back and not dialog
+            if again and undo is not None:
+                await undo()
+        finally:
+            witness.end()
+        pause = next(pauses)
+        tried = point, record, dialog
+        if not again or budget.remaining() <= pause + inspection.margin:
+            return tried
+        assert record is not None
+        budget.step(f"{record.held} came in the way, and the press was held back")
+        witness.renew()
+        await trio.sleep(pause)
 
 
 def check_position(position: tuple[float, float] | None) -> None:

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 import trio
 
 from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered
-from cdpengine.action.geometry import Point
+from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.keyboard import Keyboard
 from cdpengine.action.keys import modifier_mask
 from cdpengine.action.look import NO_REQUIREMENTS
-from cdpengine.action.mouse import checked_point
+from cdpengine.action.mouse import checked_point, marked
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import TO_CLICK, perform
 from cdpengine.action.witness import TOUCH_EVENTS, Departure, Witness
@@ -48,12 +48,13 @@ class Touch:
             return self
         return Touch(session, self._interruptions, keyboard=self._keyboard)
 
-    async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = ()) -> bool:
+    async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
         """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.
 
-        True when a dialog opened before Chrome had answered. Raises InvalidArgument.
+        `mark`: see `marked` in mouse.py. True when a dialog opened before Chrome had answered. Raises
+        InvalidArgument.
         """
-        point = checked_point(x, y)
+        point = marked(checked_point(x, y), mark)
         keyboard = self._keyboard
         mask = modifier_mask(modifiers, mac=keyboard.mac) if keyboard else modifier_mask(modifiers)
         mask |= keyboard.modifiers if keyboard else 0
@@ -86,10 +87,10 @@ async def tap(
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     modifier_mask(modifiers)
     device = touch.on(node.session)
-    witness = Witness(TOUCH_EVENTS, "click", enough="touchend")
+    witness = Witness(TOUCH_EVENTS, "click", enough="touchend", marked=True)
 
     async def gesture(point: Point) -> bool:
-        dialog = await device.tap(point.x, point.y, modifiers=modifiers)
+        dialog = await device.tap(point.x, point.y, modifiers=modifiers, mark=witness.mark)
         if not dialog:
             await witness.linger(_CLICK_PATIENCE)
         return dialog

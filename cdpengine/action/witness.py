@@ -11,12 +11,14 @@ import itertools
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
+from zlib import crc32
 
 import attrs
 import msgspec
 import trio
 
 from cdpengine.action.delivery import Interruptions
+from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.in_page import Handle, post_library_call, returned
 from cdpengine.browser.node import Node
 from cdpengine.errors import ConnectionLost, NotDelivered, RemoteError, SessionGone, StaleRef
@@ -34,29 +36,54 @@ PRESS_EVENTS = (
     "dblclick",
     "contextmenu",
 )
-MOVE_EVENTS = ("pointermove", "mousemove")
+MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")
 TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *PRESS_EVENTS)
 
 _CLOSING = 0.5
 """Seconds that the record gets to come in once the page is on its way to another document, or is blocked."""
 
+_MARKS = 31
+"""Marks in each direction, in 1/256 of a CSS pixel: less than 1/8 in all. A mouse event's coordinates are whole,
+and so is what Chrome takes for the target of one; a pointer event's are not."""
+
 _numbers = itertools.count(1)
+
+
+_BEGINNINGS = frozenset(
+    {"pointerdown", "mousedown", "touchstart", "wheel", "dragenter", "dragover", *MOVE_EVENTS}
+)
+"""Events with which a node has received an action, whatever comes of the rest."""
 
 
 class Record(msgspec.Struct):
     """What a witness saw; see witness.js. `seen` are the events that the node received, in order.
 
-    `complete`: its last one too. `other` describes what received the first that went astray, of the type `astray`;
-    `held`: it was held back. `consumed`: the node received the press, and the page took the node away at that.
+    `complete`: its last one too. `astray` are those that something else received: type, and what. `held`: what the
+    press was held back from, with all after it; "" where it was not. `answered`: the page took the node from the
+    pointer by what it did when the node received its events.
     """
 
     complete: bool = False
     seen: list[str] = []
     finals: int = 0
-    other: str = ""
-    astray: str = ""
-    held: bool = False
-    consumed: bool = False
+    astray: list[tuple[str, str]] = []
+    held: str = ""
+    answered: bool = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether the node received the beginning of the action."""
+        return not _BEGINNINGS.isdisjoint(self.seen)
+
+    @property
+    def other(self) -> str:
+        """What received the first event that went astray, or would have received it; "" for none."""
+        return next((who for _, who in self.astray), self.held)
+
+    @property
+    def kept_back(self) -> bool:
+        """Whether the press was held back, and nothing on the page received any of it."""
+        return bool(self.held) and not self.seen
 
 
 class Departure(Protocol):
@@ -75,7 +102,9 @@ class Witness:
     """Watches for the events `watch`; `count` times `final` complete the action. One action, one witness.
 
     `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do.
-    `enough`: the event after which the rest may be missing, because the page can prevent it.
+    `enough`: the event after which the rest may be missing, because the page can prevent it. `settled_by`: the
+    one after which something else may receive the rest. `marked`: the input bears the witness's mark, by which the
+    page's events tell it from that of others.
     """
 
     watch: Sequence[str]
@@ -84,6 +113,9 @@ class Witness:
     guard: bool = True
     on_disabled: bool = False
     enough: str = ""
+    settled_by: str = ""
+    marked: bool = False
+    mark: Point = attrs.field(default=NO_MARK, init=False)
     id: str = attrs.field(factory=lambda: f"w{next(_numbers)}", init=False)
     handles: list[Handle] = attrs.field(factory=list, init=False)
     _ended: bool = attrs.field(default=True, init=False)
@@ -103,7 +135,17 @@ class Witness:
             "inside": inside,
             "always": inside or not checked,
             "disabled": self.on_disabled,
+            "markId": [self.mark.x, self.mark.y] if self.marked else None,
         }
+
+    def aim(self, node: Node) -> None:
+        """Choose the mark for input on the node: the same in each run, another one for other engines."""
+        number = crc32(f"{node.session.id} {node.backend_node_id}".encode())
+        self.mark = Point(*((1 + part % _MARKS) / 256 for part in divmod(number, 65_521)))
+
+    def renew(self) -> None:
+        """Begin anew, for another try of the same action."""
+        self.id, self._turn, self._ended, self._early = f"w{next(_numbers)}", 0, True, None
 
     def armed(self, handles: Sequence[Handle]) -> None:
         """Note where it is armed: the node's handle first, then those of the frames around it."""
@@ -159,15 +201,15 @@ class Witness:
             dialog = await gesture()
         except (SessionGone, RemoteError):
             # What the click did can be to close the page that was to answer it.
-            record = await self._completed(node)
-            if record is None or not record.complete:
+            record = self._conclude(await self._completed(node))
+            if record is None or not (record.complete or record.answered):
                 raise
             return record, False
         await in_order(node.session)
         record = await self._completed(node)
         if record is None:
             record = await self._late_record(node, interruptions, departure)
-        return record, dialog
+        return self._conclude(record), dialog
 
     async def _completed(self, node: Node) -> Record | None:
         """Return what was told when the action was complete; None when that has not come."""
@@ -188,12 +230,17 @@ class Witness:
                 await self.linger(_CLOSING)
             return self._early
         self._ended = True
-        if self.enough in record.seen:
-            record.complete = True
         for call in calls[1:]:
             around = await _record(call, node)
             if around is not None and around.other and not record.other:
-                record.other, record.astray, record.held = around.other, around.astray, around.held
+                record.astray, record.held = around.astray, around.held
+        return record
+
+    def _conclude(self, record: Record | None) -> Record | None:
+        """Call complete what the page can have left incomplete by right."""
+        if record is not None:
+            prevented = self.enough in record.seen and self.final not in (kind for kind, _ in record.astray)
+            record.complete = record.complete or prevented or self.settled_by in record.seen
         return record
 
 
@@ -209,45 +256,50 @@ async def in_order(session: Session) -> None:
 
 @attrs.frozen
 class Verdict:
-    """What came of the input: whether the node received it, what did, and the events that the node received."""
+    """What came of the input: whether the node received it, what did, and who received which events."""
 
     delivered: bool
     received_by: str
     events: tuple[str, ...]
+    elsewhere: tuple[tuple[str, str], ...] = ()
 
 
 def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
-    """Say what received the action. Raises NotDelivered unless it was the node.
+    """Say what received the action. Raises NotDelivered unless the node did, or the page answered its beginning.
 
     Not where it was forced, or where a dialog made Chrome drop the rest: then the verdict says so.
     """
     record_or_empty = record or Record()
-    seen, other = tuple(record_or_empty.seen), record_or_empty.other
-    if record_or_empty.complete or record_or_empty.consumed:
-        return Verdict(True, node.description, seen)
-    if forced or dialog:
-        return Verdict(False, node.description if seen and not other else other, seen)
+    seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
+    if record_or_empty.complete:
+        return Verdict(True, node.description, seen, elsewhere)
+    answered = record_or_empty.begun and record_or_empty.answered
+    if answered or forced or dialog:
+        other = record_or_empty.other
+        return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
     raise NotDelivered(
         action=action,
         target=node.description,
         reason=_reason(record),
-        received_by=other,
-        held_back=record_or_empty.held,
+        received_by=record_or_empty.other,
+        held_back=record_or_empty.kept_back,
         events=seen,
+        elsewhere=elsewhere,
     )
 
 
 def _reason(record: Record | None) -> str:
     if record is None:
         return "the input was sent, and its document went away before it could be told what received it"
-    if record.held:
-        return f"{record.other or 'something else'} came in the way, so the press was held back; try again"
-    if record.other and not record.seen:
-        return f"the input was sent, and {record.other} received it"
-    if record.other:
-        return f"it received {', '.join(record.seen)}; {record.astray} went to {record.other}"
+    other = record.other
+    if record.kept_back:
+        return f"{other} came in the way, so the press was held back, and nothing received it; try again"
+    lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
     if record.seen:
-        return f"it received {', '.join(record.seen)}, and nothing after that"
+        rest = f"{lost} went to {other}" if lost else "nothing after that"
+        return f"it received {', '.join(record.seen)}, and {rest}; the page did nothing that explains it"
+    if lost:
+        return f"the input was sent, and {other} received it"
     return "the input was sent, and nothing in its document received it"
 
 

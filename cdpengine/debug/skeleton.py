@@ -1,11 +1,13 @@
 """Skeletons: what a message says, without what differs from run to run. Pure.
 
-Rule: ids, times and ports are replaced by what they are ("<id>", "<time>", "<port>"); everything else stays. Two
+Rule: ids, times and ports are replaced by what they are ("<id>", "<time>", "<port>"), and marks are taken off the
+places of input; everything else stays. Two
 runs of one program have the same skeletons, two programs that ask for different things do not.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 
@@ -27,6 +29,10 @@ LEFT_OF_DEADLINES = frozenset({"timeout", "milliseconds", "patience", "await"})
 
 _ID_NAME = re.compile(r"(?:^id|I[dD]s?|^uuid|^guid|^pid|^stream|^handle)$")
 _PLAIN_NUMBERS = frozenset({"windowId"})
+_COORDINATES = frozenset({"x", "y"})
+_MARKS = frozenset(range(1, 32))
+"""In 256ths of a CSS pixel: the fractions by which the engine tells its input from that of others, by session."""
+
 _COUNTER = re.compile(r"(?<=-)\d+$")
 """At the end of the name of an object group: clients count them."""
 
@@ -67,6 +73,8 @@ def _bare(value: object, name: str) -> object:
         return value
     if _ID_NAME.search(name) and name not in _PLAIN_NUMBERS:
         return ID
+    if name in _COORDINATES and isinstance(value, float) and (value * 256) % 256 in _MARKS:
+        return math.floor(value)
     if isinstance(value, int | float):
         timed = name in TIMES or name in LEFT_OF_DEADLINES
         return TIME if timed else value

@@ -93,7 +93,7 @@ class NotInteractable(NodeError):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class Covered(NotInteractable):
-    """Another element would receive the event; nothing was sent.
+    """Another element would receive the event; nothing on the page has received a press.
 
     `covered_by` describes it, `covered_ref` is its ref if a snapshot gave it one, `covering_node` Chrome's
     backendDOMNodeId of it if that could be asked for in time.
@@ -110,16 +110,19 @@ class Covered(NotInteractable):
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NotDelivered(NotInteractable):
-    """The input was sent, once, and the node did not receive (all of) it.
+    """The input was sent, and the node did not receive its press (of a hover: the mouse); or it lost the rest.
 
-    `received_by` describes what did, "" where nothing of the document is known to have. `held_back`: it was kept
-    from that, so nothing on the page has noticed and the action can be tried again. `events` are those that the
-    node did receive.
+    `events` are the types of those that the node did receive: with a press among them, nothing that the page did
+    at these events explains where the rest went (where it does, there is no error: the outcome's `delivered` is
+    False). `elsewhere` are those that something else received: type, and a description of that; `received_by` is
+    the first such description, "" where nothing of the document is known to have received any. `held_back`: they
+    were kept from that, so nothing on the page has noticed; the press was tried again until the deadline.
     """
 
     received_by: str = ""
     held_back: bool = False
     events: Sequence[str] = ()
+    elsewhere: Sequence[tuple[str, str]] = ()
 
 
 class Invisible(NotInteractable):

@@ -132,7 +132,7 @@
   function expected(id) {
     const witnesses = (document.cdpengineWitnesses ??= new Map());
     if (!witnesses.has(id)) {
-      witnesses.set(id, { record: null, waiting: [], meant: () => false, unlisten() {} });
+      witnesses.set(id, { record: null, waiting: [], done: false, meant: () => false, settle() {}, unlisten() {} });
     }
     return witnesses.get(id);
   }

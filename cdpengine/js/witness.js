@@ -6,37 +6,88 @@
 //   final    the type of the event that completes the action, `count` times; "" for none
 //   guard    a press that goes to something else is held back from it, with all that follows from it
 //   inside   the node is a frame around the real one: whatever is seen here went astray
-// the points that may be pointed at, in the document's coordinates, and the node's tools. Only trusted events at
-// one of those points count. The record lies on the isolated world's own view of the document; receipt.js reads it
-// and takes the listeners away.
-(function (wanted, points, tools) {
+//   disabled a disabled node receives the action too
+//   markId   the fractions of a pixel, [x, y], at which the action's input is sent; null where it has none
+// the points that may be pointed at, in the document's coordinates, the node's tools, and what is known in this
+// document of marks. Only trusted events at one of those points count, and only those that this action's input set
+// off. The record lies on the isolated world's own view of the document; receipt.js reads it and takes the listeners
+// away.
+(function (wanted, points, tools, known) {
   "use strict";
 
-  const NEAR = 1.5; // CSS pixels: Chrome rounds the coordinates of events
+  const NEAR = 1.5; // CSS pixels: Chrome rounds the coordinates of mouse events
+  const EXACT = 1 / 600; // CSS pixels: marks are 1/256 apart, and pointer events have the precision of a float
   const PRESSES = ["pointerdown", "mousedown", "touchstart"];
+  const POINTERS = ["pointerover", "pointermove", "pointerdown", "pointerup", "pointercancel"];
   const MOST = 60; // events on record
 
-  const { element, flatAncestors, describe, rects, roots, elementAt, receives } = tools;
+  const { element, flatAncestors, describe, roots, elementAt, receives } = tools;
   const witnesses = document.cdpengineWitnesses;
   const before = witnesses?.get(wanted.id);
   if (!before) return; // it was ended before it began
   before.unlisten();
 
-  const record = { complete: false, seen: [], finals: 0, other: "", astray: "", held: false, consumed: false };
+  const record = {};
   const closed = roots().filter((root) => root instanceof ShadowRoot && root.mode === "closed");
   const listening = [];
-  const waiting = before.waiting; // those to be told, once, when the action is complete
+  const entry = {
+    record,
+    waiting: before.waiting, // those to be told, once, when there is something to tell
+    done: false, // whether that was so
+    meant,
+    settle,
+    unlisten: () => listening.forEach((remove) => remove()),
+  };
   let decided = null; // the event looked at last: where the node is in closed shadow roots it passes here twice
-  let press = null; // the one under way: whether all of the page's handlers let it pass, and took the node away
+  let last = null; // the pointer event seen last, and whether it was this action's
+  let certain = wanted.markId === null; // whether what is on record is surely this action's
+  let foreign = false; // whether another client's input was seen
+  let pressing = false; // whether the press under way was received
+  let touched = null; // what in the node received the last event
+  let spot = null; // where that was
+  let open = false; // whether the page may still be handling it
+  let between = false; // whether it may still be handling what comes between two events: enter, and the focus
+  begin();
+
+  function begin() {
+    Object.assign(record, { complete: false, seen: [], finals: 0, astray: [], held: "", answered: false });
+    [pressing, touched, open, between] = [false, null, false, false];
+  }
+
+  const at = (event) => (event.changedTouches ? event.changedTouches[0] : event);
 
   function near(event) {
-    const { clientX, clientY } = event.changedTouches ? event.changedTouches[0] : event;
+    const { clientX, clientY } = at(event);
     return points.some(([x, y]) => Math.abs(x - clientX) <= NEAR && Math.abs(y - clientY) <= NEAR);
+  }
+
+  // Chrome takes the fraction of a pixel along to screenX, through all frames; and to clientX, whatever the zoom.
+  function marked(event) {
+    const { clientX, clientY, screenX, screenY } = at(event);
+    const { offsetLeft, offsetTop } = visualViewport;
+    const off = (value, mark) => Math.abs(value - mark - Math.round(value - mark));
+    const fits = (x, y) => off(x, wanted.markId[0]) <= EXACT && off(y, wanted.markId[1]) <= EXACT;
+    return fits(screenX, screenY) || fits(clientX - offsetLeft, clientY - offsetTop);
+  }
+
+  // Whether this action's input set the event off; null where nothing tells. Mouse events have whole coordinates, and
+  // follow their pointer event at once, with its time.
+  function isOwn(event) {
+    if (wanted.markId === null) return true;
+    const pointer = POINTERS.includes(event.type);
+    if (pointer || event.changedTouches) {
+      const own = marked(event);
+      if (own) known.marks = true;
+      if (pointer) last = { own, time: event.timeStamp, touch: event.pointerType === "touch" ? event.pointerId : -1 };
+      return own;
+    }
+    const follows = last !== null && (last.time === event.timeStamp || last.touch === event.pointerId);
+    return follows ? last.own : null;
   }
 
   // Chrome scrolls before it tells the page of the wheel: by then something else can be at the point.
   function scrolled() {
-    return Array.from(flatAncestors(element), (at) => at.scrollLeft + " " + at.scrollTop).join();
+    return Array.from(flatAncestors(element), (each) => each.scrollLeft + " " + each.scrollTop).join();
   }
   const scrolledBefore = wanted.watch.includes("wheel") ? scrolled() : "";
 
@@ -44,7 +95,7 @@
     if (wanted.inside) return false;
     if (event.type === "wheel" && scrolled() !== scrolledBefore) return true;
     const path = event.composedPath();
-    return path.includes(element) || path.some((at) => at.localName === "label" && at.control === element);
+    return path.includes(element) || path.some((each) => each.localName === "label" && each.control === element);
   }
 
   // In the window nothing is seen of what lies in a closed shadow root; the listener in there decides.
@@ -59,49 +110,99 @@
   }
 
   function handle(event) {
-    if (!event.isTrusted || record.complete || event === decided || !near(event)) return;
-    if (event.type === "pointerdown") press = null; // a new press, to be judged anew
+    if (!event.isTrusted || (record.complete && certain) || event === decided) return;
+    const own = isOwn(event);
+    if (!near(event)) return;
+    if (own && !certain) {
+      begin(); // what was taken for its own before it came was another client's
+      certain = true;
+    }
+    // Where marks arrive, what bears none is another client's. Where none ever did, there is nothing to go by.
+    if (own === false && known.marks) foreign = true;
+    if (!own && foreign) return;
+    if (!wanted.watch.includes(event.type)) return;
+    if (event.type === "pointerdown") pressing = false; // a new press, to be judged anew
     if (meant(event)) {
       decided = event;
-      received(event);
+      // Pointer events reach a disabled control, the mouse events that follow do not.
+      if (wanted.guard && !pressing && (record.held || (PRESSES.includes(event.type) && disabled()))) {
+        strayed(event, describe(element) + " (disabled)");
+      } else {
+        received(event);
+      }
     } else if (!hidden(event)) {
       decided = event;
-      strayed(event);
+      const target = event.composedPath()[0];
+      strayed(event, target instanceof Element ? describe(target) : "the document");
     }
   }
 
+  const disabled = () => !wanted.disabled && element.matches(":disabled");
+
   function received(event) {
-    if (PRESSES.includes(event.type)) press = { reached: false, gone: false };
+    settle();
+    pressing ||= PRESSES.includes(event.type);
+    // What was so before the page heard of the event is not its answer to that.
+    [touched, spot, open] = [event.composedPath()[0], at(event), !disabled()];
     if (record.seen.length < MOST) record.seen.push(event.type);
     if (event.type === wanted.final && ++record.finals >= wanted.count) {
       record.complete = true;
+      if (!certain) return;
       // Told in full to who asked last, it has nothing left to see or to say. That question can come late.
-      if (waiting.some(({ turn }) => turn === wanted.turn)) tools.ended(wanted.id);
-      waiting.splice(0).forEach(({ tell }) => tell(record));
+      if (entry.waiting.some(({ turn }) => turn === wanted.turn)) tools.ended(wanted.id);
+      tell();
     }
   }
 
-  function strayed(event) {
+  function strayed(event, who) {
     // Another action's, which watches for itself.
     for (const other of witnesses.values()) if (other.meant !== meant && other.meant(event)) return;
-    const at = event.composedPath()[0];
-    if (!record.other && at instanceof Element) record.other = describe(at);
-    record.astray ||= event.type;
-    if (press) {
-      // Its beginning was received. Where the page's own handlers of that took the node away or hid it, it has
-      // done all that it could do.
-      record.consumed ||= press.gone || (!press.reached && rects().length === 0);
-    } else if (wanted.guard && (record.held || PRESSES.includes(event.type))) {
-      record.held = true;
+    settle();
+    if (!pressing && wanted.guard && (record.held || PRESSES.includes(event.type))) {
+      const first = !record.held;
+      record.held ||= who;
       stop(event);
+      if (first && certain) tell();
+    } else if (record.astray.length < MOST) {
+      record.astray.push([event.type, who]);
     }
   }
 
-  function afterPress(event) {
-    if (!press || event !== decided) return;
-    const hit = element.isConnected ? elementAt(event.clientX, event.clientY) : null;
-    press.reached = true;
-    press.gone = hit === null || !receives(hit);
+  function tell() {
+    entry.done = true;
+    entry.waiting.splice(0).forEach(({ tell }) => tell(record));
+  }
+
+  // Looks, once the page has handled what the node received, whether the pointer still has the node: if not, that is
+  // the page's own answer. Called at the end of an event's way, or before the next one.
+  function settle() {
+    if (record.answered || !(open || between)) return;
+    open = between = false;
+    const gone = !element.isConnected || !touched.isConnected;
+    const hit = gone ? null : elementAt(spot.clientX, spot.clientY);
+    record.answered = disabled() || hit === null || !receives(hit);
+  }
+
+  // What moves the focus comes between two events of the pointer, or within one where the page moves it. A node that
+  // is removed as it gets the focus loses it first.
+  function focusing(event) {
+    between ||= pressing && (event.type === "focus" || !event.composedPath().includes(element));
+  }
+
+  function focused(event) {
+    if (open) return;
+    const removed = between && event.type === "focusout" && event.composedPath().includes(element);
+    settle();
+    between = removed;
+  }
+
+  function entered(event) {
+    between ||= event.target === element && record.seen.length > 0;
+  }
+
+  function leaving() {
+    if (record.seen.length > 0) record.answered = true;
+    tell();
   }
 
   function listen(target, type, listener, capture) {
@@ -110,15 +211,16 @@
     listening.push(() => target.removeEventListener(type, listener, options));
   }
 
-  for (const target of [window, ...closed]) for (const type of wanted.watch) listen(target, type, handle, true);
-  for (const type of ["pointerdown", "mousedown"]) {
-    if (wanted.watch.includes(type)) listen(window, type, afterPress, false);
+  for (const target of [window, ...closed]) {
+    for (const type of new Set([...POINTERS, ...wanted.watch])) listen(target, type, handle, true);
+    for (const type of ["focus", "blur"]) listen(target, type, focusing, true);
+    for (const type of ["pointerenter", "mouseenter"]) listen(target, type, entered, true);
   }
+  // A node that is removed by one event still gets those that Chrome sends along with it, by a way of its own.
+  for (const type of wanted.watch) listen(element, type, handle, true);
+  for (const type of wanted.watch) listen(window, type, settle, false);
+  for (const type of ["focusin", "focusout"]) listen(window, type, focused, false);
+  listen(window, "pagehide", leaving, true);
 
-  witnesses.set(wanted.id, {
-    record,
-    waiting,
-    meant,
-    unlisten: () => listening.forEach((remove) => remove()),
-  });
+  witnesses.set(wanted.id, entry);
 })

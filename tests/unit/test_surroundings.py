@@ -47,17 +47,22 @@ def test_a_frame_without_area_hides_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "delivered"),
+    ("record", "delivered", "receiver"),
     [
-        (Record(complete=True, seen=["mousedown", "click"]), True),
-        (Record(consumed=True, seen=["mousedown"], other="p"), True),
+        (Record(complete=True, seen=["mousedown", "click"]), True, NODE.description),
+        (Record(complete=True, seen=["mousedown", "contextmenu"], astray=[("mouseup", "ul")]), True, NODE.description),
+        (Record(answered=True, seen=["mousedown"]), False, NODE.description),
+        (Record(answered=True, seen=["mousedown"], astray=[("mouseup", "p"), ("click", "body")]), False, "p"),
+        (Record(answered=True, seen=["pointerover"], astray=[("mousemove", "p")]), False, "p"),
+        (Record(answered=True, seen=["mousedown", "click"], held="p"), False, "p"),
     ],
-)
-def test_verdict_of_what_was_received(record: Record, delivered: bool) -> None:
+)  # fmt: skip
+def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver: str) -> None:
     verdict = judge(NODE, "click", record, forced=False, dialog=False)
     assert verdict.delivered is delivered
-    assert verdict.received_by == NODE.description
+    assert verdict.received_by == receiver
     assert verdict.events == tuple(record.seen)
+    assert verdict.elsewhere == tuple(record.astray)
 
 
 @pytest.mark.parametrize(
@@ -65,15 +70,17 @@ def test_verdict_of_what_was_received(record: Record, delivered: bool) -> None:
     [
         (None, "went away before"),
         (Record(), "nothing in its document received it"),
-        (Record(held=True, other="div#x"), "div#x came in the way, so the press was held back"),
-        (Record(other="div#x", astray="mousedown"), "div#x received it"),
-        (Record(seen=["mousedown"], other="div#x", astray="mouseup"), "it received mousedown; mouseup went to div#x"),
+        (Record(held="div#x"), "div#x came in the way, so the press was held back"),
+        (Record(astray=[("mousedown", "div#x")]), "div#x received it"),
+        (Record(seen=["mousedown"], astray=[("mouseup", "div#x")]), "it received mousedown, and mouseup went to div#x"),
         (Record(seen=["mousedown"]), "it received mousedown, and nothing after that"),
+        (Record(seen=["mousedown"], held="div#x"), "it received mousedown, and nothing after that"),
+        (Record(seen=["mouseup"], answered=True), "it received mouseup, and nothing after that"),
     ],
 )  # fmt: skip
 def test_verdict_of_what_was_not(record: Record | None, words: str) -> None:
     with pytest.raises(NotDelivered, match=words) as caught:
         judge(NODE, "click", record, forced=False, dialog=False)
-    assert caught.value.held_back is bool(record and record.held)
+    assert caught.value.held_back is bool(record and record.held and not record.seen)
     for options in ({"forced": True, "dialog": False}, {"forced": False, "dialog": True}):
         assert judge(NODE, "click", record, **options).delivered is False

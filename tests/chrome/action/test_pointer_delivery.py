@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 import trio
 from pointer_page import at, node, record, show
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.errors import (
-    NotDelivered,
-    StaleRef,
-)
+from cdpengine.errors import Covered, NotDelivered, StaleRef
 
 pytestmark = pytest.mark.chrome
 
@@ -25,30 +24,53 @@ async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengin
         f"<button id=go>Go</button><div id=veil hidden style='{at(0, 0, 900, 900)}'></div>"
         "<script>go.onmousemove = () => { veil.hidden = false }</script>",
     )
-    with pytest.raises(NotDelivered) as caught:
-        await page.click(await node(page, "go"), timeout=20)
-    assert caught.value.held_back
-    assert caught.value.received_by == "div#veil"
+    with pytest.raises(Covered) as caught:
+        await page.click(await node(page, "go"), timeout=0.6)
+    assert caught.value.covered_by == "div#veil"
+    assert "div#veil came in the way, and the press was held back" in caught.value.steps
     # The recorder listens in the window too, and longer: it sees the press before it is held back, the veil does not.
     assert await page.evaluate("veil.matches(':active')") is False
     assert await page.evaluate("document.activeElement === document.body") is True
 
 
+async def test_a_cover_that_comes_and_goes_with_the_pointer(page: cdpengine.Page) -> None:
+    """What is in the way at every press, and never when it is looked for: the press is held back to the end."""
+    await show(
+        page,
+        "<button id=go>Go</button><div id=veil hidden style='position:fixed;inset:0'></div><script>"
+        "go.onmousemove = () => { veil.hidden = false; setTimeout(() => { veil.hidden = true }, 20) }</script>",
+    )
+    with pytest.raises(NotDelivered) as caught:
+        await page.click(await node(page, "go"), timeout=1)
+    assert caught.value.held_back
+    assert caught.value.received_by == "div#veil"
+    assert caught.value.events == ()
+    assert caught.value.elsewhere == ()
+    assert await page.evaluate("veil.matches(':active')") is False
+    assert await page.evaluate("document.activeElement === document.body") is True
+
+
 @pytest.mark.parametrize(
-    ("handler", "events"),
+    ("handler", "events", "delivered"),
     [
-        ("go.onmousedown = () => go.remove()", ("pointerdown", "mousedown")),
-        ("go.onpointerdown = () => go.remove()", ("pointerdown",)),
-        ("go.onmousedown = (event) => { event.stopPropagation(); go.hidden = true }", ("pointerdown", "mousedown")),
-        ("go.onmousedown = (event) => event.preventDefault()", ("pointerdown", "mousedown", "pointerup", "mouseup", "click")),
+        ("go.onmousedown = () => go.remove()", ("pointerdown", "mousedown"), False),
+        ("go.onpointerdown = () => go.remove()", ("pointerdown",), False),
+        ("go.onpointerup = () => go.remove()", ("pointerdown", "mousedown", "pointerup"), False),
+        ("go.onfocus = () => go.remove()", ("pointerdown", "mousedown"), False),
+        ("go.onmousedown = (event) => { event.stopPropagation(); go.hidden = true }",
+            ("pointerdown", "mousedown"), False),
+        ("go.onmousedown = (event) => event.preventDefault()",
+            ("pointerdown", "mousedown", "pointerup", "mouseup", "click"), True),
+        ("go.onmousedown = () => { document.open(); document.write('<p>New'); document.close() }",
+            ("pointerdown", "mousedown"), False),
     ],
 )  # fmt: skip
-async def test_a_press_that_the_page_acts_on_is_delivered(
-    page: cdpengine.Page, handler: str, events: tuple[str, ...]
+async def test_a_press_that_the_page_acts_on(
+    page: cdpengine.Page, handler: str, events: tuple[str, ...], delivered: bool
 ) -> None:
     await show(page, f"<button id=go>Go</button><div id=under>under</div><script>{handler}</script>")
     outcome = await page.click(await node(page, "go"), timeout=20)
-    assert outcome.delivered is True
+    assert outcome.delivered is delivered
     assert outcome.events == events
 
 
@@ -62,6 +84,58 @@ async def test_two_clicks_at_once_are_told_apart(page: cdpengine.Page) -> None:
             nursery.start_soon(page.click, a)
             nursery.start_soon(page.click, b)
     assert sorted(entry["target"] for entry in await record(page, "click")) == ["a"] * 5 + ["b"] * 5
+
+
+async def other_page(other: cdpengine.Browser, page: cdpengine.Page) -> cdpengine.Page:
+    return await other.wait_for_page(where=lambda each: each.target_id == page.target_id)
+
+
+async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, shared_endpoint: str) -> None:
+    """Of two presses that overlap, Chrome makes one click, at the release that comes first."""
+    await show(page, "<button id=go>Go</button>")
+    go = await node(page, "go")
+    await page.click(go, timeout=20)
+    async with cdpengine.connect(shared_endpoint) as other:
+        session = (await other_page(other, page)).session
+        box = await page.bounding_box(go)
+        assert box is not None
+        place = {"x": box.x + box.width // 2, "y": box.y + box.height // 2, "button": "left", "clickCount": 1}
+
+        async def press_meanwhile() -> None:
+            await page.wait_for(expression="record.filter(({ type }) => type === 'mousedown').length === 2")
+            for kind in ("mousePressed", "mouseReleased"):
+                await session.call("Input.dispatchMouseEvent", type=kind, **place)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(press_meanwhile)
+            with pytest.raises(NotDelivered) as caught:
+                await page.click(go, delay=0.4, timeout=20)
+    assert len(await record(page, "click")) == 2  # the first, and the other client's
+    assert caught.value.events == ("pointerdown", "mousedown", "pointerup", "mouseup")
+
+
+@pytest.mark.parametrize("targets", ["aa", "ab"])
+async def test_two_engines_at_once(page: cdpengine.Page, shared_endpoint: str, targets: str) -> None:
+    await show(
+        page, f"<button id=a style='{at(0, 0)}'>A</button><button id=b style='{at(200, 0)}'>B</button>"
+    )
+    claims = dict.fromkeys("ab", 0)
+
+    async def click_often(page: cdpengine.Page, name: str) -> None:
+        target = await node(page, name)
+        for _ in range(30):
+            with suppress(NotDelivered):
+                outcome = await page.click(target, timeout=20)
+                claims[name] += outcome.delivered is True
+
+    async with cdpengine.connect(shared_endpoint) as other:
+        pages = page, await other_page(other, page)
+        async with trio.open_nursery() as nursery:
+            for one, name in zip(pages, targets, strict=True):
+                nursery.start_soon(click_often, one, name)
+    clicks = [entry["target"] for entry in await record(page, "click")]
+    assert {name: clicks.count(name) for name in "ab"} == claims
+    assert sum(claims.values()) > 30
 
 
 async def test_a_waiting_click_holds_nothing_back_from_others(page: cdpengine.Page) -> None:

@@ -1,0 +1,205 @@
+"""What a page may do to the target of a gesture, at each event of it: the outcome agrees with the page's own record.
+
+One document for all: each case gets a new target, with what is done to it, and at which event.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+import pytest
+
+import cdpengine
+from cdpengine.errors import Covered, Disabled, Invisible, NotDelivered, StaleRef, Unstable
+
+pytestmark = pytest.mark.chrome
+
+STAGE = """<!doctype html><style>body { margin: 0; height: 500px } #go { position: absolute; left: 60px; top: 60px;
+  width: 120px; height: 60px } #veil { position: fixed; inset: 0; background: #0004 }</style><body><script>
+  const TYPES = ["pointerover", "mouseover", "pointermove", "mousemove", "pointerdown", "mousedown", "pointerup",
+    "mouseup", "click", "auxclick", "dblclick", "contextmenu", "touchstart", "touchend"];
+  const PRESSES = ["pointerdown", "mousedown", "click", "auxclick", "dblclick", "contextmenu", "touchstart"];
+  const name = (node) => node.localName ? node.localName + (node.id ? "#" + node.id : "") : "document";
+  let go = null, got = [], others = [], astray = [];
+  function record(event) { if (event.isTrusted) got.push(event.type); }
+  // In the window all is seen, also what is held back; at the body only what was received.
+  for (const type of TYPES) {
+    addEventListener(type, (event) => { if (!event.composedPath().includes(go)) others.push([type, name(event.target)]); }, true);
+    document.body.addEventListener(type, (event) => {
+      if (PRESSES.includes(type) && event.isTrusted && !event.composedPath().includes(go)) astray.push([type, name(event.target)]);
+    });
+  }
+  const deeds = {
+    remove: () => { go.remove(); },
+    move: () => { go.style.left = "300px"; },
+    cover: () => { const veil = document.createElement("div"); veil.id = "veil"; document.body.append(veil); },
+    disable: () => { go.disabled = true; },
+    hide: () => { go.style.display = "none"; },
+    vanish: () => { go.style.visibility = "hidden"; },
+    inert: () => { go.style.pointerEvents = "none"; },
+    replace: () => { const next = go.cloneNode(true); next.id = "next"; go.replaceWith(next); },
+    rewrite: () => { go.innerHTML = "<b>New</b>"; },
+    stop: () => {},
+  };
+  function undo() {
+    document.getElementById("veil")?.remove();
+    go.style.cssText = "";
+    go.disabled = false;
+  }
+  function rearm(tag, type, deed, instant) {
+    document.activeElement.blur();
+    document.body.replaceChildren();
+    go = document.createElement(tag);
+    go.id = "go"; go.tabIndex = 0; go.innerHTML = "<i style='display:block;height:100%'>Go</i>";
+    [got, others, astray] = [[], [], []];
+    for (const each of TYPES) go.addEventListener(each, record);
+    let done = false;
+    go.addEventListener(type, (event) => {
+      if (done) return;
+      done = true;
+      if (deed === "stop") event.preventDefault();
+      deeds[deed]();
+      if (instant) setTimeout(undo, 30);
+    });
+    document.body.append(go);
+    return go;
+  }
+</script>"""
+
+Act = Callable[[cdpengine.Page, cdpengine.BackendNode], Awaitable[cdpengine.ActionOutcome]]
+
+DEEDS = ("remove", "move", "cover", "disable", "hide", "vanish", "inert", "replace", "rewrite", "stop")
+LASTING = ("remove", "replace")
+ARRIVAL = ("pointerover", "pointerenter", "mousemove")
+PRESS = ("pointerdown", "mousedown", "focus", "pointerup", "mouseup", "click")
+REFUSALS = (NotDelivered, StaleRef, Covered, Disabled, Invisible, Unstable)
+WATCHED = {
+    "hover": ("pointerover", "mouseover", "pointermove", "mousemove"),
+    "press": ("pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"),
+}  # fmt: skip
+
+GESTURES: dict[str, tuple[Act, tuple[str, ...]]] = {
+    "click": (lambda page, node: page.click(node, timeout=2), PRESS),
+    "double click": (lambda page, node: page.double_click(node, timeout=2), (*PRESS, "dblclick")),
+    "right click": (
+        lambda page, node: page.click(node, button="right", timeout=2),
+        (*PRESS[:-1], "contextmenu", "auxclick"),
+    ),
+    "middle click": (lambda page, node: page.click(node, button="middle", timeout=2), ("mousedown", "auxclick")),
+    "slow click": (lambda page, node: page.click(node, delay=0.005, timeout=2), ("mousedown", "focus", "mouseup")),
+    "hover": (lambda page, node: page.hover(node, timeout=2), ARRIVAL),
+    "tap": (lambda page, node: page.tap(node, timeout=2), ("touchstart", "click")),
+}  # fmt: skip
+
+
+async def rearm(page: cdpengine.Page, *case: object) -> cdpengine.BackendNode:
+    words = ", ".join(repr(part) if isinstance(part, str) else str(part).lower() for part in case)
+    await page.mouse.hover(5, 490)  # else what is new is below the mouse, and hears of it before the action
+    made = await page.session.call("Runtime.evaluate", expression=f"rearm({words})")
+    described = await page.session.call("DOM.describeNode", objectId=made["result"]["objectId"])
+    return cdpengine.BackendNode(described["node"]["backendNodeId"])
+
+
+async def ending(page: cdpengine.Page, act: Act, node: cdpengine.BackendNode) -> Any:
+    try:
+        return await act(page, node)
+    except REFUSALS as error:
+        return error
+
+
+async def recorded(page: cdpengine.Page) -> dict[str, Any]:
+    found = await page.session.call(
+        "Runtime.evaluate", expression="({ got, others, astray })", returnByValue=True
+    )
+    value: dict[str, Any] = found["result"]["value"]
+    return value
+
+
+def expected(gesture: str, got: list[str], others: set[str]) -> bool | None:
+    """What the page's record says: True all arrived, False its beginning did, None nothing of it."""
+    if gesture == "hover":
+        return True if "mousemove" in got else False if set(got) & set(WATCHED["hover"]) else None
+    if not set(got) & {"pointerdown", "mousedown", "touchstart"}:
+        return None
+    if gesture == "right click":
+        return bool({"contextmenu", "auxclick"} & set(got))
+    if gesture == "middle click":
+        return "auxclick" in got
+    if gesture == "tap" and "touchend" in got and "click" not in others:
+        return True
+    return got.count("click") == (2 if gesture == "double click" else 1)
+
+
+def wrong(gesture: str, end: Any, seen: dict[str, Any]) -> list[str]:
+    """In what the outcome disagrees with what the page has recorded."""
+    got, others = seen["got"], [tuple(each) for each in seen["others"]]
+    truth = expected(gesture, got, {kind for kind, _ in others})
+    if isinstance(end, Exception):
+        found = [] if truth is None else [f"{end!r}, but the target received {got}"]
+        return found + ([f"{end!r}, but something else received {seen['astray']}"] if seen["astray"] else [])
+    found = [] if end.delivered is truth else [f"delivered={end.delivered}, but the target received {got}"]
+    watched = [each for each in got if each in WATCHED["hover" if gesture == "hover" else "press"]]
+    if gesture != "tap" and (list(end.events) != watched[: len(end.events)] or not end.events):
+        found.append(f"events={end.events}, but the target received {watched}")
+    for kind, who in end.elsewhere:
+        if not any(kind == each and who.startswith(name) for each, name in others):
+            found.append(f"elsewhere={end.elsewhere}, but the page saw {others}")
+    lost = {tuple(each) for each in seen["astray"]}
+    told = {(kind, who.partition(" ")[0]) for kind, who in end.elsewhere}
+    if truth is False and not {each for each in lost if each[0] != "dblclick"} <= told:
+        found.append(f"elsewhere={end.elsewhere}, but something else received {lost}")
+    return found
+
+
+def cases(gesture: str) -> Iterable[tuple[str, str]]:
+    _, events = GESTURES[gesture]
+    if gesture == "tap":  # what has no click takes the time in which one could come
+        return [
+            ("touchstart", "cover"),
+            ("touchstart", "remove"),
+            ("touchstart", "stop"),
+            ("click", "remove"),
+        ]
+    return itertools.product(events, DEEDS)
+
+
+@pytest.mark.parametrize("tag", ["button", "div"])
+async def test_outcomes_agree_with_the_page(page: cdpengine.Page, tag: str) -> None:
+    await page.set_content(STAGE)
+    lies: list[str] = []
+    tried = 0
+    for gesture in GESTURES if tag == "button" else ("click", "hover"):
+        for event, deed in cases(gesture):
+            if gesture == "hover" and deed in ("disable", "stop"):
+                continue
+            node = await rearm(page, tag, event, deed, False)
+            end = await ending(page, GESTURES[gesture][0], node)
+            seen = await recorded(page)
+            tried += 1
+            lies += [f"{gesture}, {deed} at {event}: {each}" for each in wrong(gesture, end, seen)]
+    assert lies == [], "\n".join(lies)
+    assert tried > 80
+
+
+@pytest.mark.parametrize("gesture", ["click", "double click", "right click"])
+async def test_a_press_that_nobody_received_is_tried_again(page: cdpengine.Page, gesture: str) -> None:
+    """What the page does to the target for an instant, as the pointer comes, is waited for."""
+    await page.set_content(STAGE)
+    lies: list[str] = []
+    for event, deed in itertools.product(ARRIVAL, DEEDS[:-2]):
+        node = await rearm(page, "button", event, deed, deed not in LASTING)
+        end = await ending(page, GESTURES[gesture][0], node)
+        seen = await recorded(page)
+        found = wrong(gesture, end, seen)
+        if deed in LASTING:
+            found += [] if isinstance(end, StaleRef) else [f"{end!r}, but it was not there any more"]
+        elif getattr(end, "delivered", None) is not True or seen["got"].count("mousedown") != (
+            2 if gesture == "double click" else 1
+        ):
+            found.append(f"{end!r}, after {seen['got']}")
+        lies += [f"{deed} at {event}: {each}" for each in found]
+        if seen["astray"]:
+            lies.append(f"{deed} at {event}: something else received {seen['astray']}")
+    assert lies == [], "\n".join(lies)
