@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cdpengine.action.fill import FillValue
     from cdpengine.action.option import Option
     from cdpengine.action.outcome import ActionOutcome
+    from cdpengine.action.upload import FileContent
     from cdpengine.activity.arguments import Unread
     from cdpengine.activity.body_stream import BodyStream
     from cdpengine.activity.console import ConsoleMessage
@@ -171,6 +172,7 @@ _HOME = {
     "cdpengine.activity.stack": "StackFrame",
     "cdpengine.action.fill": "FillValue",
     "cdpengine.action.option": "Option",
+    "cdpengine.action.upload": "FileContent",
     "cdpengine.action.boxes": "BoundingBox",
     "cdpengine.action.outcome": "ActionOutcome",
     "cdpengine.browser.activity": "DownloadStarted NavigationStarted PopupOpened",
@@ -322,6 +324,7 @@ __all__ = [
     "FailedField",
     "Field",
     "FileChooser",
+    "FileContent",
     "FillValue",
     "FormErrors",
     "FoundNode",

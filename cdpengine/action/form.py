@@ -17,7 +17,7 @@ from cdpengine.action.fill import FillValue, check_fill_value, fill
 from cdpengine.action.option import Option
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.select import select
-from cdpengine.action.upload import FilePath, upload
+from cdpengine.action.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine.browser.node import Node
 from cdpengine.errors import (
     ConnectionLost,
@@ -28,7 +28,15 @@ from cdpengine.errors import (
     SessionGone,
 )
 
-FieldValue = FillValue | os.PathLike[str] | Sequence[str | Option] | Sequence[os.PathLike[str]]
+FieldValue = (
+    FillValue
+    | os.PathLike[str]
+    | FileContent
+    | Sequence[str | Option]
+    | Sequence[os.PathLike[str]]
+    | Sequence[FileContent]
+    | Sequence[os.PathLike[str] | FileContent]
+)
 """What `fill` takes; a path or several for an input of files; texts or Options for a list of several."""
 
 _MARGIN = 0.3
@@ -46,10 +54,10 @@ class FieldWork:
 
 def check_field_value(value: FieldValue) -> None:
     """Raise InvalidArgument for what no field can hold. Sends nothing."""
-    if isinstance(value, os.PathLike):
+    if isinstance(value, (os.PathLike, FileContent)):
         return
     if isinstance(value, (list, tuple)):
-        if not all(isinstance(each, (str, Option, os.PathLike)) for each in value):
+        if not all(isinstance(each, (str, Option, os.PathLike, FileContent)) for each in value):
             raise InvalidArgument(
                 what="value", given="a list of other things", expected="a list of options or of files"
             )
@@ -94,11 +102,11 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
 
 async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:
     """Fill in one field: its files, its options, or its value. Raises as `upload`, `select` and `fill` do."""
-    if isinstance(value, os.PathLike):
+    if isinstance(value, (os.PathLike, FileContent)):
         return await upload(node, value, context=context)
     if isinstance(value, (list, tuple)):
-        files: list[FilePath] = [each for each in value if isinstance(each, os.PathLike)]
-        if files:
+        files: list[UploadFile] = [each for each in value if isinstance(each, (os.PathLike, FileContent))]
+        if files or (not value and await takes_files(node, context)):
             return await upload(node, *value, context=context)
         return await select(node, *value, context=context)
     return await fill(node, value, context=context)  # type: ignore[arg-type]  # checked before

@@ -4,18 +4,22 @@ Rule: files are looked for on this machine before anything is sent, and each tha
 the input cannot take (several files, a folder) is refused before it is touched: Chrome would leave some out
 in silence. The input need not be visible: most are hidden behind a button. No picker is opened. The page sees
 trusted input and change events, and the input is read back as it was when it changed, for pages like to empty
-it then.
+it then. Chrome takes paths only, and at least one: files given as bytes, and an input that is to be emptied, are
+set by script, and the outcome says so.
 """
 
 from __future__ import annotations
 
+import base64
 import itertools
+import mimetypes
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import attrs
 import msgspec
 import trio
 
@@ -44,7 +48,41 @@ _READING = 20.0
 
 _group_numbers = itertools.count(1)
 
+_MOST_BYTES = 50_000_000
+"""Bytes of the files of one upload that go through the protocol; Chrome takes no message of more than 100 MB."""
+
+
+@attrs.frozen
+class FileContent:
+    """A file to upload that is on no disk: its name, its bytes, and its MIME type (by the name, unless given)."""
+
+    name: str
+    data: bytes = attrs.field(repr=False)
+    mime_type: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or "/" in self.name or "\x00" in self.name:
+            raise InvalidArgument(
+                what="name", given=repr(self.name)[:80], expected='a name of a file, such as "a.txt"'
+            )
+        if not isinstance(self.data, bytes | bytearray | memoryview):
+            raise InvalidArgument(what="data", given=f"a {type(self.data).__name__}", expected="bytes")
+        if self.mime_type is not None and not isinstance(self.mime_type, str):
+            raise InvalidArgument(
+                what="mime_type",
+                given=f"a {type(self.mime_type).__name__}",
+                expected='text, such as "text/plain"',
+            )
+
+    @property
+    def type(self) -> str:
+        """The MIME type that the page sees; "" where nothing is known."""
+        return mimetypes.guess_type(self.name)[0] or "" if self.mime_type is None else self.mime_type
+
+
 FilePath = str | os.PathLike[str]
+UploadFile = FilePath | FileContent
+"""What can be uploaded: a path on this machine, or a FileContent."""
 
 
 class _Seen(msgspec.Struct):
@@ -57,20 +95,28 @@ class _Seen(msgspec.Struct):
     event: str = ""
 
 
-async def checked_files(paths: Iterable[FilePath]) -> list[Path]:
-    """Return the paths as absolute ones. Raises InvalidArgument for none, and for those that are not there."""
-    given = list(paths)
-    for path in given:
-        if not isinstance(path, (str, os.PathLike)) or isinstance(os.fspath(path), bytes):
-            raise InvalidArgument(
-                what="paths", given=f"a {type(path).__name__}", expected="strings or paths of files"
-            )
-    if not given:
-        raise InvalidArgument(what="paths", given="none", expected="at least one file to upload")
+async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
+    """Return the files with whole paths. Raises InvalidArgument for those that are not there, or too large in all.
 
-    def look() -> tuple[list[Path], list[Path]]:
-        found = [Path(path).absolute() for path in given]
-        return found, [path for path in found if not os.access(path, os.R_OK)]
+    A path is followed to its folder, and the last name of it stays: a link keeps its own name.
+    """
+    given = list(files)
+    for each in given:
+        path = isinstance(each, (str, os.PathLike)) and isinstance(os.fspath(each), str)
+        if not path and not isinstance(each, FileContent):
+            raise InvalidArgument(
+                what="paths",
+                given=f"a {type(each).__name__}",
+                expected="strings or paths of files, or FileContents",
+            )
+
+    def look() -> tuple[list[Path | FileContent], list[Path]]:
+        found = [each if isinstance(each, FileContent) else _whole(Path(each)) for each in given]
+        paths = [each for each in found if isinstance(each, Path)]
+        missing = [path for path in paths if not os.access(path, os.R_OK)]
+        if len(paths) < len(found) and not missing:
+            _check_size(found)
+        return found, missing
 
     found, missing = await trio.to_thread.run_sync(look)
     if missing:
@@ -82,19 +128,42 @@ async def checked_files(paths: Iterable[FilePath]) -> list[Path]:
     return found
 
 
-async def upload(node: Node, *paths: FilePath, context: ActionContext) -> ActionOutcome:
+def _whole(path: Path) -> Path:
+    # Chrome takes a path with ".." in it, and the page then cannot read the file.
+    return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+
+
+def _check_size(files: Sequence[Path | FileContent]) -> None:
+    size = sum(
+        each.stat().st_size if isinstance(each, Path) else memoryview(each.data).nbytes for each in files
+    )
+    if size > _MOST_BYTES:
+        raise InvalidArgument(
+            what="files",
+            given=f"{size} bytes",
+            expected=f"at most {_MOST_BYTES}, or paths only, which may be of any size",
+        )
+
+
+async def upload(
+    node: Node, *files: UploadFile, context: ActionContext, attached: bool = True
+) -> ActionOutcome:
     """Choose these files (for an input of folders: this folder), in place of those that were chosen before.
+
+    Without files, the input is emptied. Files given as bytes, and others beside them, go through the protocol.
+    With `attached=False`, the input may be in no document.
 
     Raises InvalidArgument when a file is missing, before anything is sent; StaleRef when the node left its
     document; NotInteractable at once for what takes no files, or not these; Disabled when the budget ends
     first; ValueRefused when the files did not arrive.
     """
-    files = await checked_files(paths)
-    async with context.inspect(node, "upload to") as inspection:
-        await inspection.wait_until_usable(visible=False)
+    checked = await checked_files(files)
+    if attached:
+        async with context.inspect(node, "upload to") as inspection:
+            await inspection.wait_until_usable(visible=False)
     group = f"cdpengine-upload-{next(_group_numbers)}"
     try:
-        await _set_files(await handle_on(node, context.worlds, group), files)
+        by_script = await _set_files(await handle_on(node, context.worlds, group), checked)
     except RemoteError as error:
         if not context_gone(error):
             raise
@@ -103,13 +172,21 @@ async def upload(node: Node, *paths: FilePath, context: ActionContext) -> Action
         # Posted, not awaited: Chrome answers it in its own time, also when this task is being cancelled.
         with suppress(SessionGone, ConnectionLost):
             node.session.post("Runtime.releaseObjectGroup", objectGroup=group)
-    return ActionOutcome("upload to", node.description)
+    return ActionOutcome("upload to", node.description, set_by_script=by_script)
 
 
-def check_fits(description: str, files: Sequence[Path], *, multiple: bool, directory: bool) -> None:
+async def takes_files(node: Node, context: ActionContext) -> bool:
+    """Tell whether the node is an input of files, or a label of one."""
+    async with context.inspect(node, "upload to") as inspection:
+        return (await inspection.run(script("upload"), {"await": 0}, _Seen)).kind == "file"
+
+
+def check_fits(
+    description: str, files: Sequence[Path | FileContent], *, multiple: bool, directory: bool
+) -> None:
     """Raise NotInteractable when an input of that kind does not take these files."""
-    folders = [path for path in files if path.is_dir()]
-    if directory and (len(files) != 1 or not folders):
+    folders = [each for each in files if isinstance(each, Path) and each.is_dir()]
+    if directory and files and (len(files) != 1 or not folders):
         raise _cannot(description, "it takes one folder, and nothing else")
     if folders and not directory:
         raise _cannot(description, f"it takes files, and {folders[0].name!r} is a folder")
@@ -117,14 +194,15 @@ def check_fits(description: str, files: Sequence[Path], *, multiple: bool, direc
         raise _cannot(description, f"it takes one file, and {len(files)} were given")
 
 
-def arrived(files: Sequence[Path], names: Sequence[str]) -> bool:
+def arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
     """Tell whether an input that holds `names` has these files; of a folder it has some of what is in it."""
-    if len(files) == 1 and files[0].is_dir():
+    if len(files) == 1 and isinstance(files[0], Path) and files[0].is_dir():
         return bool(names) and all(name.startswith(f"{files[0].name}/") for name in names)
-    return sorted(names) == sorted(path.name for path in files)
+    return sorted(names) == sorted(each.name for each in files)
 
 
-async def _set_files(handle: Handle, files: Sequence[Path]) -> None:
+async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> bool:
+    """Choose the files. True when that was done by script."""
     node, source = handle.node, script("upload")
     seen = await run(handle, source, {"await": 0}, _Seen)
     if seen.kind == "none":
@@ -135,27 +213,61 @@ async def _set_files(handle: Handle, files: Sequence[Path]) -> None:
     await trio.to_thread.run_sync(
         partial(check_fits, node.description, files, multiple=seen.multiple, directory=seen.directory)
     )
+    if not files and not seen.names:
+        return False
+    paths = [str(each) for each in files if isinstance(each, Path)]
+    if not files or len(paths) < len(files):
+        await _set_contents(handle, files)
+        return True
     with together() as post:
         patience = _READING if seen.directory else _SETTLING
         control = await object_from(handle, "upload", {"control": True})
         change = post(post_run(handle, source, {"await": round(patience * 1000)}))
-        sent = post(
-            node.session.post("DOM.setFileInputFiles", objectId=control, files=[str(path) for path in files])
-        )
+        sent = post(node.session.post("DOM.setFileInputFiles", objectId=control, files=paths))
         await sent.raw()
         try:
             if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
-                return
+                return False
             told = await returned(change, node, _Seen)
         except StaleRef:
-            return  # the page took the files as a reason to show another document
+            return False  # the page took the files as a reason to show another document
     if told.event != "change" or not arrived(files, told.names):
-        raise ValueRefused(
-            action="upload to",
-            target=node.description,
-            reason="the files did not arrive",
-            took=", ".join(told.names),
+        raise _not_arrived(node, told.names)
+    return False
+
+
+async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> None:
+    def encode() -> list[dict[str, str]]:
+        contents = [
+            FileContent(each.name, each.read_bytes()) if isinstance(each, Path) else each for each in files
+        ]
+        return [
+            {"name": each.name, "type": each.type, "data": base64.b64encode(each.data).decode("ascii")}
+            for each in contents
+        ]
+
+    request = {"files": await trio.to_thread.run_sync(encode)}
+    with together() as post:
+        # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
+        call = handle.node.session.post(
+            "Runtime.callFunctionOn",
+            objectId=handle.object_id,
+            functionDeclaration=script("upload_contents"),
+            arguments=[{"value": request}],
+            returnByValue=True,
         )
+        try:
+            names = await returned(post(call), handle.node, list[str])
+        except StaleRef:
+            return  # the page took the files as a reason to show another document
+    if not arrived(files, names):
+        raise _not_arrived(handle.node, names)
+
+
+def _not_arrived(node: Node, names: Sequence[str]) -> ValueRefused:
+    return ValueRefused(
+        action="upload to", target=node.description, reason="the files did not arrive", took=", ".join(names)
+    )
 
 
 def _cannot(description: str, reason: str) -> NotInteractable:

@@ -9,7 +9,7 @@ import attrs
 
 from cdpengine.action.context import ActionContext
 from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.upload import FilePath, upload
+from cdpengine.action.upload import UploadFile, upload
 from cdpengine.browser.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
@@ -39,10 +39,11 @@ class ExpectedFileChooser:
         """Wait until it has opened. Raises why the page ended."""
         return await self._page.wait_for(lambda: self._awaited.opened)
 
-    async def set_files(self, *paths: FilePath, timeout: float = 30) -> ActionOutcome:
+    async def set_files(self, *paths: UploadFile, timeout: float = 30) -> ActionOutcome:
         """Wait until the chooser has opened, and choose these files in it. Raises as `page.upload` does.
 
-        NotInteractable for a chooser without an input: Chrome has refused it to the page.
+        The input need not be in a document: pages make one for the moment. NotInteractable for a chooser without
+        an input: Chrome has refused it to the page.
         """
         async with self._act("choose files", timeout) as context:
             opened = await self.opened()
@@ -56,6 +57,6 @@ class ExpectedFileChooser:
             node = Node(
                 opened.session, record.backend_node_id, record.frame_id, "the input of the file chooser"
             )
-            outcome = await upload(node, *paths, context=context)
+            outcome = await upload(node, *paths, context=context, attached=False)
             opened.record = attrs.evolve(record, answer="files")
             return outcome

@@ -21,7 +21,7 @@ from cdpengine.action.option import Option, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.select import select
 from cdpengine.action.text_entry import blur, focus, press, type_text
-from cdpengine.action.upload import FilePath, checked_files, upload
+from cdpengine.action.upload import UploadFile, checked_files, upload
 from cdpengine.browser.file_choosers import FileChooser, OpenedChooser
 from cdpengine.browser.node import Node
 from cdpengine.budget import Budget
@@ -38,7 +38,7 @@ class Field:
     """One field of a form: the control, and what goes into it.
 
     `value` is what `fill` takes (a bool for what can be checked); a list of texts or Options for a select
-    that takes several; a path, or a list of paths, for an input of files.
+    that takes several; a path or a FileContent, or a list of these, for an input of files ([] empties it).
     """
 
     target: Target
@@ -221,13 +221,15 @@ class PageForms(PageBase):
             return await told(await set_checked(await aim(target, heal), False, context=context, force=force))
 
     async def upload(
-        self, target: Target, *paths: FilePath, heal: bool = False, timeout: float = 30
+        self, target: Target, *paths: UploadFile, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Choose files in an input of files, shown or hidden, or a folder in one that takes folders.
 
-        They take the place of those that were chosen before. Raises InvalidArgument, before anything is sent,
-        for files that are not there; NotInteractable for an input that does not take these, or no files at
-        all.
+        They take the place of those that were chosen before; without any, the input is emptied. A FileContent
+        is a file that is on no disk: a name, and bytes. Where there is one among them, and where the input is
+        emptied, that is done by script (the outcome's `set_by_script`), and 50 MB in all is the most. Raises
+        InvalidArgument, before anything is sent, for files that are not there; NotInteractable for an input that
+        does not take these, or no files at all.
         """
         await checked_files(paths)
         async with self._acting(f"upload to {describe_target(target)}", timeout) as (context, aim, told):

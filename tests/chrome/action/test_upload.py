@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -127,7 +129,7 @@ async def test_missing_files_are_named_before_anything_is_sent(
     with pytest.raises(InvalidArgument, match="no such.txt.*nor this.txt") as caught:
         await form.page.upload(field, tmp_path / "no such.txt", files["a.txt"], tmp_path / "nor this.txt")
     assert "a.txt'" not in caught.value.given
-    for wrong in ((), (7,), (b"a",)):
+    for wrong in ((7,), (b"a",)):
         with pytest.raises(InvalidArgument):
             await form.page.upload(field, *wrong)
     assert form.page.session.connection.statistics().sent == sent
@@ -253,3 +255,113 @@ async def test_after_a_crash_choosers_are_still_kept_away(form: FormPage) -> Non
     with trio.fail_after(20):
         while not form.page.file_choosers:
             await form.page.title()
+
+
+# --- emptied, made of bytes, by other ways to a path ----------------------------------------------------------
+
+CONTENTS = """Promise.all(Array.from(field.files, async (file) =>
+  [file.name, file.type, Array.from(new Uint8Array(await file.arrayBuffer()))]))"""
+
+
+async def test_emptied(form: FormPage, files: dict[str, Path]) -> None:
+    await form.show("<input type=file id=field>")
+    node = await form.node("#field")
+    await form.page.upload(node, files["a.txt"])
+    outcome = await form.page.upload(node)
+    assert outcome.set_by_script
+    assert await form.js(NAMES) == []
+    assert await form.told("input", "change") == [
+        *[(kind, "field", True) for kind in ("input", "change")],
+        *[(kind, "field", False) for kind in ("input", "change")],
+    ]
+    assert not (await form.page.upload(node)).set_by_script
+    assert len(await form.told("change")) == 2
+
+
+async def test_emptied_with_a_form(form: FormPage, files: dict[str, Path]) -> None:
+    await form.show("<input type=file id=field><select id=list multiple><option selected>a</select>")
+    node, several = await form.node("#field"), await form.node("#list")
+    await form.page.fill_form([(node, files["a.txt"]), (several, ["a"])])
+    await form.page.fill_form({node: [], several: []})
+    assert await form.js("[field.files.length, list.selectedOptions.length]") == [0, 0]
+
+
+DATA = bytes(range(256)) * 1000
+
+
+@pytest.mark.parametrize("beside", [False, True])
+async def test_bytes(form: FormPage, files: dict[str, Path], beside: bool) -> None:
+    await form.show("<input type=file id=field multiple>")
+    made = cdpengine.FileContent("\u00fc.png", DATA)
+    typed = cdpengine.FileContent("b", b"", mime_type="x/y")
+    given = [made, typed, files["a.txt"]] if beside else [made, typed]
+    outcome = await form.page.upload(await form.node("#field"), *given)
+    assert outcome.set_by_script
+    held = await form.js(CONTENTS)
+    assert held[:2] == [["\u00fc.png", "image/png", list(DATA)], ["b", "x/y", []]]
+    assert held[2:] == ([["a.txt", "text/plain", list(b"a.txt")]] if beside else [])
+    assert await form.told("input", "change") == [("input", "field", False), ("change", "field", False)]
+
+
+async def test_bytes_of_a_form_field(form: FormPage) -> None:
+    await form.show("<label id=label>File <input type=file id=field></label>")
+    await form.page.fill_form({await form.node("#label"): cdpengine.FileContent("a.txt", b"a")})
+    assert await form.js(CONTENTS) == [["a.txt", "text/plain", [97]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [("", b"", None), ("a/b", b"", None), (1, b"", None), ("a", "text", None), ("a", b"", 1)],
+)
+def test_no_contents(name: Any, data: Any, kind: Any) -> None:
+    with pytest.raises(InvalidArgument):
+        cdpengine.FileContent(name, data, kind)
+
+
+async def test_too_many_bytes(form: FormPage) -> None:
+    await form.show("<input type=file id=field>")
+    with pytest.raises(InvalidArgument, match="50000000"):
+        await form.page.upload(await form.node("#field"), cdpengine.FileContent("a", bytes(50_000_001)))
+
+
+async def test_paths_by_other_ways_can_be_read(
+    form: FormPage, files: dict[str, Path], tmp_path: Path
+) -> None:
+    link, linked_folder = tmp_path / "link.txt", tmp_path / "linked"
+    link.symlink_to(files["a.txt"])
+    linked_folder.symlink_to(files["folder"])
+    await form.show("<input type=file id=field multiple>")
+    ways: list[str | Path] = [
+        f"{tmp_path}/folder/../a.txt",
+        link,
+        linked_folder / "c.txt",
+        os.path.relpath(files["b \u00fc.txt"]),
+        linked_folder / "inner" / ".." / "inner" / "d.txt",
+    ]
+    await form.page.upload(await form.node("#field"), *ways)
+    texts = [[name, bytes(data).decode()] for name, _, data in await form.js(CONTENTS)]
+    assert texts == [
+        ["a.txt", "a.txt"],
+        ["link.txt", "a.txt"],
+        ["c.txt", "folder/c.txt"],
+        ["b \u00fc.txt", "b \u00fc.txt"],
+        ["d.txt", "folder/inner/d.txt"],
+    ]
+
+
+@pytest.mark.parametrize("content", [False, True])
+async def test_a_chooser_of_an_input_in_no_document(
+    form: FormPage, files: dict[str, Path], content: bool
+) -> None:
+    await form.show("""<button id=go onclick="
+      const input = document.createElement('input');
+      input.type = 'file';
+      input.onchange = async () => { got = [input.files[0].name, await input.files[0].text()]; };
+      input.click();
+    ">Go</button><script>got = null</script>""")
+    given = cdpengine.FileContent("a.txt", b"a.txt") if content else files["a.txt"]
+    async with form.page.expect_file_chooser(timeout=20) as chooser:
+        await form.page.click(await form.node("#go"), timeout=20)
+        await chooser.set_files(given, timeout=20)
+    await form.page.wait_for(expression="got !== null", timeout=20)
+    assert await form.js("got") == ["a.txt", "a.txt"]

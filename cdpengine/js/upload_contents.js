@@ -1,0 +1,21 @@
+// Gives an input of files those that are made here of bytes, or none. Called on a node in an isolated world, with one
+// request:
+//   files     [{ name, type, data }]: the data as base64
+// The page is told by input and change events, which are not trusted. Answers the names that the input held just before
+// it told.
+(function (request) {
+  "use strict";
+
+  let element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement;
+  if (element && element.localName === "label" && element.control) element = element.control;
+  const transfer = new DataTransfer();
+  for (const { name, type, data } of request.files) {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    transfer.items.add(new File([bytes], name, { type }));
+  }
+  element.files = transfer.files;
+  const names = Array.from(element.files, (file) => file.name);
+  element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  element.dispatchEvent(new Event("change", { bubbles: true }));
+  return names;
+})
