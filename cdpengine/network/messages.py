@@ -51,8 +51,11 @@ class InterceptedRequest:
         return next((value for key, value in self.headers.items() if key.casefold() == wanted), None)
 
     def json(self) -> Any:
-        """Return what was posted, as JSON. Raises ValueError when it is none."""
-        return msgspec.json.decode(self.post_data or b"")
+        """Return what was posted, as JSON. Raises BodyUndecodable (a ValueError) when it is none."""
+        try:
+            return msgspec.json.decode(self.post_data or b"")
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BodyUndecodable(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
 @attrs.define(eq=False)

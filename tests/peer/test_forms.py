@@ -12,6 +12,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
+from cdpengine.action.layout import LAYOUTS, layout_named
 from cdpengine.testing import SILENCE, Refusal, walk_cancellations
 
 NODE = cdpengine.BackendNode(5)
@@ -53,6 +54,28 @@ async def test_typing_cancelled_at_each_moment_leaves_no_key_down(
         assert page.keyboard.modifiers == 0
 
     assert await walk_cancellations(lambda: page.keyboard.type("a\u00ea1\u4f60\nB", delay=0.01), check) > 5
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+async def test_shifted_characters_come_with_shift(
+    page: cdpengine.Page, scripted: ScriptedBrowser, layout: str
+) -> None:
+    typed = layout_named(layout).typed
+    characters = {
+        character: keys[0].shifted
+        for character, keys in typed.items()
+        if len(keys) == 1 and character.isprintable()
+    }
+    assert sum(characters.values()) > 40
+    await page.keyboard.type("".join(characters), layout=layout)
+    for kind in ("keyUp", "keyDown"):
+        events = [params for params in sent(scripted, "Input.dispatchKeyEvent") if params["type"] == kind]
+        assert [params["modifiers"] for params in events] == [8 * shifted for shifted in characters.values()]
+    if layout != "fr":
+        scripted.received.clear()
+        await page.press("A", layout=layout)
+        await page.press("!", layout=layout)
+        assert [params["modifiers"] for params in sent(scripted, "Input.dispatchKeyEvent")] == [8, 8, 8, 8]
 
 
 async def test_composition_counts_in_utf_16(page: cdpengine.Page, scripted: ScriptedBrowser) -> None:
