@@ -14,13 +14,9 @@ check_lint() { "$BIN/ruff" check . && "$BIN/ruff" format --check .; }
 check_types() { "$BIN/mypy"; }
 check_imports() { "$BIN/lint-imports" --no-cache --no-logo; }
 check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
-# Whole files go to one worker, so that what a file shares is set up once.
-check_tests() {
-    local result=0
-    passes_in_the_end -m "not alone" --numprocesses=2 --dist=loadfile || result=1
-    passes_in_the_end -m alone || result=1
-    return "$result"
-}
+# Whole files go to one worker, so that what a file shares is set up once; the slow ones first (tests/conftest.py), so
+# that no worker is left with one at the end.
+check_tests() { passes_in_the_end --numprocesses=2 --dist=loadfile --no-loadscope-reorder; }
 # On a busy machine a test can miss its own deadline because of what runs beside it. What fails is run once more, by
 # itself, and has to pass there; a failure that was more than that fails again.
 passes_in_the_end() {

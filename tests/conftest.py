@@ -100,6 +100,24 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     return report
 
 
+# --- the order -------------------------------------------------------------------------------------------------
+
+SLOW_FILES = (
+    "test_canaries_chrome.py", "test_cli.py", "test_reuse.py", "test_proxy_faults.py", "test_cancellation_pages.py",
+    "test_kills.py", "test_soak.py", "test_examples.py", "test_refs_oracle.py", "test_snapshot_frames.py", "test_repl.py",
+    "test_hangs.py", "test_rescue_pages.py", "test_measure.py", "test_expectations.py", "test_waiting.py",
+    "test_process.py", "test_recorder.py", "test_launch.py", "test_losing.py", "test_replay_clients.py",
+    "test_canaries_clients.py", "test_bench.py", "test_activity.py", "test_cancellation_waits.py",
+)  # fmt: skip
+"""Files of ten seconds and more, the slowest first."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the slow files first: workers take files in this order, and the short ones fill up the end."""
+    places = {name: place for place, name in enumerate(SLOW_FILES)}
+    items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
 # --- what failed beside others, for scripts/check.sh to run again by itself -----------------------------------
 
 

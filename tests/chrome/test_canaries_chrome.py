@@ -31,7 +31,8 @@ from cdpengine.debug.recording import Line
 
 pytestmark = pytest.mark.chrome
 
-BOUND = 120
+BOUND = 300
+"""Seconds after which a run counts as hung."""
 
 
 @asynccontextmanager

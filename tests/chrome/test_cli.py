@@ -60,7 +60,6 @@ def closed_port() -> int:
 # --- demo ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.alone
 def test_the_demo_holds() -> None:
     done = run("demo")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -242,7 +241,6 @@ def test_a_value_in_json_is_json_whatever_it_is(
     assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
 
-@pytest.mark.alone
 def test_a_hung_script_is_told_from_one_that_threw() -> None:
     hung = run_here("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
     threw = run_here("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
@@ -395,7 +393,6 @@ def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.alone
 def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
     assert processes_of(tmp_path)
     waiting.kill()

@@ -46,7 +46,6 @@ def test_read_and_act() -> None:
     assert "[checked]" not in other
 
 
-@pytest.mark.alone
 def test_twenty_pages() -> None:
     lines = run(EXAMPLES / "twenty_pages.py").splitlines()
     for number, line in enumerate(lines[:-1], start=1):

@@ -251,7 +251,7 @@ def test_the_fixture_records_once_and_replays_after(
         without_browser.setenv("CDPENGINE_BROWSER", "/nowhere")
         without_browser.setenv("CDPENGINE_TEST_RECORD", "0")
         output = run()
-    assert "3 failed, 2 passed" in output
+    assert "3 failed, 2 passed" in output, output
     assert "record with keep_arguments=True" in output
     assert "_ test_without_text _" in output
     assert "ReplayDiverged" in output

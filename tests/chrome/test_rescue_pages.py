@@ -14,7 +14,7 @@ from pytest_httpserver import HTTPServer
 import cdpengine
 
 PAGE = "<button onclick='this.textContent = \"clicked\"'>Go</button>"
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.chrome
 
 LATE = 2.0
 """Seconds of slack on a busy machine: what is told apart here is this and for ever."""

@@ -16,7 +16,7 @@ from rounds import rounds
 
 import cdpengine
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.chrome
 
 HANGS = rounds(99, 999)
 NAVIGATIONS = rounds(60, 500)

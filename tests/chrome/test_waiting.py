@@ -160,7 +160,6 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.alone
 async def test_what_an_end_says(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
         with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceeded) as caught:
