@@ -97,6 +97,9 @@ def _common(data: bytes, start: int, written: bytes) -> int:
     )
 
 
+_Edges = tuple[dict[bytes, list[bytes]], dict[bytes, list[bytes]], int]
+
+
 class KnownSecrets:
     """Holds secrets, and finds and replaces them. `version` counts how often something new came to be known.
 
@@ -113,6 +116,7 @@ class KnownSecrets:
         self._stale = bool(self.given)
         self._settled: _Index | None = None
         self._newest: _Index | None = None
+        self._known_edges: tuple[int, _Edges] | None = None
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -198,28 +202,34 @@ class KnownSecrets:
 
     def replace_edges(self, data: bytes) -> bytes:
         """Return a piece of a stream without what may be the beginning of a secret at its end, or the reverse."""
+        heads, tails, longest = self._edges()
         end = start = 0
-        for needle in {form.written for secret in self.secrets for form in forms_of(secret)}:
-            head = needle[:_LEAST_EDGE]
-            at = data.find(head, max(0, len(data) - len(needle) + 1))
-            while at >= 0:
-                if needle.startswith(data[at:]):
+        for at in range(max(0, len(data) - longest + 1), len(data) - _LEAST_EDGE + 1):
+            for needle in heads.get(data[at : at + _LEAST_EDGE], ()):
+                if len(data) - at < len(needle) and needle.startswith(data[at:]):
                     end = max(end, len(data) - at)
-                    break
-                at = data.find(head, at + 1)
-            tail = needle[-_LEAST_EDGE:]
-            at = data.rfind(tail, 0, len(needle) - 1)
-            while at >= 0:
-                if needle.endswith(data[: at + _LEAST_EDGE]):
-                    start = max(start, at + _LEAST_EDGE)
-                    break
-                at = data.rfind(tail, 0, at + _LEAST_EDGE - 1)
+        for until in range(_LEAST_EDGE, min(longest, len(data) + 1)):
+            for needle in tails.get(data[until - _LEAST_EDGE : until], ()):
+                if until < len(needle) and needle.endswith(data[:until]):
+                    start = max(start, until)
         if not start and not end:
             return data
         if start + end >= len(data):
             return _REDACTED
         inner = data[start : len(data) - end]
         return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
+
+    def _edges(self) -> _Edges:
+        """Return all forms by their first and by their last bytes, and how long the longest is."""
+        if self._known_edges is None or self._known_edges[0] != self.version:
+            heads: dict[bytes, list[bytes]] = {}
+            tails: dict[bytes, list[bytes]] = {}
+            needles = {form.written for secret in self.secrets for form in forms_of(secret)}
+            for needle in needles:
+                heads.setdefault(needle[:_LEAST_EDGE], []).append(needle)
+                tails.setdefault(needle[-_LEAST_EDGE:], []).append(needle)
+            self._known_edges = self.version, (heads, tails, max(map(len, needles), default=0))
+        return self._known_edges[1]
 
     def _indexes(self) -> list[_Index]:
         if self._stale:
