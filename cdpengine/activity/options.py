@@ -87,7 +87,7 @@ class ActivityOptions:
             raise InvalidArgument(what="keep_over_navigation", given=given, expected="True or False")
         if self.bodies is not None and not self.requests:
             raise InvalidArgument(
-                what="bodies", given="bodies to be kept, and requests=0", expected="requests"
+                what="bodies", given="KeepBodies(...) with requests=0", expected="requests=1 or more with it"
             )
 
     @property

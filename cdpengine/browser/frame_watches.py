@@ -153,7 +153,9 @@ class FrameWatches:
             while True:
                 report = await document.ask(watched.object_id, NEXT, known, kind=Report)
                 if report.invalid:
-                    raise InvalidArgument(what="css", given=report.invalid, expected="a CSS selector")
+                    raise InvalidArgument(
+                        what="css", given=f"what is not valid ({report.invalid})", expected="a CSS selector"
+                    )
                 known = report.key
                 watched.report = report
                 self.rounds += 1

@@ -116,7 +116,9 @@ def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id
 
 def _no_json(method: str, error: Exception) -> InvalidArgument:
     return InvalidArgument(
-        what=f"parameters of {method}", given=str(error), expected="values that JSON can hold"
+        what=f"parameters of {method}",
+        given=f"values that JSON cannot hold ({error})",
+        expected="None, bool, numbers, str, list and dict",
     )
 
 
