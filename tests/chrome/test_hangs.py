@@ -294,7 +294,7 @@ async def test_ctrl_c_stops_it(browser: cdpengine.Browser, shared_endpoint: str)
         assert program.stdout is not None
         target_id = (await program.stdout.receive_some()).decode().strip()
         page = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
-        with trio.move_on_after(0.5):  # until the loop is running: then the page does not answer
+        with trio.fail_after(20):  # until the loop is running: then the page does not answer
             while await page.unresponsive_for() == 0:
                 pass
         program.send_signal(signal.SIGINT)

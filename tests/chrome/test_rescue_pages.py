@@ -58,7 +58,9 @@ async def test_a_page_that_answers_is_left_alone(site: cdpengine.Page) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait_for_ever, site)
         await trio.testing.wait_all_tasks_blocked()
-        assert await site.unresponsive_for() == 0.0
+        with trio.fail_after(20):  # on a busy machine an answer can take a moment
+            while await site.unresponsive_for():
+                pass
         report = await site.rescue(allow="close")
         assert (report.responsive, report.steps, report.sent) == (True, (), False)
         nursery.cancel_scope.cancel()
@@ -75,7 +77,9 @@ async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
     assert [step.name for step in report.steps] == ["terminate"]
     assert report.terminated
     await works(site)
-    assert await site.unresponsive_for() == 0.0
+    with trio.fail_after(20):
+        while await site.unresponsive_for():
+            pass
 
 
 @pytest.mark.parametrize("action", ["snapshot", "screenshot", "title", "content", "click", "set_content"])

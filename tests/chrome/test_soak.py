@@ -16,7 +16,7 @@ from rounds import rounds
 
 import cdpengine
 
-pytestmark = pytest.mark.chrome
+pytestmark = [pytest.mark.chrome, pytest.mark.timeout(0)]  # as many rounds as somebody asks for
 
 HANGS = rounds(99, 999)
 NAVIGATIONS = rounds(60, 500)

@@ -163,7 +163,7 @@ def test_nothing_found_says_where_was_looked_and_what_to_do(platform: str, words
     text = str(caught.value)
     assert words[0] in text
     assert "CDPENGINE_BROWSER" in text
-    assert caught.value.looked_for[0][:150] in text
+    assert caught.value.looked_for[0][:120] in text
     assert all(any(word in place for place in caught.value.looked_for) for word in words[1:])
     assert f"{len(caught.value.looked_for) - text.count(chr(10)) + 2} more in .looked_for" in text
     assert len(caught.value.looked_for) == len(set(caught.value.looked_for))
