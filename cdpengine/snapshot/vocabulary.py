@@ -66,7 +66,9 @@ def asked_role(role: object) -> str:
         if role in _table() or role in _seen:
             return role
         told = (
-            role in roles.INTERNAL_ROLES or role in roles.CHROME_ROLES or role in _seen.get(called(role), ())
+            role in roles.INTERNAL_ROLES
+            or role in roles.CHROME_ROLES
+            or (is_token(role.lower()) and role in _seen.get(called(role), ()))
         )
         if told and role not in roles.NEVER_FOUND:
             return called(role)

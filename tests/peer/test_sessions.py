@@ -433,8 +433,8 @@ async def test_parameters_are_given_by_name_or_as_a_mapping(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("https://example.com", r"a str .*call\(\"D.m\", \{\"name\": value\}\)"),
-        ([("a", 1)], "a list "),
+        ("https://example.com", r"a str, .*call\(\"D.m\", \{\"name\": value\}\)"),
+        ([("a", 1)], "a list, "),
         ({1: 2}, "keys that are not str"),
         ({"a": 1}, "a both in the mapping and by name"),
     ],
