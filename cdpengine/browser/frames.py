@@ -109,7 +109,8 @@ FRAME_EVENTS: dict[str, type[FrameEvent]] = {
 class Frame:
     """One frame. `loader_id` names its present document, `session_id` the session that reports it.
 
-    `moves_within` counts navigations within a document (fragments, history.pushState).
+    `moves_within` counts navigations within a document (fragments, history.pushState). `restored` is the loader of
+    the latest document that came out of the back/forward cache.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Frame:
     url: str = ""
     name: str = ""
     unreachable_url: str = ""
+    restored: str = ""
     moves_within: int = 0
     lifecycle: dict[str, set[str]] = attrs.field(factory=dict, repr=False)
 
@@ -198,6 +200,7 @@ class FrameTree:
         self._describe(frame, event.frame)
         frame.note(frame.loader_id, "commit")
         if event.type == "BackForwardCacheRestore":
+            frame.restored = frame.loader_id
             # The document comes back as it was left, loaded; Chrome does not report its lifecycle again.
             for name in LOAD_STATES.values():
                 frame.note(frame.loader_id, name)

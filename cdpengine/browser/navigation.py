@@ -33,6 +33,11 @@ from cdpengine.session.session import Session
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
+_HOST_AND_PORT = re.compile(
+    r"(?!(?:data|about|blob|file|javascript|mailto|tel|sms|urn):)[^/?#:]+:[0-9]+(?:[/?#]|$)", re.I
+)
+"""Chrome takes the host in "localhost:8000/x" for a scheme."""
+
 _STOP_GRACE = 0.08
 """Seconds that stopping a navigation may take, after it was given up on."""
 
@@ -40,14 +45,20 @@ _PATIENCE = 1.0
 """Seconds that a page gets to answer before a navigation, until its script counts as hung."""
 
 
+_DOCUMENTS_KNOWN = 50
+"""Documents of a page whose answers are remembered: more than Chrome keeps in its back/forward cache."""
+
+
 @attrs.frozen
 class Navigation:
     """What came of a navigation.
 
     `url` is where the page is now. `status` is the HTTP status of its document; None where none is known:
-    about:, data:, file:, a page out of the back/forward cache, or one brought back from a crash. `redirects`
-    are the URLs that redirected to it, in order; `same_document` says that the page's document stayed: only the
-    fragment, the history or, on the way through the history, a frame in the page changed.
+    about:, data:, file:. `redirects` are the URLs that redirected to it, in order; `same_document` says that the
+    page's document stayed: only the fragment, the history or, on the way through the history, a frame in the page
+    changed. `from_cache` says that no server was asked: the answer was in Chrome's HTTP cache, or the document
+    came out of the back/forward cache as it had been left; then `status`, `mime_type` and `redirects` are those
+    that it came with, where the engine had brought it.
     """
 
     url: str
@@ -55,6 +66,7 @@ class Navigation:
     redirects: tuple[str, ...] = ()
     same_document: bool = False
     mime_type: str = ""
+    from_cache: bool = False
 
 
 class _NavigateReply(msgspec.Struct, rename="camel"):
@@ -66,6 +78,7 @@ class _NavigateReply(msgspec.Struct, rename="camel"):
 class _Response(msgspec.Struct, rename="camel"):
     status: int = 0
     mime_type: str = ""
+    from_disk_cache: bool = False
 
 
 class _Request(msgspec.Struct, rename="camel"):
@@ -150,6 +163,11 @@ def check_wait_until(wait_until: str) -> LoadState:
 def check_url(url: str) -> str:
     """Return `url` as given. Raises InvalidArgument when it has no scheme: Chrome would refuse it."""
     if isinstance(url, str) and _SCHEME.match(url):
+        if _HOST_AND_PORT.match(url):
+            expected = f'an absolute URL, such as "http://{shown_url(url)}"'
+            raise InvalidArgument(
+                what="url", given=f"{shown_url(url)!r}, a host and a port without a scheme", expected=expected
+            )
         return url
     given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
     raise InvalidArgument(what="url", given=given, expected='an absolute URL, such as "https://example.com/"')
@@ -166,7 +184,7 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
             raise NavigationFailed(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
             _check_left(page, refusals)
-            raise NavigationFailed(url=url, reason=_explain(reply.error_text))
+            raise NavigationFailed(url=url, reason=_explain(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
             await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
@@ -299,7 +317,7 @@ async def _navigate(
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
     watch = _DocumentWatch(page.frames.main.id)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
-    async with session.enabled(*(() if dead else ("Network",)), wait=False):
+    async with session.enabled("Network", wait=False):
         with watch.on(session):
             try:
                 loader_id = await send(dead)
@@ -335,16 +353,22 @@ async def _arrive(
 
     arrived_id = await page.wait_for(arrived, also_crashed=dead)
     await page.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
-    document = watch.documents.get(arrived_id, _Document())
+    restored = main.restored == arrived_id
+    known = page.documents.get(arrived_id) if restored else None
+    document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
     if main.loader_id == arrived_id and main.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
         raise NavigationFailed(url=main.unreachable_url, reason=reason)
+    page.documents[arrived_id] = document
+    if len(page.documents) > _DOCUMENTS_KNOWN:
+        del page.documents[next(iter(page.documents))]
     response = document.response
     return Navigation(
         url=main.url,
         status=response.status or None if response else None,
         redirects=tuple(document.urls[:-1]),
         mime_type=response.mime_type if response else "",
+        from_cache=restored or (response is not None and response.from_disk_cache),
     )
 
 
@@ -385,9 +409,14 @@ async def _stop(session: Session) -> None:
             await session.call("Page.stopLoading")
 
 
-def _explain(error_text: str) -> str:
-    if error_text == "net::ERR_ABORTED":
-        return (
-            f"{error_text} (the server answered without a document, as with status 204, or it was replaced)"
-        )
-    return error_text
+def _explain(url: str, error_text: str) -> str:
+    if error_text != "net::ERR_ABORTED":
+        return error_text
+    scheme = url.partition(":")[0].lower()
+    if scheme in ("http", "https"):
+        why = "the server answered without a document, as with status 204, or it was replaced"
+    elif scheme in ("chrome", "javascript"):
+        why = f"this {scheme}: URL is something to do for Chrome, such as crashing the page, and no document"
+    else:
+        why = f"Chrome has no document for {scheme}: URLs, or it was replaced"
+    return f"{error_text} ({why})"

@@ -60,6 +60,7 @@ class PageTarget:
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.worker_sessions: dict[str | None, Session] = {}
+        self.documents: dict[str, object] = {}  # by loader, what they came with: the business of navigation
         self.collector: object = None  # what follows the page's activity: the business of the floor above
         self.changes = changes
         self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
@@ -72,6 +73,7 @@ class PageTarget:
         self.rescue_under_way = False
         self.terminating: set[str] = set()  # targets (the page, frames of it) that a rescue goes on with
         self.last_rescue: RescueReport | None = None
+        self.held_back = False  # Chrome keeps it at its start until its set-up is there
         self._started = False
         self._ready = False
         self.take_frame_tree = self.listen(session)
@@ -158,6 +160,7 @@ class PageTarget:
     def set_started(self) -> None:
         """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
         self._started = True
+        self.held_back = False
         self.changes.notify()
 
     def set_ready(self) -> None:
@@ -180,6 +183,11 @@ class PageTarget:
             return self._started
 
         await self.changes.wait_for(state)
+
+    async def shows_document(self, seconds: float) -> None:
+        """Wait, at most so long, until the page shows the document that it was opened with, or is closed."""
+        with trio.move_on_after(seconds):
+            await self.changes.wait_for(lambda: self.closed or bool(self.frames.main.url))
 
     async def rescued(self) -> None:
         """Wait until nothing that is to bring the page back is under way."""

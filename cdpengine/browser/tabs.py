@@ -72,6 +72,7 @@ class Tabs:
         self.creations = Creations(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self.set_ups: list[SetUp] = []
+        self.page_sinks: list[Callable[[PageTarget], None]] = []
         self.page_of: Callable[[PageTarget], object] = lambda _target: None
         """What a page is to users: the business of the floor above."""
         self._nursery = nursery
@@ -140,7 +141,7 @@ class Tabs:
 
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
-            if attachment.session.ended:
+            if attachment.session.ended and not (attachment.info.type == "page" and self.page_sinks):
                 continue
             parent = attachment.session.parent
             if attachment.info.type == "page" and attachment.info.target_id not in self.pages:
@@ -168,6 +169,7 @@ class Tabs:
         opener = self.pages.get(attachment.info.opener_id or "")
         policy = self.dialog_policy if opener is None else opener.dialogs.policy
         page = PageTarget(attachment.session, attachment.info, Changes(self.changes), self._nursery, policy)
+        page.held_back = attachment.waiting
         page.dialogs.owner = partial(self.page_of, page)
         if opener is not None:
             page.lineage = (*opener.lineage, page.target_id)
@@ -177,7 +179,11 @@ class Tabs:
             self.pages.pop(page.target_id, None)
             self.changes.notify()
 
+        for sink in tuple(self.page_sinks):  # also with one that is closed already, for who expects it
+            sink(page)
         page.session.on_end(ended)
+        if page.session.ended:
+            return
         self._start(self._set_up_page, page, attachment)
         self.changes.notify()
 

@@ -87,6 +87,10 @@ class _Created(msgspec.Struct, rename="camel"):
     target_id: str
 
 
+_FIRST_DOCUMENT = 2.0
+"""Seconds that a page which just opened gets to show the document that it was opened with; it may never come."""
+
+
 class Browser(BrowserMeasure):
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
@@ -240,7 +244,7 @@ class Browser(BrowserMeasure):
         """
         matches = _page_test(opener, url, where)
         with within("wait for a page", timeout):
-            return await self._next_page(matches)
+            return await self._next_page(lambda: next((page for page in self.pages if matches(page)), None))
 
     @asynccontextmanager
     async def expect_page(
@@ -255,56 +259,60 @@ class Browser(BrowserMeasure):
 
         `opener`, `url` and `where` choose among the pages that open, as in `wait_for_page`; a page whose URL
         does not match yet is waited for. `timeout` (seconds) counts from the beginning of the block, which it
-        does not interrupt. Raises DeadlineExceeded, which names what opened instead, SessionGone when the
-        opener is closed, ConnectionLost.
+        does not interrupt. One that is closed again at once is given too, where none that matches is open: it is
+        `closed`, and has the last URL that was told. Raises DeadlineExceeded, which names what opened instead,
+        SessionGone when the opener is closed, ConnectionLost.
         """
         test = _page_test(opener, url, where)
         budget = Budget.start("expect a page", timeout)
-        before = set(self._tabs.connection.targets.infos)
         expected: Expected[Page] = Expected("a page")
-        opened: dict[str, None] = {}
+        before = set(self._tabs.connection.targets.infos)
+        opened: list[Page] = []
 
-        def matches(page: Page) -> bool:
-            if page.target_id in before:
-                return False
-            opened[page.target_id] = None
-            return test(page)
+        def added(target: PageTarget) -> None:
+            if target.target_id not in before:
+                opened.append(self._page(target))
+
+        def first() -> Page | None:
+            by_state = sorted(opened, key=lambda page: page.closed)
+            found = next((page for page in by_state if test(page)), None)
+            if found is None and opener is not None and opener.closed and (error := opener.session.error()):
+                raise error
+            return found
 
         def seen() -> str:
-            urls = [shown_url(page.url) for number in opened if (page := self.page(number)) is not None]
+            urls = [shown_url(page.url) for page in opened if not page.closed]
             closed = len(opened) - len(urls)
             others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
             return f"{others}, {closed} were closed again" if closed else others
 
-        def check() -> None:
-            if opener is not None and opener.closed and (error := opener.session.error()):
-                raise error
+        self._tabs.page_sinks.append(added)
+        try:
+            yield expected
+            await arrive(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
+        finally:
+            self._tabs.page_sinks.remove(added)
 
-        yield expected
-        await arrive(expected, budget, lambda: self._next_page(matches, check), seen)
-
-    async def _next_page(
-        self, matches: Callable[[Page], bool], check: Callable[[], None] = lambda: None
-    ) -> Page:
-        """Return the first page that matches and is ready, waiting for it."""
+    async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
+        """Return the page that `choose` gives once it is ready, and shows its first document."""
 
         def found() -> Page | None:
             if error := self.session.error():
                 raise error
-            page = next((page for page in self.pages if matches(page)), None)
-            if page is None:
-                check()
-            return page
+            return choose()
 
         while True:
             page = await self._tabs.changes.wait_for(found)
+            target = page._target  # noqa: SLF001 - its own page's
             try:
-                await self._tabs.pages[page.target_id].ready()
+                await target.ready()
             except SessionGone:
                 if not page.closed:
                     raise  # it crashed
-            else:
-                return page
+                if not also_closed:
+                    continue
+            await target.shows_document(_FIRST_DOCUMENT)
+            return page
 
     @asynccontextmanager
     async def new_context(

@@ -86,8 +86,8 @@ class PageBase:
 
     @property
     def url(self) -> str:
-        """Where the page is, as of the last event; fragment included."""
-        return self._target.frames.main.url
+        """Where the page is, as of the last event; fragment included. "about:blank" before its first document."""
+        return self._target.frames.main.url or "about:blank"
 
     @property
     def frames(self) -> list[Frame]:

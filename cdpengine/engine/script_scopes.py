@@ -19,7 +19,7 @@ import trio
 
 from cdpengine.browser.reach import Hold
 from cdpengine.browser.records import Records
-from cdpengine.browser.worlds import WORLD_NAME
+from cdpengine.browser.worlds import USERS_WORLD_NAME
 from cdpengine.budget import within
 from cdpengine.engine.lasting import Lasting
 from cdpengine.engine.scoped import Scoped, check_function, check_limit
@@ -83,7 +83,7 @@ class ScriptScopes(Scoped):
             if str(world) not in ("main", "isolated"):
                 raise InvalidArgument(what="world", given=repr(world)[:80], expected='"main" or "isolated"')
             reach = self._reach()
-            init_script = InitScript(reach.tabs, text, world="" if world == "main" else WORLD_NAME)
+            init_script = InitScript(reach.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
             hold = Hold(reach, init_script.begin, init_script.end)
             try:
                 async with self._entering("add an init script", timeout):

@@ -23,7 +23,10 @@ class _Added(msgspec.Struct):
 
 
 class InitScript:
-    """`source` in new documents; with `at_once` in those, too, that are there. `world` "" is the page's own."""
+    """`source` in new documents, and in the blank one of a page that is new.
+
+    With `at_once` in those, too, that are there. `world` "" is the page's own.
+    """
 
     def __init__(self, tabs: Tabs, source: str, *, world: str = "", at_once: bool = False) -> None:
         self._tabs = tabs
@@ -40,8 +43,11 @@ class InitScript:
             del self._added[ended]
         if (error := session.error(ADD)) is not None:
             raise error
+        # The blank document of a page that Chrome makes for us is there already, and has not run yet.
+        held_back = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
+        params = {**self._params, "runImmediately": True} if held_back else self._params
         # Shared: a caller that is cancelled must not lose the number.
-        call = self._added[session] = session.connection.post_shared(ADD, self._params, session.id)
+        call = self._added[session] = session.connection.post_shared(ADD, params, session.id)
         return [call]
 
     def end(self, session: Session) -> list[Posted]:

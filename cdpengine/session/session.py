@@ -34,8 +34,10 @@ T = TypeVar("T")
 
 logger = get_logger("cdpengine.session")
 
-_ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
-"""Commands that the browser process itself answers for a target whose renderer is dead."""
+_ALLOWED_AFTER_CRASH = frozenset(
+    {"Page.reload", "Page.navigate", "Page.close", "Inspector.enable", "Network.enable"}
+)
+"""Commands that the browser process itself obeys for a target whose renderer is dead."""
 
 
 class Session:

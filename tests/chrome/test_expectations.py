@@ -121,6 +121,22 @@ async def test_popups_of_every_kind(browser: cdpengine.Browser, shown: cdpengine
     assert shown.popups == []
 
 
+async def test_popups_are_where_they_were_sent_or_closed(shown: cdpengine.Page) -> None:
+    for number in range(5):
+        async with shown.expect_popup(timeout=10) as expected:
+            await shown.evaluate(f"self.popup = open('/there?{number}'), 1")
+        assert expected.value.url.endswith(f"/there?{number}")
+        await expected.value.close()
+        async with shown.expect_popup(timeout=10) as expected:
+            await shown.evaluate("open(location.href).close(), 1")
+        with trio.fail_after(10):
+            await shown._target.changes.wait_for(lambda: expected.value.closed)
+    async with shown.expect_popup(timeout=10) as expected:
+        await shown.evaluate("open(), 1")
+    assert expected.value.url == "about:blank"
+    await expected.value.close()
+
+
 async def test_which_page_is_expected(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
     async with browser.expect_page(url="*there*opened", timeout=20) as expected:
         await click(shown, "#blank")

@@ -50,7 +50,7 @@ async def test_an_init_script_runs_first_everywhere_and_then_nowhere(
             ["first", "file é"],
             "undefined",
         ]
-        assert await page.evaluate("hidden", world="isolated") in (1, None)
+        assert await page.evaluate("hidden", world="isolated") == 1
         await page.evaluate(FRAME, f"{site.url}same")
         await page.evaluate(FRAME, f"{site.elsewhere}other")
         for frame in page.frames:
@@ -280,3 +280,17 @@ async def test_switched_off_with_evaluation(shared_endpoint: str) -> None:
                         raise AssertionError
         finally:
             await page.close()
+
+
+async def test_the_blank_document_of_a_new_page_has_init_scripts(
+    browser: cdpengine.Browser, site: Site
+) -> None:
+    async with browser.new_context() as context:
+        await context.add_init_script("self.runs = (self.runs ?? 0) + 1")
+        page = await context.new_page()
+        assert await page.evaluate("runs") == 1
+        await page.goto(site.url)
+        assert await page.evaluate("runs") == 1
+        await page.evaluate("void open('')")
+        popup = await browser.wait_for_page(opener=page)
+        assert await popup.evaluate("runs") == 1

@@ -56,6 +56,34 @@ async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPSer
     assert await page.title() == "one"
 
 
+@pytest.mark.parametrize(("url", "reason"), [
+    ("chrome://crash", "something to do for Chrome, such as crashing the page"),
+    ("no-such-scheme:x", "Chrome has no document for no-such-scheme: URLs"),
+    ("mailto:ada@example.com", "Chrome has no document for mailto: URLs"),
+])  # fmt: skip
+async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
+    page: cdpengine.Page, site: HTTPServer, url: str, reason: str
+) -> None:
+    with pytest.raises(cdpengine.NavigationFailed, match=reason):
+        await page.goto(url, timeout=10)
+    if url == "chrome://crash":
+        with trio.fail_after(10):
+            await page._target.changes.wait_for(lambda: page.session.crashed)
+    assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
+    if url == "chrome://crash":
+        with pytest.raises(cdpengine.TargetCrashed):
+            await page.session.call("Page.crash")
+        assert (await page.reload(timeout=20)).status == 404
+    assert set(page.session._domains) == {"Page"}
+
+
+async def test_a_host_and_a_port_are_no_url(page: cdpengine.Page, site: HTTPServer) -> None:
+    for url in (f"localhost:{site.port}/one", f"localhost:{site.port}", f"my-host.example:{site.port}?q"):
+        with pytest.raises(cdpengine.InvalidArgument, match=f'"http://{url.partition("?")[0]}'):
+            await page.goto(url)
+    assert (await page.goto("data:1")).status is None
+
+
 async def test_a_status_is_not_a_failure(page: cdpengine.Page, site: HTTPServer) -> None:
     assert (await page.goto(site.url_for("/missing"))).status == 404
 

@@ -237,6 +237,55 @@ async def test_a_dialog_whose_end_is_not_told(
     assert (expected.value.accepted, expected.value.answered_by) == (False, "elsewhere")
 
 
+async def test_a_popup_that_closes_at_once_is_given(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    started = trio.current_time()
+    async with page.expect_popup(timeout=2) as expected:
+        scripted.open("P1", opener="T1", url="https://a.example/gone")
+        scripted.vanish("P1")
+    assert (expected.value.target_id, expected.value.closed) == ("P1", True)
+    assert expected.value.url == "https://a.example/gone"
+    async with page.expect_popup(timeout=2) as expected:
+        scripted.open("P2", opener="T1")
+        scripted.vanish("P2")
+        scripted.open("P3", opener="T1")
+        await quiet()
+    assert (expected.value.target_id, expected.value.closed) == ("P3", False)
+    assert expected.value.url == "about:blank"
+    assert trio.current_time() == started
+    assert [each.target_id for each in browser.pages] == ["T1", "P3"]
+    assert browser._tabs.page_sinks == []
+    scripted.vanish("P3")
+    await quiet()
+
+
+async def test_a_popup_is_given_with_its_first_document(
+    page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """Chrome makes a popup without a URL, and shows it before its document has come; or that never comes."""
+    tree = {"id": "P1", "loaderId": "P1.1", "url": ""}
+    scripted.on("Page.getFrameTree", lambda _request: {"frameTree": {"frame": tree}})
+    started = trio.current_time()
+    async with trio.open_nursery() as nursery:
+
+        async def arrive() -> None:
+            await trio.sleep(1)
+            scripted.commit("P1", "https://a.example/there")
+
+        async with page.expect_popup(timeout=10) as expected:
+            scripted.open("P1", opener="T1")
+            nursery.start_soon(arrive)
+        assert (expected.value.url, trio.current_time() - started) == ("https://a.example/there", 1)
+    tree["id"] = "P2"
+    async with page.expect_popup(timeout=10) as expected:
+        scripted.open("P2", opener="T1")
+    assert (expected.value.url, trio.current_time() - started) == ("about:blank", 3)
+    for popup in ("P1", "P2"):
+        scripted.vanish(popup)
+    await quiet()
+
+
 async def test_popups_that_come_and_go(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:

@@ -78,3 +78,42 @@ async def test_the_history_is_ahead_of_the_document(
     navigation = await page.go_back()
     assert navigation is not None
     assert (navigation.url, navigation.same_document) == ("https://a.example/", False)
+
+
+@pytest.mark.parametrize("brought", [True, False])
+async def test_what_comes_out_of_the_back_forward_cache_says_so(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, brought: bool
+) -> None:
+    """With the status that it came with, where the engine brought it: Chrome asks no server again."""
+    first = "T1.9"
+    if brought:
+
+        def navigate(request: Request) -> Answer:
+            answer = scripted.navigate(request)
+            assert isinstance(answer, dict)
+            nonlocal first
+            first = answer["loaderId"]
+            told = {"requestId": first, "loaderId": first, "frameId": "T1"}
+            scripted.page_event(
+                "Network.requestWillBeSent", told | {"request": {"url": "https://a.example/"}}
+            )
+            response = {"status": 203, "mimeType": "text/html"}
+            scripted.page_event("Network.responseReceived", told | {"response": response})
+            return answer
+
+        scripted.on("Page.navigate", navigate)
+        assert not (await page.goto("https://a.example/")).from_cache
+        scripted.on("Page.navigate", scripted.navigate)
+    await page.goto("https://b.example/")
+
+    def go(_request: Request) -> Answer:
+        frame = {"id": "T1", "loaderId": first, "url": "https://a.example/"}
+        scripted.page_event("Page.frameNavigated", {"frame": frame, "type": "BackForwardCacheRestore"})
+        return {}
+
+    scripted.on("Page.getNavigationHistory", {"currentIndex": 1, "entries": ENTRIES})
+    scripted.on("Page.navigateToHistoryEntry", go)
+    navigation = await page.go_back()
+    assert navigation is not None
+    expected = (203, "text/html") if brought else (None, "")
+    assert (navigation.status, navigation.mime_type, navigation.from_cache) == (*expected, True)
