@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from cdpengine.browser.find import BrowserInstallation, find_browser, find_browsers
     from cdpengine.browser.finding import FoundNode
     from cdpengine.browser.frames import Frame
-    from cdpengine.browser.navigation import Navigation
     from cdpengine.browser.records import Records
     from cdpengine.browser.windows import WindowBounds
     from cdpengine.budget import Budget
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from cdpengine.engine.opening import connect, launch
     from cdpengine.engine.page import Page
     from cdpengine.engine.page_forms import Field
+    from cdpengine.engine.page_navigation import Navigation
     from cdpengine.engine.targets import BackendNode, Target
     from cdpengine.errors import (
         ActivityOff,
@@ -182,7 +182,6 @@ _HOME = {
     "cdpengine.browser.find": "BrowserInstallation find_browser find_browsers",
     "cdpengine.browser.finding": "FoundNode",
     "cdpengine.browser.frames": "Frame",
-    "cdpengine.browser.navigation": "Navigation",
     "cdpengine.browser.windows": "WindowBounds",
     "cdpengine.budget": "Budget",
     "cdpengine.engine.browser": "Browser BrowserStatistics BrowserVersion",
@@ -192,6 +191,7 @@ _HOME = {
     "cdpengine.engine.opening": "connect launch",
     "cdpengine.engine.page": "Page",
     "cdpengine.engine.page_forms": "Field",
+    "cdpengine.engine.page_navigation": "Navigation",
     "cdpengine.engine.targets": "BackendNode Target",
     "cdpengine.errors": """
         ActivityOff AmbiguousNode BodyUnavailable BodyUndecodable BrowserNotFound ConnectFailed

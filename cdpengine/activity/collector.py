@@ -26,6 +26,7 @@ from cdpengine.activity.options import ActivityOptions
 from cdpengine.activity.outlets import Outlets, Part, RequestEnded
 from cdpengine.activity.page_errors import ExceptionRevoked, ExceptionThrown, PageError
 from cdpengine.activity.request import Following, Request
+from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, SessionGone
 from cdpengine.session.calls import SharedCall, decode_bytes
@@ -141,6 +142,13 @@ class Collector:
             if users:
                 with suppress(SessionGone, ConnectionLost):
                     self._follow(session, part)
+
+    def response(self, request_id: str) -> Response | None:
+        """Return the response of a request that is followed; None where it is not, or has none."""
+        if not self._users["requests"]:
+            return None
+        exchange = self._exchanges.known(None, request_id)
+        return None if exchange is None else exchange.owner.response
 
     def linger(self) -> list[SharedCall]:
         """Follow requests until `stop_lingering`: bodies of responses that were waited for can be read then."""

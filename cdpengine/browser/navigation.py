@@ -50,7 +50,7 @@ _DOCUMENTS_KNOWN = 50
 
 
 @attrs.frozen
-class Navigation:
+class Arrival:
     """What came of a navigation.
 
     `url` is where the page is now. `status` is the HTTP status of its document; None where none is known:
@@ -58,7 +58,7 @@ class Navigation:
     page's document stayed: only the fragment, the history or, on the way through the history, a frame in the page
     changed. `from_cache` says that no server was asked: the answer was in Chrome's HTTP cache, or the document
     came out of the back/forward cache as it had been left; then `status`, `mime_type` and `redirects` are those
-    that it came with, where the engine had brought it.
+    that it came with, where the engine had brought it. `loader_id` is Chrome's id of the document.
     """
 
     url: str
@@ -67,6 +67,7 @@ class Navigation:
     same_document: bool = False
     mime_type: str = ""
     from_cache: bool = False
+    loader_id: str = attrs.field(default="", eq=False, repr=False)
 
 
 class _NavigateReply(msgspec.Struct, rename="camel"):
@@ -173,7 +174,7 @@ def check_url(url: str) -> str:
     raise InvalidArgument(what="url", given=given, expected='an absolute URL, such as "https://example.com/"')
 
 
-async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Navigation:
+async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Arrival:
     """Navigate and wait. Raises NavigationFailed with Chrome's reason, and what ended the session."""
 
     async def send(_dead: bool) -> str | None:
@@ -193,7 +194,7 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
     return await _navigate(page, send, wait_until, budget)
 
 
-async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Navigation:
+async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Arrival:
     """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
 
     async def send(dead: bool) -> str:
@@ -205,7 +206,7 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
     return await _navigate(page, send, wait_until, budget)
 
 
-async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Navigation:
+async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
     """Go `by` entries forward (negative: back). Raises NavigationFailed when there is no such entry."""
     history = await page.session.request("Page.getNavigationHistory", {}, _History)
     index = history.current_index + by
@@ -310,7 +311,7 @@ def _check_left(page: PageTarget, refusals: int) -> None:
 
 async def _navigate(
     page: PageTarget, send: Callable[[bool], Awaitable[str | None]], wait_until: LoadState, budget: Budget
-) -> Navigation:
+) -> Arrival:
     session = page.session
     await _free(page, budget)
     await _take_leave(page, budget)
@@ -322,7 +323,7 @@ async def _navigate(
             try:
                 loader_id = await send(dead)
                 if loader_id is None:
-                    return Navigation(url=page.frames.main.url, status=None, same_document=True)
+                    return Arrival(url=page.frames.main.url, status=None, same_document=True)
                 return await _arrive(page, loader_id, dead, wait_until, watch, budget)
             except trio.Cancelled:
                 await _stop(session)
@@ -336,7 +337,7 @@ async def _arrive(
     wait_until: LoadState,
     watch: _DocumentWatch,
     budget: Budget,
-) -> Navigation:
+) -> Arrival:
     budget.step(f"waiting for {wait_until} of the new document")
     main = page.frames.main
     committed = False
@@ -363,12 +364,13 @@ async def _arrive(
     if len(page.documents) > _DOCUMENTS_KNOWN:
         del page.documents[next(iter(page.documents))]
     response = document.response
-    return Navigation(
+    return Arrival(
         url=main.url,
         status=response.status or None if response else None,
         redirects=tuple(document.urls[:-1]),
         mime_type=response.mime_type if response else "",
         from_cache=restored or (response is not None and response.from_disk_cache),
+        loader_id=arrived_id,
     )
 
 

@@ -8,15 +8,6 @@ page does.
 from __future__ import annotations
 
 from cdpengine.browser.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
-from cdpengine.browser.frames import LoadState
-from cdpengine.browser.navigation import (
-    Navigation,
-    check_url,
-    check_wait_until,
-    go_through_history,
-    go_to,
-    reload,
-)
 from cdpengine.budget import within
 from cdpengine.engine.page_activity import PageActivities
 from cdpengine.engine.page_emulation import PageEmulation
@@ -25,6 +16,7 @@ from cdpengine.engine.page_find import PageFind
 from cdpengine.engine.page_forms import PageForms
 from cdpengine.engine.page_input import PageInput
 from cdpengine.engine.page_measure import PageMeasure
+from cdpengine.engine.page_navigation import PageNavigation
 from cdpengine.engine.page_network import PageNetwork
 from cdpengine.engine.page_pictures import PagePictures
 from cdpengine.engine.page_scripts import PageScripts
@@ -32,12 +24,13 @@ from cdpengine.engine.page_view import PageView
 from cdpengine.engine.page_waiting import PageWaiting
 from cdpengine.engine.page_windows import PageWindows
 from cdpengine.engine.unresponsive import QUICK_PROBE
-from cdpengine.errors import RescueReport, shown_url
+from cdpengine.errors import RescueReport
 from cdpengine.evaluate.rescue import Rescue, check_rescue, patience_of, rescue_page
 from cdpengine.wire.tap import span as action_span
 
 
 class Page(
+    PageNavigation,
     PageScripts,
     PageInput,
     PageView,
@@ -81,38 +74,6 @@ class Page(
         the error is logged. Raises InvalidArgument.
         """
         self._target.dialogs.policy = DialogPolicy.checked(policy, prompt_text)
-
-    async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Navigate to `url` and wait until "commit", "domcontentloaded", "load" or "networkidle".
-
-        Raises NavigationFailed with Chrome's reason (net::ERR_CONNECTION_REFUSED, ...). An HTTP status such as
-        404 is not a failure: look at `Navigation.status`. Raises DeadlineExceeded; the navigation is then
-        stopped.
-        """
-        check_url(url)
-        state = check_wait_until(wait_until)
-        async with self._action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
-            return await go_to(self._target, url, state, budget)
-
-    async def reload(
-        self, *, ignore_cache: bool = False, wait_until: LoadState = "load", timeout: float = 30
-    ) -> Navigation:
-        """Load the document again and wait, as `goto` does. Brings back a page that crashed."""
-        state = check_wait_until(wait_until)
-        async with self._action("reload", timeout, also_unready=True) as budget:
-            return await reload(self._target, ignore_cache, state, budget)
-
-    async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the previous entry of the history. Raises NavigationFailed when there is none."""
-        state = check_wait_until(wait_until)
-        async with self._action("go back", timeout) as budget:
-            return await go_through_history(self._target, -1, state, budget)
-
-    async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the next entry of the history. Raises NavigationFailed when there is none."""
-        state = check_wait_until(wait_until)
-        async with self._action("go forward", timeout) as budget:
-            return await go_through_history(self._target, 1, state, budget)
 
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Also works on a page whose script never ends."""

@@ -84,6 +84,30 @@ async def test_a_host_and_a_port_are_no_url(page: cdpengine.Page, site: HTTPServ
     assert (await page.goto("data:1")).status is None
 
 
+async def test_the_response_of_the_document(page: cdpengine.Page, site: HTTPServer) -> None:
+    site.expect_request("/moved").respond_with_data(
+        "", status=302, headers={"Location": "/set", "Set-Cookie": "hop=1"}
+    )
+    site.expect_request("/set").respond_with_data(
+        page_html("set"), content_type="text/html", headers={"Set-Cookie": "end=1"}
+    )
+    response = (await page.goto(site.url_for("/moved"))).response
+    assert response is not None
+    assert (response.status, response.header("Set-Cookie"), response.mime_type) == (200, "end=1", "text/html")
+    (hop,) = response.request.redirect_chain
+    assert hop.response is not None
+    assert (hop.response.status, hop.response.header("Set-Cookie")) == (302, "hop=1")
+    with pytest.raises(cdpengine.BodyUnavailable):
+        await response.body()
+    assert (await page.goto("about:blank")).response is None
+    await page.activity.start()
+    navigation = await page.goto(site.url_for("/set"))
+    assert navigation.response is not None
+    assert await navigation.response.text() == page_html("set")
+    assert (await page.goto(site.url_for("/set#fragment"))).response is None
+    assert (await page.reload()).response is not None
+
+
 async def test_a_status_is_not_a_failure(page: cdpengine.Page, site: HTTPServer) -> None:
     assert (await page.goto(site.url_for("/missing"))).status == 404
 
