@@ -318,7 +318,7 @@ async def _navigate(
     dead = session.crashed  # then it is brought back; a crash from now on is a failure
     watch = _DocumentWatch(page.frames.main.id)
     # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
-    async with session.enabled("Network", wait=False):
+    async with session.enabled("Network", wait=False, also_crashed=True):
         with watch.on(session):
             try:
                 loader_id = await send(dead)

@@ -34,10 +34,8 @@ T = TypeVar("T")
 
 logger = get_logger("cdpengine.session")
 
-_ALLOWED_AFTER_CRASH = frozenset(
-    {"Page.reload", "Page.navigate", "Page.close", "Inspector.enable", "Network.enable"}
-)
-"""Commands that the browser process itself obeys for a target whose renderer is dead."""
+_ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
+"""Commands that the browser process itself answers for a target whose renderer is dead."""
 
 
 class Session:
@@ -223,14 +221,18 @@ class Session:
                     return event
 
     @asynccontextmanager
-    async def enabled(self, *domains: str, wait: bool = True) -> AsyncIterator[None]:
+    async def enabled(
+        self, *domains: str, wait: bool = True, also_crashed: bool = False
+    ) -> AsyncIterator[None]:
         """Keep domains enabled while the body runs: the first user enables, the last one disables.
 
         Those who come while an `enable` is on its way wait for it too; one of them can be cancelled, and the
         others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body
-        runs at once: on a page that is stuck the answer would not come.
+        runs at once: on a page that is stuck the answer would not come. With `also_crashed`, it is sent to a
+        target whose renderer is dead too: what the browser process has of the domain is on then, and the answer
+        comes after a reload.
         """
-        calls = self.hold(*domains)
+        calls = self.hold(*domains, also_crashed=also_crashed)
         try:
             for call in calls if wait else ():
                 await call.wait()
@@ -238,7 +240,7 @@ class Session:
         finally:
             self.release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
 
-    def hold(self, *domains: str) -> list[SharedCall]:
+    def hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
 
         Undone by `release_domains`. Raises SessionGone, TargetCrashed, ConnectionLost, holding nothing then.
@@ -248,7 +250,8 @@ class Session:
             for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
                 held.append(domain)
                 if self.hold_domain(domain):
-                    self._usable(f"{domain}.enable")
+                    if not (also_crashed and self._ended is None):
+                        self._usable(f"{domain}.enable")
                     self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
         except BaseException:
             self.release_domains(*held)
