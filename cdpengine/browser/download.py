@@ -43,6 +43,8 @@ class Download:
     """A download. Get it from `page.expect_download(...)`, or look at `browser.downloads`.
 
     `url` is where it comes from, `suggested_filename` the server's name for it, which is not to be trusted.
+    Expected without a directory, its file is in a temporary folder, `path.parent`, and is removed when the browser
+    ends.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Download:
         self.directory: Path | None = None
         self.staging: Path | None = None
         self.refused = False
+        self.was_asked_for = False
         self.cancelled = False
         self._downloads = downloads
         self._state: DownloadState = "running"
@@ -90,6 +93,7 @@ class Download:
     @property
     def path(self) -> Path | None:
         """The finished file; None until it is whole and in its place."""
+        self.was_asked_for = self.was_asked_for or self._path is not None
         return self._path
 
     @property
@@ -127,6 +131,7 @@ class Download:
                 raise
         if self._path is None:
             raise DownloadFailed(url=self.url, reason=self._failure)
+        self.was_asked_for = True
         return self._path
 
     async def cancel(self, *, timeout: float = 30) -> None:

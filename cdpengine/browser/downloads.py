@@ -20,6 +20,7 @@ import trio
 
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.download import Download, DownloadProgress, DownloadProgressed
+from cdpengine.browser.download_folder import DownloadFolder
 from cdpengine.browser.file_names import place_file, safe_file_name
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, os_reason
@@ -95,6 +96,7 @@ class Downloads:
         self._openers: dict[str, str] = {}
         self._contexts: dict[str, str] = {}
         self._allowed: dict[str | None, list[Path]] = {}
+        self._own_folder = DownloadFolder()
         root.on_event("Browser.downloadWillBegin", self._will_begin)
         root.on_event("Browser.downloadProgress", self._progressed)
         root.on_event("Target.targetCreated", self._target_created)
@@ -113,8 +115,9 @@ class Downloads:
         self._latest.pop(context_id, None)
 
     async def close(self) -> None:
-        """Give up what is still being loaded; no partial file stays. Bounded and shielded."""
+        """Give up what is still being loaded; no partial file stays, no folder of ours. Bounded and shielded."""
         await self._give_up_all()
+        await self._own_folder.remove(self.records)
 
     async def _give_up_all(self, context_id: str | None = None) -> None:
         running = [
@@ -155,6 +158,13 @@ class Downloads:
         finally:
             self._awaited.remove(awaited)
             self._release(page.context_id)
+
+    async def directory_of(self, context_id: str | None) -> Path:
+        """Return where what is expected without a directory goes: where the context's downloads go, or to us.
+
+        Raises InvalidArgument where no temporary folder can be made.
+        """
+        return self.allowed(context_id) or await self._own_folder.path()
 
     def allowed(self, context_id: str | None) -> Path | None:
         """Return where the context's downloads go that nobody expects; None: they are refused."""

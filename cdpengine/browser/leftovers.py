@@ -27,6 +27,7 @@ from cdpengine.nursery import open_body_nursery
 _log = get_logger("cdpengine.browser")
 
 PROFILE_PREFIX = "cdpengine-profile-"
+DOWNLOADS_PREFIX = "cdpengine-downloads-"
 _SINGLETON_SOCKET = "SingletonSocket"
 
 _AT_MOST = 200
@@ -79,7 +80,8 @@ def _profiles_in(folder: Path) -> list[Path]:
         return [
             Path(entry.path)
             for entry in entries
-            if entry.name.startswith(PROFILE_PREFIX) and entry.is_dir(follow_symlinks=False)
+            if entry.name.startswith((PROFILE_PREFIX, DOWNLOADS_PREFIX))
+            and entry.is_dir(follow_symlinks=False)
         ]
 
 

@@ -67,7 +67,10 @@ class PageExpect(PageBase):
     ) -> AsyncIterator[Expected[Download]]:
         """Expect that the block begins a download, and let it come into `directory`, which is made if need be.
 
-        None is the directory that the context allows (`new_context(downloads=...)`, `context.allow_downloads`).
+        None is the directory that the context allows (`new_context(downloads=...)`, `context.allow_downloads`),
+        and without one a temporary folder for this user's eyes only: its files are there until `browser` ends, and
+        are removed with it; a warning names one that nobody asked for.
+
         After the block, `expected.value` is the Download; it has begun, and `await expected.value.wait()` gives
         the path of the whole file. Its name is the server's, made safe, with a number where that name is taken:
         nothing is overwritten, and nothing is ever written outside of the directory. It is the first download
@@ -81,7 +84,7 @@ class PageExpect(PageBase):
         that cannot be one, RemoteError where the browser does not allow it, SessionGone, ConnectionLost.
         """
         if directory is None:
-            directory = self.browser.download_events.allowed(self._target.context_id)
+            directory = await self.browser.download_events.directory_of(self._target.context_id)
         if not isinstance(directory, str | Path) or not str(directory):
             given = f"a {type(directory).__name__}"
             raise InvalidArgument(what="directory", given=given, expected="a path, as str or Path")

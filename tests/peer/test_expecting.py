@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import stat
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
+from cdpengine.browser.leftovers import DOWNLOADS_PREFIX, sweep_folder
+from cdpengine.browser.owned_folder import OwnedFolder
 from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
 
@@ -52,6 +56,83 @@ async def test_a_file_is_there_when_it_is_in_its_place(
     assert await download.wait(timeout=5) == tmp_path.resolve() / "_x.txt"
     assert [path.name for path in tmp_path.iterdir()] == ["_x.txt"]
     assert behaviors(scripted) == ["allowAndName", "default"]
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The system's folder for temporary files."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+async def expect_and_finish(
+    page: cdpengine.Page, peer: ScriptedBrowser, guid: str, name: str
+) -> cdpengine.Download:
+    async with page.expect_download() as expected:
+        begin(peer, guid, name=name)
+    staging = expected.value.staging
+    assert staging is not None
+    staging.write_text("0123456789")
+    progress(peer, "completed", 10, guid)
+    while not expected.value.ended:
+        await trio.testing.wait_all_tasks_blocked(0.005)
+    return expected.value
+
+
+async def test_without_a_directory_a_file_is_kept_until_the_browser_ends(
+    scripted: ScriptedBrowser, temporary: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was asked for goes in silence; what nobody asked for is named, and no file is in another one's place."""
+    names = ["x.txt", "x.txt", "cdpengine-owner", "forgotten.txt"]
+    async with scripted.engine() as browser:
+        page = await browser.new_page()
+        assert list(temporary.iterdir()) == [], "there is no folder before there is a file for it"
+        downloads = [
+            await expect_and_finish(page, scripted, f"{GUID[:-1]}{number}", name)
+            for number, name in enumerate(names)
+        ]
+        (folder,) = temporary.iterdir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        paths = [await downloads[0].wait(), downloads[1].path, downloads[2].path]
+        assert [path.name for path in paths if path] == ["x.txt", "x (1).txt", "cdpengine-owner"]
+        assert all(path and path.read_text() == "0123456789" and folder in path.parents for path in paths)
+        assert caplog.text == ""
+    assert list(temporary.iterdir()) == []
+    assert caplog.text.count("nobody had asked where it is") == 1
+
+
+async def test_what_was_kept_is_gone_however_the_browser_ends(
+    scripted: ScriptedBrowser, temporary: Path
+) -> None:
+    with pytest.raises(KeyError):
+        async with scripted.engine() as browser:
+            page = await browser.new_page()
+            await expect_and_finish(page, scripted, GUID, "x.txt")
+            raise KeyError
+    assert list(temporary.iterdir()) == []
+
+
+async def test_where_no_folder_can_be_made(
+    page: cdpengine.Page, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary / "nowhere"))
+    with pytest.raises(
+        cdpengine.InvalidArgument, match=r"no temporary folder can be made \(.*expected a directory"
+    ):
+        async with page.expect_download():
+            pytest.fail("entered")
+
+
+async def test_what_a_killed_program_kept_is_removed_by_the_next_one(temporary: Path) -> None:
+    folder = OwnedFolder.make(DOWNLOADS_PREFIX)
+    (folder.path / "files").mkdir()
+    (folder.path / "files/x.txt").write_text("x")
+    assert sweep_folder(temporary, lambda _seconds: False) == 0, "its owner lives"
+    folder.release()  # as the system does when its owner is gone
+    assert sweep_folder(temporary, lambda _seconds: False) == 1
+    assert list(temporary.iterdir()) == []
 
 
 async def test_events_in_a_wrong_order_and_twice(
