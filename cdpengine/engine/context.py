@@ -6,8 +6,9 @@ pages, those included that come later, and ends with it.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -153,9 +154,10 @@ class BrowserContext(ContextStorage, ContextNetwork):
         layer = check_permissions(permissions, origin, self.id)
         store = self.browser.permissions
 
-        async def last() -> None:
+        async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
             with within("set permissions", timeout):
                 await store.keep(layer)
+            return None, partial(store.end, layer)
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
@@ -186,10 +188,12 @@ class BrowserContext(ContextStorage, ContextNetwork):
         settings = check_options(options, self.browser.version.number)
         emulations = self.browser.emulations
 
-        async def last() -> None:
+        async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
+            layer = Layer(settings, applies=self.holds)
             with within("emulate", timeout):
                 await self.check_emulation(settings)
-                await emulations.keep(self, Layer(settings, applies=self.holds))
+                await emulations.keep(self, layer)
+            return None, partial(emulations.release, self, layer)
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
@@ -231,9 +235,15 @@ class BrowserContext(ContextStorage, ContextNetwork):
             raise InvalidArgument(what="directory", given=given, expected="a path, as str or Path")
         downloads = self.browser.download_events
 
-        async def last() -> Path:
+        async def last() -> tuple[Path, Callable[[], Awaitable[None]]]:
             with within("allow downloads", timeout):
-                return await downloads.allow(await self.real_id(), Path(directory))
+                made = await downloads.allow(await self.real_id(), Path(directory))
+
+            async def end() -> None:
+                await trio.lowlevel.checkpoint()
+                downloads.disallow(self.id or self._default_id, made)
+
+            return made, end
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[Path]:

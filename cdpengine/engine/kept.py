@@ -6,8 +6,9 @@ the task only waits, and ends the scope as any block ends one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, TypeVar
 
 import attrs
@@ -38,20 +39,29 @@ class Kept:
         self._nursery = nursery
         self._scopes: list[_Scope] = []
 
-    async def keep(self, kind: str, scope: Callable[[], AbstractAsyncContextManager[T]]) -> T:
-        """Enter a scope and return its value; it lasts until `end`. Raises what entering raises."""
-        value: T = await self._nursery.start(self._live, kind, scope, name=f"lasting {kind}")
-        return value
+    async def keep(
+        self, kind: str, scope: Callable[[], AbstractAsyncContextManager[T]]
+    ) -> tuple[T, Callable[[], Awaitable[None]]]:
+        """Enter a scope; it lasts until `end`, or until what is returned beside its value is called.
+
+        Raises what entering raises.
+        """
+        kept: _Scope = await self._nursery.start(self._live, kind, scope, name=f"lasting {kind}")
+        value: T = kept.value  # type: ignore[assignment]  # what `scope` gave
+        return value, partial(self._end, [kept])
 
     async def end(self, kind: str, where: Callable[[Any], bool] = lambda _value: True) -> int:
         """End the scopes of a kind whose value is meant, the latest first, and return how many there were."""
         ending = [scope for scope in reversed(self._scopes) if scope.kind == kind and where(scope.value)]
+        await self._end(ending)
+        return len(ending)
+
+    async def _end(self, ending: Sequence[_Scope]) -> None:
         for scope in ending:
             scope.end.set()
         with trio.move_on_after(_PATIENCE):
             for scope in ending:
                 await scope.ended.wait()
-        return len(ending)
 
     def end_all(self) -> None:
         """End them all, without waiting: their owner is gone."""
@@ -62,14 +72,14 @@ class Kept:
         self,
         kind: str,
         make: Callable[[], AbstractAsyncContextManager[T]],
-        task_status: trio.TaskStatus[T] = trio.TASK_STATUS_IGNORED,
+        task_status: trio.TaskStatus[_Scope] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         kept: _Scope | None = None
         try:
             async with make() as value:
                 kept = _Scope(kind, value)
                 self._scopes.append(kept)
-                task_status.started(value)
+                task_status.started(kept)
                 await kept.end.wait()
         except Exception:
             if kept is None:

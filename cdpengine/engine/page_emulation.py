@@ -6,8 +6,9 @@ script, and nothing of it is left when it ends.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 from cdpengine.engine.lasting import Lasting
@@ -63,9 +64,11 @@ class PageEmulation(PageBase):
         settings = check_options(options, self.browser.version.number)
         target, emulations = self._target, self.browser.emulations
 
-        async def last() -> None:
+        async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
+            layer = Layer(settings, target.target_id)
             async with self._action("emulate", timeout):
-                await emulations.keep(target.target_id, Layer(settings, target.target_id), target)
+                await emulations.keep(target.target_id, layer, target)
+            return None, partial(emulations.release, target.target_id, layer)
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:

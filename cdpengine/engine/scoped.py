@@ -6,7 +6,7 @@ the block ends: by itself, by an error, by cancellation, by the page's or the co
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from typing import TypeVar
@@ -44,7 +44,7 @@ class Scoped:
     ) -> Lasting[T]:
         """Return what can be awaited to last, or entered to hold for a block."""
 
-        async def last() -> T:
+        async def last() -> tuple[T, Callable[[], Awaitable[None]]]:
             return await self._kept.keep(kind, scope)
 
         return Lasting(f"{name}(...)", last, scope)

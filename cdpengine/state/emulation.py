@@ -44,6 +44,9 @@ _UNDO_GRACE = 2.0
 _OTHERS_GRACE = 1.0
 """Seconds that pages other than the one that is meant get to answer; later than that they obey all the same."""
 
+_KEPT_APART = 100
+"""Settings of one page or context that last and can still be ended alone; older ones are one with each other."""
+
 _TAKEN = "already in effect"
 
 Applies = Callable[[PageTarget], bool]
@@ -65,6 +68,38 @@ class Layer:
 
 
 @attrs.define(eq=False)
+class _Kept:
+    """What lasts under one key: one layer that is made of all that was given, each of which can end alone."""
+
+    whole: Layer
+    base: Settings = attrs.field(factory=dict)
+    parts: list[Layer] = attrs.field(factory=list)
+
+    def add(self, part: Layer) -> None:
+        self.parts.append(part)
+        self._merge()
+
+    def remove(self, part: Layer) -> bool:
+        """Take a part out again; False where it is not among them any more."""
+        if part not in self.parts:
+            return False
+        self.parts.remove(part)
+        self._merge()
+        return True
+
+    def _merge(self) -> None:
+        while len(self.parts) > _KEPT_APART:
+            self.base = {**self.base, **self.parts.pop(0).settings}
+        self.whole.settings = dict(self.base)
+        for part in self.parts:
+            self.whole.settings = {**self.whole.settings, **part.settings}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.base and not self.parts
+
+
+@attrs.define(eq=False)
 class _Sent:
     session: Session
     group: str
@@ -78,7 +113,7 @@ class Emulations:
     def __init__(self, pages: Mapping[str, PageTarget]) -> None:
         self._pages = pages
         self._layers: list[Layer] = []
-        self._lasting: dict[object, Layer] = {}
+        self._lasting: dict[object, _Kept] = {}
         self._applied: dict[Session, dict[str, Command]] = {}
         self._touched: dict[Session, set[str]] = {}
 
@@ -126,35 +161,36 @@ class Emulations:
 
         Raises as `begin`; then, and when cancelled, what was before holds.
         """
-        before = self._lasting.get(key)
-        if before is None:
-            self._lasting[key] = layer
-            self._layers.insert(0, layer)  # below every scope that is open
-            old: Settings = {}
-        else:
-            old, before.settings = before.settings, {**before.settings, **layer.settings}
-            layer = before
+        kept = self._lasting.get(key)
+        if kept is None:
+            kept = self._lasting[key] = _Kept(Layer({}, layer.page_id, layer.applies))
+            self._layers.insert(0, kept.whole)  # below every scope that is open
+        kept.add(layer)
         try:
             await self._take(self._spread(), page)
         except BaseException:
-            layer.settings = old
-            if before is None and self._lasting.pop(key, None) is not None:
-                self._layers.remove(layer)
-            await self._restore()
+            await self.release(key, layer)
             raise
+
+    async def release(self, key: object, layer: Layer) -> None:
+        """Take back one layer that `keep` was given under that key; it may be over. Shielded, and bounded."""
+        kept = self._lasting.get(key)
+        if kept is not None and kept.remove(layer):
+            if kept.is_empty:
+                self.drop(key)
+            await self._restore()
 
     async def forget(self, key: object) -> None:
         """Take back all that `keep` was given under that key."""
-        layer = self._lasting.pop(key, None)
-        if layer is not None:
-            self._layers.remove(layer)
+        if key in self._lasting:
+            self.drop(key)
             await self._restore()
 
     def drop(self, key: object) -> None:
         """Forget what `keep` was given under a key whose pages are gone."""
-        layer = self._lasting.pop(key, None)
-        if layer is not None:
-            self._layers.remove(layer)
+        kept = self._lasting.pop(key, None)
+        if kept is not None:
+            self._layers.remove(kept.whole)
 
     def metrics(self, page: PageTarget) -> Command:
         """Return what sets the page's viewport back to what is in effect; for who changes it for a moment."""

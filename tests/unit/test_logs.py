@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import logging
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,8 @@ def test_every_warning_is_one_safe_line() -> None:
 
 
 def test_a_warning_of_ours() -> None:
-    async def last() -> None: ...
+    async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
+        raise NotImplementedError
 
     with pytest.warns(RuntimeWarning) as caught:
         Lasting(HOSTILE, last, contextlib.nullcontext)

@@ -1,0 +1,152 @@
+"""What was awaited to last, ended alone: for each way to set something, on a page and on a context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from scripted_browser import ScriptedBrowser, quiet
+
+import cdpengine
+from cdpengine.testing import walk_cancellations
+
+Owner = Any
+
+
+async def handler(_route: object) -> None:
+    """Do nothing."""
+
+
+async def greet(_name: str) -> str:
+    return "hello"
+
+
+WAYS: dict[str, Callable[[Owner, int, Path], Any]] = {
+    "route": lambda owner, number, _folder: owner.route(f"https://{number}.example/*", handler),
+    "expose": lambda owner, number, _folder: owner.expose(f"greet{number}", greet),
+    "add_init_script": lambda owner, number, _folder: owner.add_init_script(f"n = {number}"),
+    "extra_headers": lambda owner, number, _folder: owner.extra_headers({f"X-{number}": "1"}),
+    "http_credentials": lambda owner, number, _folder: owner.http_credentials(f"user{number}", "password"),
+    "network_conditions": lambda owner, number, _folder: owner.network_conditions(
+        ["slow 3g", "slow 4g"][number - 1]
+    ),
+    "offline": lambda owner, _number, _folder: owner.offline(),
+    "throttle_cpu": lambda owner, number, _folder: owner.throttle_cpu(number + 1),
+    "bypass_service_workers": lambda owner, _number, _folder: owner.bypass_service_workers(),
+    "emulate": lambda owner, number, _folder: owner.emulate(
+        timezone=["Europe/Rome", "Asia/Tokyo"][number - 1]
+    ),
+    "set_permissions": lambda owner, number, _folder: owner.set_permissions(
+        {"geolocation": ["granted", "denied"][number - 1]}
+    ),
+    "grant_permissions": lambda owner, number, _folder: owner.grant_permissions(
+        ["midi", "camera"][number - 1]
+    ),
+    "allow_downloads": lambda owner, number, folder: owner.allow_downloads(folder / str(number)),
+}
+OF_CONTEXTS = ("set_permissions", "grant_permissions", "allow_downloads")
+CASES = [(way, on) for way in WAYS for on in ("page", "context") if on == "context" or way not in OF_CONTEXTS]
+
+
+def told(scripted: ScriptedBrowser, since: int) -> list[tuple[str, object]]:
+    """What the browser was told, in an order that does not matter."""
+    return sorted(((each.method, str(each.params)) for each in scripted.received[since:]), key=str)
+
+
+@pytest.mark.parametrize(("way", "on"), CASES)
+async def test_each_is_ended_alone(
+    scripted: ScriptedBrowser, browser: cdpengine.Browser, tmp_path: Path, way: str, on: str
+) -> None:
+    scripted.on("Page.addScriptToEvaluateOnNewDocument", result={"identifier": "1"})
+    context = browser.context
+    page = await browser.new_page()
+    owner = page if on == "page" else context
+    one, two = (WAYS[way](owner, number, tmp_path) for number in (1, 2))
+    await one
+    await quiet()
+    alone = scripted.received[-1]
+    await two
+    await quiet()
+    before = len(scripted.received)
+    await one.aclose()
+    await quiet()
+    after_one = len(scripted.received)
+    await one.aclose()
+    await quiet()
+    assert len(scripted.received) == after_one, "it had ended"
+    await two.aclose()
+    await quiet()
+    assert told(scripted, before), f"the browser was told of an end ({alone.method})"
+    one_again = WAYS[way](owner, 1, tmp_path)
+    async with one_again:  # and it can be set again, for a block
+        pass
+    with pytest.raises(RuntimeError, match="was not awaited"):
+        await one_again.aclose()
+
+
+async def test_what_is_left_holds(
+    scripted: ScriptedBrowser, browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    """Whichever of three ends first: the others hold, the latest of them before the rest."""
+    page = await browser.new_page()
+
+    def zone() -> object:
+        return browser.emulations.settings_of(page._target).get("timezone")
+
+    first, second, third = (
+        page.emulate(timezone=name) for name in ("Europe/Rome", "Asia/Tokyo", "Europe/Oslo")
+    )
+    for each in (first, second, third):
+        await each
+    other = page.emulate(locale="de-DE")
+    await other
+    await third.aclose()
+    assert zone() == "Asia/Tokyo"
+    await first.aclose()
+    assert zone() == "Asia/Tokyo"
+    await second.aclose()
+    assert zone() is None
+    assert browser.emulations.settings_of(page._target)
+    await page.reset_emulation()
+    await other.aclose()  # it had ended with the reset
+    assert browser.emulations.settings_of(page._target) == {}
+
+    allowed = browser.context.allow_downloads(tmp_path / "one")
+    await allowed
+    assert await browser.context.allow_downloads(tmp_path / "two") == (tmp_path / "two").resolve()
+    assert browser.download_events.allowed(None) == (tmp_path / "two").resolve()
+    await allowed.aclose()
+    assert browser.download_events.allowed(None) == (tmp_path / "two").resolve()
+
+
+async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Browser) -> None:
+    page = await browser.new_page()
+    first = page.emulate(timezone="Europe/Rome")
+    await first
+    for width in range(150):
+        await page.set_viewport(100 + width, 100)
+    kept = browser.emulations._lasting[page.target_id]
+    assert len(kept.parts) == 100
+    await first.aclose()  # too old to be told from the others: it stays
+    assert browser.emulations.settings_of(page._target)["timezone"] == "Europe/Rome"
+
+
+async def test_an_end_that_is_cancelled_is_an_end(browser: cdpengine.Browser) -> None:
+    async def once() -> None:
+        page = await browser.new_page()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(quiet)
+        slow = page.throttle_cpu(4)
+        await slow
+        try:
+            await slow.aclose()
+        finally:
+            with trio.CancelScope(shield=True):
+                await quiet()
+                assert page._kept._scopes == []
+                await page.close()
+
+    await walk_cancellations(once)

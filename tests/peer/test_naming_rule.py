@@ -1,0 +1,57 @@
+"""What is a property, and what a coroutine: a property tells what is known here, and asks nobody.
+
+The rule is in the README. A new public name of these classes is held to it by being there.
+"""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from scripted_browser import ScriptedBrowser, quiet
+
+import cdpengine
+from cdpengine.browser.download import Download
+from cdpengine.engine.lasting import Lasting
+from cdpengine.session.session import Session
+
+CLASSES = [cdpengine.Browser, cdpengine.BrowserContext, cdpengine.Page, Session, Download, Lasting]
+
+
+def public(kind: type) -> list[str]:
+    return [name for name in dir(kind) if not name.startswith("_")]
+
+
+def properties(kind: type) -> list[str]:
+    return [name for name in public(kind) if not callable(inspect.getattr_static(kind, name))]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+async def test_a_property_is_no_coroutine(kind: type) -> None:
+    for name in properties(kind):
+        found = inspect.getattr_static(kind, name)
+        getter = getattr(found, "fget", None) or getattr(found, "func", None)
+        assert getter is None or not inspect.iscoroutinefunction(getter), name
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+async def test_only_a_coroutine_takes_a_timeout(kind: type) -> None:
+    """What has a timeout asks or waits: it is awaited or entered, and no plain method."""
+    for name in public(kind):
+        found = inspect.getattr_static(kind, name)
+        if not inspect.isfunction(found) or "timeout" not in inspect.signature(found).parameters:
+            continue
+        entered = inspect.isasyncgenfunction(inspect.unwrap(found))
+        lasting = str(inspect.signature(found).return_annotation).startswith("Lasting[")
+        assert inspect.iscoroutinefunction(found) or entered or lasting, name
+
+
+async def test_a_property_asks_nobody(scripted: ScriptedBrowser, browser: cdpengine.Browser) -> None:
+    page = await browser.new_page()
+    await quiet()
+    before = len(scripted.received)
+    for owner in (browser, browser.context, page, page.session, browser.session):
+        for name in properties(type(owner)):
+            assert not inspect.isawaitable(getattr(owner, name)), name
+    await quiet()
+    assert scripted.received[before:] == []
