@@ -53,8 +53,8 @@ _DOCUMENTS_KNOWN = 50
 class Arrival:
     """What came of a navigation.
 
-    `url` is where the page is now. `status` is the HTTP status of its document; None where none is known:
-    about:, data:, file:. `redirects` are the URLs that redirected to it, in order; `same_document` says that the
+    `url` is where the page is now. `status` is the HTTP status of its document; None where none is known, as of
+    about:blank. `redirects` are the URLs that redirected to it, in order; `same_document` says that the
     page's document stayed: only the fragment, the history or, on the way through the history, a frame in the page
     changed. `from_cache` says that no server was asked: the answer was in Chrome's HTTP cache, or the document
     came out of the back/forward cache as it had been left; then `status`, `mime_type` and `redirects` are those
