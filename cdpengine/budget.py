@@ -8,7 +8,9 @@ everywhere. A budget that is spent before it starts fails at once, and nothing i
 from __future__ import annotations
 
 import math
+import sys
 from contextlib import AbstractContextManager
+from contextvars import ContextVar, Token
 from types import TracebackType
 
 import attrs
@@ -79,11 +81,37 @@ class Budget:
 
 _MOST_STEPS = 20
 
+UNDOING = 0.07
+"""Seconds after a deadline in which what was begun is undone. With what is asked of the page then (0.05), and some
+for a busy machine, nothing is told more than 0.15 s late."""
+
+_deadline: ContextVar[float] = ContextVar("deadline of the action", default=math.inf)
+
+
+def undoing(grace: float) -> trio.CancelScope:
+    """Return a shielded scope for what must be undone: for `grace` seconds, less where the time is over.
+
+    All that is undone at the end of an action shares UNDOING seconds after its deadline. What is sent in there is
+    obeyed in order, whether or not its reply is seen.
+    """
+    return trio.CancelScope(deadline=undone_by(grace), shield=True)
+
+
+def undone_by(grace: float) -> float:
+    """Return when what must be undone has its end, on trio's clock; see `undoing`."""
+    now = trio.current_time()
+    if trio.current_effective_deadline() <= now or isinstance(sys.exception(), DeadlineExceeded):
+        deadline = _deadline.get()
+        grace = min(grace, max(0.0, deadline + UNDOING - now) if now >= deadline else UNDOING)
+    return now + grace
+
 
 class _Within:
     """What `within` returns. A class, since every action enters one: a generator costs more than the scope."""
 
-    __slots__ = ("_budget", "_scope")
+    __slots__ = ("_budget", "_scope", "_token")
+
+    _token: Token[float]
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
@@ -93,11 +121,13 @@ class _Within:
         if self._budget.timeout == 0:
             raise self._budget.exceeded()
         self._scope.__enter__()
+        self._token = _deadline.set(min(self._budget.deadline, _deadline.get()))
         return self._budget
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool:
+        _deadline.reset(self._token)
         handled = bool(self._scope.__exit__(kind, error, traceback))
         if self._scope.cancelled_caught:
             raise self._budget.exceeded() from None

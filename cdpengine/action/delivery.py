@@ -11,6 +11,7 @@ from typing import Protocol
 
 import trio
 
+from cdpengine.budget import undoing, undone_by
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
@@ -79,7 +80,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
         try:
             await finished.wait()
         except trio.Cancelled:
-            replies.deadline = trio.current_time() + _GRACE
+            replies.deadline = undone_by(_GRACE)
             raise
     if failures:
         raise failures[0]
@@ -88,7 +89,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
 
 async def let_go(pendings: Sequence[PendingCall]) -> None:
     """Wait for releases on the way out of a cancelled action: shielded, at most 0.5 s, without complaint."""
-    with trio.move_on_after(_GRACE, shield=True):
+    with undoing(_GRACE):
         for pending in pendings:
             try:
                 await pending.raw()

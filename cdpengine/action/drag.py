@@ -26,7 +26,7 @@ from cdpengine.action.pointer import TO_CLICK, TO_HOVER, check_position
 from cdpengine.action.witness import Departure, Record, Witness, in_order, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.budget import Budget
+from cdpengine.budget import Budget, undoing
 from cdpengine.errors import ConnectionLost, InvalidArgument, NotDelivered, SessionGone, StaleRef
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
@@ -261,7 +261,7 @@ class _Drag:
         if self.mouse.buttons and interception.data is None:
             # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
             # would let go of a button that Chrome no longer looks at, and the drag would stay.
-            with trio.move_on_after(_CLEANING, shield=True), suppress(ConnectionLost):
+            with undoing(_CLEANING / 2), suppress(ConnectionLost):
                 await in_order(interception.page)
         interception.page.off_event("Input.dragIntercepted", interception.taken)
         calls: list[PendingCall] = []

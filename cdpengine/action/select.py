@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import msgspec
-import trio
 
 from cdpengine.action.actionability import Inspection
 from cdpengine.action.context import ActionContext
@@ -25,6 +24,7 @@ from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
 from cdpengine.browser.node import Node
+from cdpengine.budget import undoing
 from cdpengine.errors import (
     Disabled,
     EngineError,
@@ -213,7 +213,7 @@ async def _choose_by_keys(
         dialog = await keyboard.up(_OPENS) or dialog
         return dialog, await _look(inspection, wanted)
     except BaseException:
-        with trio.move_on_after(_CLOSING, shield=True), suppress(EngineError):
+        with undoing(_CLOSING), suppress(EngineError):
             if (await _look(inspection, wanted)).open:  # else Escape would be the page's
                 await keyboard.press("Escape")
             await keyboard.up(_OPENS)

@@ -14,6 +14,7 @@ import attrs
 import outcome
 import trio
 
+from cdpengine.budget import undoing
 from cdpengine.errors import EngineError
 from cdpengine.session.session import Session
 
@@ -62,7 +63,7 @@ class Creations:
             if isinstance(creation.result, outcome.Value):
                 await self.take_back(undo, creation.result.value)
             else:
-                with trio.move_on_after(_GRACE, shield=True):
+                with undoing(_GRACE):
                     await creation.settled.wait()
             raise
         assert creation.result is not None
@@ -73,7 +74,7 @@ class Creations:
         settled = trio.Event()
         self._unsettled.add(settled)
         self._nursery.start_soon(self._undo, undo, made, settled, name="take back")
-        with trio.move_on_after(_GRACE, shield=True):
+        with undoing(_GRACE):
             await settled.wait()
 
     async def settle(self) -> None:

@@ -23,6 +23,7 @@ from cdpengine.browser.download import Download, DownloadProgress, DownloadProgr
 from cdpengine.browser.download_folder import DownloadFolder
 from cdpengine.browser.file_names import place_file, safe_file_name
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, os_reason
 from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
@@ -374,7 +375,7 @@ class Downloads:
     # --- what Chrome is told -----------------------------------------------------------------------------------
 
     async def _give_up(self, download: Download) -> None:
-        with trio.move_on_after(CANCEL_GRACE, shield=True), suppress(ConnectionLost):
+        with undoing(CANCEL_GRACE), suppress(ConnectionLost):
             await self.cancel(download)
 
     def _post_cancel(self, download: Download) -> None:

@@ -14,9 +14,9 @@ from typing import Literal
 
 import attrs
 import msgspec
-import trio
 
 from cdpengine.browser.changes import Changes
+from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
 from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
@@ -139,7 +139,7 @@ async def _restore(sessions: Iterable[Session]) -> None:
     for session in sessions:
         with suppress(SessionGone, ConnectionLost):  # a session that is gone has no choosers
             pendings.append(post_interception(session))
-    with trio.move_on_after(_GRACE, shield=True):
+    with undoing(_GRACE):
         for pending in pendings:
             with suppress(SessionGone, ConnectionLost, RemoteError):
                 await pending.raw()

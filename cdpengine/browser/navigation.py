@@ -18,7 +18,7 @@ import trio
 from cdpengine.browser.frames import LOAD_STATES, LoadState
 from cdpengine.browser.liveness import answers
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.budget import Budget
+from cdpengine.budget import Budget, undoing
 from cdpengine.errors import (
     ConnectionLost,
     InvalidArgument,
@@ -405,10 +405,9 @@ async def _take_leave(page: PageTarget, budget: Budget) -> None:
 
 async def _stop(session: Session) -> None:
     """Stop a navigation that was given up on, so that it does not arrive in the middle of what comes next."""
-    with trio.move_on_after(_STOP_GRACE, shield=True):
-        # Refused or gone: there is nothing left to stop.
-        with suppress(RemoteError, SessionGone, ConnectionLost):
-            await session.call("Page.stopLoading")
+    # Refused or gone: there is nothing left to stop.
+    with undoing(_STOP_GRACE), suppress(RemoteError, SessionGone, ConnectionLost):
+        await session.call("Page.stopLoading")
 
 
 def _explain(url: str, error_text: str) -> str:

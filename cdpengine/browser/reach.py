@@ -16,6 +16,7 @@ import trio
 
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.browser.tabs import Posted, Tabs
+from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, EngineError, RemoteError, SessionGone, TargetCrashed
 from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
@@ -123,7 +124,7 @@ class Hold:
             with suppress(SessionGone, ConnectionLost):
                 calls += self._end(session)
         self._told.clear()
-        with trio.move_on_after(_GRACE, shield=True):
+        with undoing(_GRACE):
             for call in calls:
                 with suppress(SessionGone, ConnectionLost, RemoteError):
                     await call.raw()

@@ -231,7 +231,8 @@ class Tabs:
         with trio.move_on_after(LANE_GRACE) as grace:
             await page.wait_for(settled)
         if grace.cancelled_caught:
-            logger.warning("%s runs before its lane: it was not ready in time", session.describe())
+            # Nothing that a user could act on: evaluating in it waits for its lane.
+            logger.debug("%s runs before its lane: it was not ready in time", session.describe())
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
         session = attachment.session

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import msgspec
-import trio
 
-from cdpengine.budget import within
+from cdpengine.budget import undoing, within
 from cdpengine.engine.context import BrowserContext
 from cdpengine.engine.context_storage import load_state
 from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError
@@ -122,5 +121,5 @@ async def _dispose(browser: Browser, context: BrowserContext, made: _Made, dispo
     await browser.download_events.end_context(context.id)
     browser.forget_context(context)
     # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
-    with trio.move_on_after(_DISPOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+    with undoing(_DISPOSE_GRACE), suppress(ConnectionLost, RemoteError):
         await dispose(made)

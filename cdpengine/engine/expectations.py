@@ -53,5 +53,5 @@ async def arrive(
         raise budget.exceeded()
 
 
-_GRACE = 0.25
+_GRACE = 0.08
 """Seconds that what came in the block gets to be ready, at least."""

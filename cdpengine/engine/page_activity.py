@@ -7,7 +7,7 @@ again and again. A response that was waited for can be read afterwards.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import attrs
 import trio
@@ -91,7 +91,10 @@ class PageActivities(PageBase):
         budget = Budget.start(_words(url), timeout)
         expected: Expected[Response] = Expected("a response")
         seen = _Seen()
-        async with self._responses() as stream:
+        async with AsyncExitStack() as stack:
+            async with told_unresponsive(self._target):
+                with within(_words(url), timeout):
+                    stream = await stack.enter_async_context(self._responses())
             yield expected
             async with told_unresponsive(self._target):
                 await arrive(expected, budget, lambda: _next(stream, test, seen), lambda: str(seen))

@@ -7,7 +7,7 @@ outcome what came of it. What a form control took is read back.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import attrs
@@ -253,9 +253,11 @@ class PageForms(PageBase):
         that nobody expects is dismissed, and recorded in `file_choosers`.
         """
         budget = Budget.start("expect a file chooser", timeout)
-        async with self._action("expect a file chooser", timeout):
-            sessions = list(self._target.frame_sessions.values())
-        async with self._target.choosers.expecting(sessions) as awaited:
+        async with AsyncExitStack() as stack:
+            async with self._action("expect a file chooser", timeout):
+                sessions = list(self._target.frame_sessions.values())
+                expecting = self._target.choosers.expecting(sessions)
+                awaited = await stack.enter_async_context(expecting)
             expected = ExpectedFileChooser(self._target, awaited, self._choosing)
             yield expected
             opened: Expected[OpenedChooser] = Expected("a file chooser")

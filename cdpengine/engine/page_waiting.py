@@ -73,9 +73,9 @@ class PageWaiting(PageBase):
         earliest. `expression`: JavaScript, or a function without arguments, that is true in the page; it is
         looked at with each animation frame, and one that throws is not true yet. `seconds` have passed.
 
-        A navigation is no end: the new document is waited for (a `ref` ends with its document: StaleRef, unless
-        "detached" or "hidden" is waited for). What tells no event, such as a style sheet changed by script, is
-        seen within 0.25 s.
+        A navigation is no end: the new document is waited for. A `ref` ends with its document, or once its node is
+        taken out of it: StaleRef, unless "detached" or "hidden" is waited for. What tells no event, such as a
+        style sheet changed by script, is seen within 0.25 s.
 
         Raises DeadlineExceeded, which names the conditions that did not hold and what was seen, InvalidArgument
         for conditions that cannot be, EvaluationFailed for an expression that is no JavaScript,

@@ -39,7 +39,7 @@ async def unresponsive(page: PageTarget, late: DeadlineExceeded) -> PageUnrespon
         return None
     waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
     steps = (*late.steps, *(waits if page.navigation.under_way else ()))
-    logger.warning("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
+    logger.debug("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
     return PageUnresponsive(late.action, late.timeout, steps, silence)
 
 

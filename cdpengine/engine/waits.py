@@ -154,9 +154,12 @@ class InPage:
         reports = self.watches.reports()
         if self.watches.node_gone:
             return self._gone_will_do()
-        return reports is not None and all(
-            self._part_holds(number, wanted) for number, (_, wanted) in enumerate(self.parts)
-        )
+        if reports is None:
+            return False
+        held = all(self._part_holds(number, wanted) for number, (_, wanted) in enumerate(self.parts))
+        if not held and self.node and any("detached" in report.seen[0].split(", ") for report in reports):
+            return self._gone_will_do()
+        return held
 
     def _gone_will_do(self) -> bool:
         if self.parts[0][0].endswith((" is detached", " is hidden")):

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import attrs
 import msgspec
-import trio
 
 from cdpengine.browser.output_file import output_file
-from cdpengine.budget import within
+from cdpengine.budget import undoing, within
 from cdpengine.errors import ConnectionLost, MeasurementBusy, MeasurementFailed, RemoteError, SessionGone
 from cdpengine.session.calls import decode_reply
 from cdpengine.session.session import Session
@@ -114,5 +113,5 @@ async def _stop(session: Session) -> CpuProfile:
 
 
 async def _give_up(session: Session) -> None:
-    with trio.move_on_after(_GRACE, shield=True), suppress(SessionGone, ConnectionLost, RemoteError):
+    with undoing(_GRACE), suppress(SessionGone, ConnectionLost, RemoteError):
         await session.call("Profiler.stop")

@@ -17,7 +17,7 @@ import trio
 
 from cdpengine.browser.chrome_stream import chrome_stream, close_stream
 from cdpengine.browser.output_file import OutputFile
-from cdpengine.budget import within
+from cdpengine.budget import undoing, within
 from cdpengine.errors import (
     ConnectionLost,
     EngineError,
@@ -227,7 +227,7 @@ async def _finish_anyway(
 async def _give_up(ending: _Ending) -> None:
     """End a trace that nobody wants any more; its stream is given back when Chrome tells of it."""
     with (
-        trio.move_on_after(_GRACE, shield=True),
+        undoing(_GRACE),
         suppress(SessionGone, ConnectionLost, RemoteError),
     ):
         await ending.session.call("Tracing.end")

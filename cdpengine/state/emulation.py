@@ -15,6 +15,7 @@ import attrs
 import trio
 
 from cdpengine.browser.page_target import REVIVED, PageTarget
+from cdpengine.budget import undoing
 from cdpengine.errors import (
     ConnectionLost,
     EmulationRefused,
@@ -38,7 +39,7 @@ from cdpengine.state.emulation_options import Settings
 
 logger = get_logger("cdpengine.state")
 
-_UNDO_GRACE = 2.0
+_UNDO_GRACE = 0.5
 """Seconds that taking back may wait for answers: what was sent is obeyed in order, by a stuck page too."""
 
 _OTHERS_GRACE = 1.0
@@ -320,7 +321,7 @@ class Emulations:
 
     async def _restore(self) -> None:
         """Tell every session what is left. Shielded, with a deadline; gone is as good."""
-        with trio.move_on_after(_UNDO_GRACE, shield=True), suppress(ConnectionLost):
+        with undoing(_UNDO_GRACE), suppress(ConnectionLost):
             for each in self._spread():
                 with suppress(SessionGone, RemoteError, ProtocolError):
                     await each.call.raw()

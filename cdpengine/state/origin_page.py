@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager, suppress
 
 import attrs
 import msgspec
-import trio
 
 from cdpengine.browser.creations import Creations
+from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, StorageUnavailable
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -103,7 +103,7 @@ async def open_origin_page(
         yield OriginPage(session)
     finally:
         # Gone with the connection or the context: either way it is gone.
-        with trio.move_on_after(_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+        with undoing(_GRACE), suppress(ConnectionLost, RemoteError):
             await close(made)
 
 

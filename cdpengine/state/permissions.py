@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 import attrs
-import trio
 
+from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError
 from cdpengine.session.session import Session
 from cdpengine.state.origins import check_origin
@@ -150,7 +150,7 @@ class Permissions:
         if layer not in self._layers:
             return  # all were reset meanwhile
         self._layers.remove(layer)
-        with trio.move_on_after(_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+        with undoing(_GRACE), suppress(ConnectionLost, RemoteError):
             calls = [self._root.post("Browser.resetPermissions", **_where(layer.context_id))]
             calls += [
                 self._root.post("Browser.setPermission", **_params(left, name, state))

@@ -126,6 +126,19 @@ async def test_states_of_a_node(shown: cdpengine.Page) -> None:
         await shown.reload()
 
 
+@pytest.mark.parametrize("take_out", ["c.remove()", "kept = c, c.remove()", "document.body.innerHTML = ''"])
+async def test_a_node_that_is_gone_is_said_at_once(shown: cdpengine.Page, take_out: str) -> None:
+    for state in ("visible", "attached", "enabled", "disabled", "checked", "unchecked"):
+        await shown.reload()
+        ref = (await shown.snapshot()).find(role="checkbox")
+        await shown.evaluate(f"void ({take_out})")
+        with trio.fail_after(5), pytest.raises(cdpengine.StaleRef):
+            await shown.wait_for(ref=ref, state=state, timeout=20)  # type: ignore[arg-type]
+        for fine in ("detached", "hidden"):
+            with trio.fail_after(5):
+                await shown.wait_for(ref=ref, state=fine, timeout=20)  # type: ignore[arg-type]
+
+
 async def test_together_means_at_the_same_time(shown: cdpengine.Page) -> None:
     """`flag` is true only while the text is not there; in the end both are."""
     await shown.evaluate("""late = 0; (async () => {

@@ -7,179 +7,17 @@ page ends. After each run nothing is held down.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-import attrs
 import pytest
-from scripted_browser import ScriptedBrowser, quiet
+from page_calls import CALLS, FaultyBrowser, Harm, crash, methods, use
+from scripted_browser import quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.network.words import NETWORKS
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
-
-NODE, OTHER = cdpengine.BackendNode(5), cdpengine.BackendNode(6)
-QUAD = [0, 0, 50, 0, 50, 50, 0, 50]
-
-SEEN_BY_SCRIPTS = {
-    "connected": True,
-    "element": "button",
-    "hits": [True],
-    "point": [5, 5],
-    "focused": True,
-    "blurred": True,
-    "type": "text",
-    "taken": True,
-    "holds": "abc",
-    "found": [0],
-    "labels": ["a"],
-    "multiple": False,
-    "names": ["a.txt"],
-    "event": "change",
-    "complete": True,
-    "seen": ["click"],
-}
-"""What all the engine's own functions on nodes answer, in one."""
-
-ANSWERS: dict[str, Any] = {
-    "DOM.getContentQuads": {"quads": [QUAD]},
-    "DOM.getBoxModel": {"model": {"content": QUAD, "border": QUAD, "width": 50, "height": 50}},
-    "DOM.describeNode": {
-        "node": {"nodeId": 1, "backendNodeId": 5, "nodeName": "A", "localName": "a", "attributes": []}
-    },
-    "DOM.getOuterHTML": {"outerHTML": "<a>a</a>"},
-    "Page.getLayoutMetrics": {
-        "cssLayoutViewport": {"clientWidth": 800, "clientHeight": 600, "pageX": 0, "pageY": 0},
-        "cssVisualViewport": {"clientWidth": 800, "clientHeight": 600, "pageX": 0, "pageY": 0, "scale": 1},
-        "cssContentSize": {"x": 0, "y": 0, "width": 800, "height": 600},
-    },
-    "Page.getNavigationHistory": {
-        "currentIndex": 1,
-        "entries": [{"id": n, "url": "about:blank"} for n in range(3)],
-    },
-    "Page.captureScreenshot": {"data": "iVBORw0KGgo="},
-    "Page.printToPDF": {"data": "JVBERi0="},
-    "Browser.getWindowForTarget": {"windowId": 1, "bounds": {"left": 0, "top": 0, "width": 9, "height": 9}},
-    "IO.read": {"data": "JVBERi0=", "base64Encoded": True, "eof": True},
-    "Performance.getMetrics": {"metrics": [{"name": "Nodes", "value": 1}]},
-    "Page.addScriptToEvaluateOnNewDocument": {"identifier": "1"},
-    "Runtime.addBinding": {},
-    "Profiler.stop": {
-        "profile": {"nodes": [], "samples": [], "timeDeltas": [], "startTime": 0, "endTime": 1}
-    },
-}
-
-
-@attrs.frozen
-class Call:
-    """How a method is called, and which kind of control the node is that the engine's functions see."""
-
-    arguments: tuple[Any, ...] = ()
-    options: dict[str, Any] = attrs.field(factory=dict)
-    kind: str = "text"
-
-
-def given(*arguments: object, kind: str = "text", **options: object) -> Call:
-    return Call(arguments, options, kind)
-
-
-FILE, PATH = Path(__file__), Path("to be written")
-
-CALLS = {
-    "add_init_script": given("1"),
-    "blur": given(NODE),
-    "bounding_box": given(NODE),
-    "bring_to_front": given(),
-    "bypass_service_workers": given(),
-    "check": given(NODE, kind="checkbox"),
-    "click": given(NODE),
-    "close": given(),
-    "content": given(),
-    "coverage": given(),
-    "double_click": given(NODE),
-    "drag": given(NODE, OTHER),
-    "emulate": given(locale="de"),
-    "evaluate": given("() => 1"),
-    "evaluate_handle": given("() => 1"),
-    "expect_dialog": given(),
-    "expect_download": given(),
-    "expect_file_chooser": given(),
-    "expect_popup": given(),
-    "expect_response": given(),
-    "expose": given("name", print),
-    "extra_headers": given({"x-a": "1"}),
-    "extract_markdown": given(),
-    "extract_text": given(NODE),
-    "fill": given(NODE, "abc"),
-    "fill_form": given({NODE: "abc", OTHER: "d"}),
-    "find": given("a", timeout=0),
-    "find_all": given(role="link"),
-    "focus": given(NODE),
-    "go_back": given(),
-    "go_forward": given(),
-    "goto": given("https://a.example/"),
-    "heap_snapshot": given(PATH),
-    "highlight": given(NODE),
-    "hover": given(NODE),
-    "http_credentials": given("user", "secret"),
-    "labelled_screenshot": given(),
-    "metrics": given(),
-    "network_conditions": given(next(iter(NETWORKS))),
-    "offline": given(),
-    "outer_html": given(NODE),
-    "pdf": given(),
-    "press": given("Control+A", NODE),
-    "profile": given(),
-    "reload": given(),
-    "remove_init_scripts": given(),
-    "rescue": given(),
-    "reset_emulation": given(),
-    "reset_network": given(),
-    "route": given("**", print),
-    "save_pdf": given(PATH),
-    "screenshot": given(target=NODE),
-    "scroll": given(0, 10, NODE),
-    "scroll_into_view": given(NODE),
-    "select": given(NODE, "a", kind="select"),
-    "set_content": given("<p>"),
-    "set_viewport": given(300, 300),
-    "set_window_bounds": given(left=1),
-    "settled": given(timeout=0.1),
-    "settling": given(timeout=0.1),
-    "snapshot": given(),
-    "tap": given(NODE),
-    "throttle_cpu": given(2),
-    "title": given(),
-    "trace": given(PATH),
-    "triple_click": given(NODE),
-    "type": given(NODE, "a\u4f60"),
-    "uncheck": given(NODE, kind="checkbox"),
-    "unexpose": given(),
-    "unroute": given(),
-    "upload": given(NODE, FILE, kind="file"),
-    "wait_for": given(css="a"),
-    "wait_for_response": given(),
-    "window_bounds": given(),
-}
-
-
-def methods() -> dict[str, Callable[..., Any]]:
-    """All public methods of a page that can wait: those with a timeout."""
-    found = inspect.getmembers(cdpengine.Page, inspect.isfunction)
-    return {
-        name: method
-        for name, method in found
-        if not name.startswith("_") and "timeout" in inspect.signature(method).parameters
-    }
-
-
-Harm: TypeAlias = "Callable[[FaultyBrowser, Request, Answer], Answer]"
-
 
 ASKS_NOTHING = {
     "expect_download",
@@ -193,39 +31,6 @@ ASKS_NOTHING = {
 """Methods that have nothing to ask of the browser here."""
 
 
-class FaultyBrowser(ScriptedBrowser):
-    """A scripted browser that does harm at the reply to one call, counted from `arm`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.left: int | None = None
-        self.harm: Harm = crash
-        self.target = ""
-        self.control = "text"
-        self.looked = 0
-        for method, answer in ANSWERS.items():
-            self.on(method, answer)
-        self.on("Runtime.callFunctionOn", self.called)
-
-    def arm(self, at: int | None, harm: Harm) -> None:
-        self.left, self.harm, self.looked = at, harm, 0
-
-    def called(self, request: Request) -> Answer:
-        if not request.params.get("returnByValue"):
-            return {"result": {"type": "object", "subtype": "node", "objectId": "O1"}}
-        # A box is checked once it was clicked.
-        self.looked += "Tells whether something is checked" in request.params["functionDeclaration"]
-        seen = SEEN_BY_SCRIPTS | {"kind": self.control, "checked": self.looked > 1}
-        return {"result": {"type": "object", "value": seen}}
-
-    def _answer(self, request: Request, answer: Any) -> None:
-        if self.left is not None:
-            self.left -= 1
-            if self.left == 0:
-                answer = self.harm(self, request, answer(request) if callable(answer) else answer)
-        super()._answer(request, answer)
-
-
 def changed(value: Any) -> Any:
     """The same value with other leaves: empty lists, other numbers, and texts that are no base64 either."""
     if isinstance(value, dict):
@@ -233,12 +38,6 @@ def changed(value: Any) -> Any:
     if isinstance(value, bool) or value is None:
         return not value
     return [] if isinstance(value, list) else -1 if isinstance(value, int | float) else "aGk"
-
-
-def crash(browser: FaultyBrowser, _request: Request, _answer: Answer) -> Answer:
-    browser.page_event("Inspector.targetCrashed", {}, browser.target)
-    browser.tell("Inspector.targetCrashed", {}, f"L-{browser.target}", lane=True)
-    return SILENCE
 
 
 def vanish(browser: FaultyBrowser, _request: Request, _answer: Answer) -> Answer:
@@ -269,16 +68,6 @@ HARMS: dict[str, Harm] = {
 @pytest.fixture
 def guard() -> None:
     """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
-
-
-async def use(page: cdpengine.Page, name: str, call: Call, path: Path) -> None:
-    arguments = [path if argument is PATH else argument for argument in call.arguments]
-    used = getattr(page, name)(*arguments, **({"timeout": 1} | call.options))
-    if isinstance(used, AbstractAsyncContextManager):
-        async with used:
-            pass
-    else:
-        await used
 
 
 def test_no_method_is_left_out() -> None:

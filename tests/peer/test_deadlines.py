@@ -1,0 +1,88 @@
+"""Every public method that takes `timeout`, with a browser that stops to answer at each step: it ends in time.
+
+Rule: the methods come from introspection, and the steps from a run that is answered. From one step on nothing is
+answered any more, on no session, and the method ends at most `LATE` after its deadline, with an EngineError or done.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+from page_calls import CALLS, PATH, Call, FaultyBrowser
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.testing import SILENCE, Request
+
+TIMEOUT = 1.0
+LATE = 0.15
+
+
+class SilentBrowser(FaultyBrowser):
+    """Answers so many calls, and then none."""
+
+    def _answer(self, request: Request, answer: Any) -> None:
+        super()._answer(request, SILENCE if self.left is not None and self.left <= 1 else answer)
+
+
+@pytest.fixture
+def guard() -> None:
+    """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
+
+
+WRITING = {"heap_snapshot", "save_pdf", "trace"}
+"""Methods that write files, in threads: a clock that jumps does not wait for these."""
+
+
+async def spent(page: cdpengine.Page, name: str, call: Call, path: Path, timeout: float) -> float:
+    """Return by how much the method was late, or the end of a block that it opens."""
+    arguments = [path if argument is PATH else argument for argument in call.arguments]
+    started, longest = trio.current_time(), 0.0
+    try:
+        used = getattr(page, name)(*arguments, **(call.options | {"timeout": timeout}))
+        if isinstance(used, AbstractAsyncContextManager):
+            async with used:
+                longest, started = trio.current_time() - started, trio.current_time()
+        else:
+            await used
+    except cdpengine.EngineError:
+        pass
+    return max(longest, trio.current_time() - started) - timeout
+
+
+async def ends_in_time(name: str, path: Path, timeout: float) -> None:
+    late = []
+    call = CALLS[name]
+    for step in range(1, 200):
+        async with SilentBrowser() as browser, browser.engine() as engine:
+            browser.control = call.kind
+            page = await engine.new_page()
+            browser.target = page.target_id
+            browser.arm(step, lambda *_: SILENCE)
+            over = await spent(page, name, call, path, timeout)
+            finished, browser.left = browser.left, None
+            if over > LATE:
+                asked = [request.method for request in browser.received if request.session_id is not None]
+                late.append(f"at call {step}, {over:.2f} s late; last were {asked[-3:]}")
+            if finished is not None and finished > 0:
+                break
+    assert not late, "\n".join(late)
+
+
+@pytest.mark.parametrize("name", sorted(set(CALLS) - WRITING))
+async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
+    name: str, tmp_path: Path, guard: None, autojump_clock: MockClock
+) -> None:
+    # It does not jump while something waits for the page again and again; these need no long time.
+    autojump_clock.rate = 0.5
+    await ends_in_time(name, tmp_path / "written", CALLS[name].options.get("timeout") or TIMEOUT)
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("name", sorted(WRITING))
+async def test_what_writes_files_ends_in_time(name: str, tmp_path: Path) -> None:
+    await ends_in_time(name, tmp_path / "written", 0.2)
