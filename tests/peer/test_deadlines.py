@@ -82,7 +82,6 @@ async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
     await ends_in_time(name, tmp_path / "written", CALLS[name].options.get("timeout") or TIMEOUT)
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize("name", sorted(WRITING))
 async def test_what_writes_files_ends_in_time(name: str, tmp_path: Path) -> None:
     await ends_in_time(name, tmp_path / "written", 0.2)
