@@ -21,6 +21,7 @@ from h11 import ProtocolError as HttpProtocolError
 from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
+from cdpengine.budget import undoing
 from cdpengine.errors import InvalidArgument
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.handshake import CLOSED, ELSE, Obstacle, ServerAnswer, holds_secret, sent_secrets
@@ -170,7 +171,7 @@ async def open_websocket(
             yield transport
         finally:
             try:
-                with trio.move_on_after(CLOSE_GRACE, shield=True):
+                with undoing(CLOSE_GRACE):
                     await transport.aclose()
             finally:
                 background.reading.cancel()

@@ -133,10 +133,10 @@ async def test_a_node_that_is_gone_is_said_at_once(shown: cdpengine.Page, take_o
         ref = (await shown.snapshot()).find(role="checkbox")
         await shown.evaluate(f"void ({take_out})")
         with trio.fail_after(5), pytest.raises(cdpengine.StaleRef):
-            await shown.wait_for(ref=ref, state=state, timeout=20)  # type: ignore[arg-type]
+            await shown.wait_for(ref=ref, state=state, timeout=20)
         for fine in ("detached", "hidden"):
             with trio.fail_after(5):
-                await shown.wait_for(ref=ref, state=fine, timeout=20)  # type: ignore[arg-type]
+                await shown.wait_for(ref=ref, state=fine, timeout=20)
 
 
 async def test_together_means_at_the_same_time(shown: cdpengine.Page) -> None:

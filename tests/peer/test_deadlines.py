@@ -6,7 +6,8 @@ answered any more, on no session, and the method ends at most `LATE` after its d
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from page_calls import CALLS, PATH, Call, FaultyBrowser
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.testing import SILENCE, Request
+from cdpengine.testing import SILENCE, Request, ScriptedPeer
 
 TIMEOUT = 1.0
 LATE = 0.15
@@ -85,3 +86,36 @@ async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
 @pytest.mark.parametrize("name", sorted(WRITING))
 async def test_what_writes_files_ends_in_time(name: str, tmp_path: Path) -> None:
     await ends_in_time(name, tmp_path / "written", 0.2)
+
+
+@pytest.mark.parametrize(
+    "silent", ["Browser.getVersion", "Target.setDiscoverTargets", "Target.setAutoAttach"]
+)
+async def test_connect_ends_in_time_where_the_browser_does_not_answer(silent: str) -> None:
+    async with ScriptedPeer("websocket") as peer:
+        peer.on("Browser.getVersion", result={"product": "Peer/1", "userAgent": "Peer"})
+        peer.on(silent, SILENCE)
+        started = trio.current_time()
+        with pytest.raises(cdpengine.ConnectFailed):
+            async with cdpengine.connect(peer.endpoint, timeout=0.3):
+                raise AssertionError("the block must not be entered")
+        assert trio.current_time() - started <= 0.3 + LATE
+
+
+async def test_connect_ends_in_time_where_bytes_trickle() -> None:
+    async def trickle(stream: trio.SocketStream) -> None:
+        with suppress(trio.BrokenResourceError):
+            while True:
+                await stream.send_all(b"H")
+                await trio.sleep(0.01)
+
+    async with trio.open_nursery() as nursery:
+        listeners = await nursery.start(partial(trio.serve_tcp, trickle, 0, host="127.0.0.1"))
+        port = listeners[0].socket.getsockname()[1]
+        for scheme in ("http", "ws"):
+            started = trio.current_time()
+            with pytest.raises(cdpengine.ConnectFailed):
+                async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}", timeout=0.3):
+                    raise AssertionError("the block must not be entered")
+            assert trio.current_time() - started <= 0.3 + LATE
+        nursery.cancel_scope.cancel()
