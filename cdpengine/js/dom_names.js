@@ -83,10 +83,19 @@
     return { labelling: true, hidden: isHidden(label), seen: new Set(), target: label, depth: 0 };
   }
 
+  // In a closed `details`, or in what is not laid out: Chrome has no text of that, not even for a label.
+  function isLocked(element) {
+    for (let at = element, above = kit.parentOf(at); above; at = above, above = kit.parentOf(at)) {
+      if (above.localName === "details" && !above.open && at.localName !== "summary") return true;
+      if (getComputedStyle(above).contentVisibility === "hidden") return true;
+    }
+    return false;
+  }
+
   function labelText(label) {
     let text = labelTexts.get(label);
     if (text === undefined) {
-      text = textOf(label, labelling(label));
+      text = isLocked(label) ? "" : textOf(label, labelling(label));
       labelTexts.set(label, text);
     }
     return text;
@@ -176,9 +185,9 @@
   function fromTitle(element, role) {
     const given = getAttribute(element, "title");
     const title = given ? tidy(given) : "";
-    if (!title) return "";
+    if (!title || given.trim() === kit.own.textContent(element).trim()) return ""; // Chrome says it once
     if (role === "generic") return isFocusable(element) && element.localName !== "a" ? title : "";
-    return UNTITLED.has(role) ? "" : title;
+    return UNTITLED.has(role) && !isFocusable(element) ? "" : title;
   }
 
   // The least of names: what a field says about itself, where it has no label at all.
@@ -300,6 +309,7 @@
     const tag = kit.own.localName(element);
     if (tag === "br" || tag === "wbr") return " ";
     if (SILENT.has(tag) || trail.seen.has(element)) return "";
+    if (tag === "label") trail.seen.add(element); // of a field in it, it is not the name once more
     if (hasAttribute(element, "aria-owns") || trail.depth % 16 === 15) {
       if (trail.seen.size > 1000) return "";
       trail.seen.add(element);
@@ -319,7 +329,7 @@
   function withState(element, name) {
     if (element.localName === "input" && element.type === "file") {
       const count = element.files.length;
-      return name + ": " + (count > 1 ? count + " files" : count ? element.files[0].name : "No file chosen");
+      return tidy(name) + ": " + (count > 1 ? count + " files" : count ? element.files[0].name : "No file chosen");
     }
     if (element.localName !== "video" && element.localName !== "audio") return name;
     const empty = element.networkState === element.NETWORK_EMPTY || element.networkState === element.NETWORK_NO_SOURCE;
@@ -346,12 +356,12 @@
     if (said) return " " + said + " ";
     if (trail.target === element) {
       const value = valueOf(element, role, trail);
-      if (value !== null) return value;
+      if (value !== null && tidy(value)) return value;
     }
     const native = nativeName(element, trail);
     if (native) return native;
     if (native === null) return "";
-    if (trail.target === element || element.localName === "label" || isOpenInside(element, role)) {
+    if (trail.target === element || element.localName === "label" || trail.labelling || isOpenInside(element, role)) {
       const content = contentOf(element, trail);
       const title = content.trim() ? "" : fromTitle(element, role);
       return title ? " " + title + " " : content;

@@ -78,6 +78,7 @@
     contains: method(Node.prototype, "contains"),
     childNodes: getter(Node.prototype, "childNodes"),
     parentNode: getter(Node.prototype, "parentNode"),
+    textContent: getter(Node.prototype, "textContent"),
     localName: getter(Element.prototype, "localName"),
     assignedSlot: getter(Element.prototype, "assignedSlot"),
     search: (root, selector) =>

@@ -36,6 +36,7 @@
 
   const DEEPEST = 1000; // Chrome's parser nests 512 deep at most; at twice as much the stack gets short
 
+  const PUSHED = new Set(["button", "reset", "submit"]); // what is drawn on these is their value
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
@@ -329,6 +330,7 @@
         }
         return;
       }
+      if (role === "none") role = tag === "img" ? "image" : "generic"; // it can be acted on all the same
       const line = row(depth, roleNumber(role) * 2 + (focusable ? 1 : 0), numberOf(at), name);
       if (request.boxes) {
         noteBox(line, at.getBoundingClientRect());
@@ -336,6 +338,7 @@
       if (clickable) extra(line, "clickable", true);
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       details(at, tag, role, what, focusable || (what & INTERACTIVE) !== 0, name, line, attributed, fullName);
+      if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       if (EMPTY.has(tag)) return;
       if (what & REPEATED && name !== "" && saysJust(at, name)) return;
       children(at, depth + 1, level + 1, true);

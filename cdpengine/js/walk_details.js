@@ -232,6 +232,7 @@
         text = at.getAttribute("aria-description");
       } else if (at.hasAttribute("title")) {
         text = at.getAttribute("title");
+        if (text.trim() === read(at, Node.prototype, "textContent").trim()) text = ""; // Chrome says it once
       }
       if (text) extra(line, "description", text);
       if (what & HINTED) {

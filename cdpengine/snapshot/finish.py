@@ -45,6 +45,8 @@ def said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
     """
     if node.name and node.role in roles.NAMED_BY_CONTENT:
         return node.name
+    if node.role in roles.RANGE_ROLES:
+        return node.value if has_value and node.value is not None else said
     if has_value and (node.role in roles.VALUE_ROLES or ("editable", True) in node.states):
         return None
     return said
@@ -66,8 +68,11 @@ def finish(
     for node, raw, said in reversed(shown):
         if raw:
             node.children = _finished(raw, said, gone, labels, frame_id)
-            if node.role in roles.CELL_ROLES and node.name and _says_all(node.children, node.name):
-                node.name = ""
+            if node.role in roles.CELL_ROLES and node.name:
+                if len(node.children) == 1 and _is_text(node.children[0], node.name):
+                    node.children = []
+                elif _says_all(node.children, node.name):
+                    node.name = ""
         if not node.children and _says_nothing(node):
             gone.add(node)
     return _finished(top, "", gone, labels, frame_id)
@@ -98,15 +103,38 @@ def _finished(
             if pieces:
                 end_run()
             caption = child.caption
-        elif child not in gone and not (
-            child.role == "image" and not child.children and _repeats(child.name, said)
-        ):
+        elif child not in gone and not (_is_mere_image(child) and _repeats(child.name, said)):
             if pieces:
                 end_run()
+            if _is_silent_canvas(child) and children and _is_silent_canvas(children[-1]):
+                # Of canvases in a row the last one is shown: where they lie upon each other, it is on top.
+                before = children.pop()
+                gone.add(before)
+                child.states = (("count", _count(before) + 1),)
             children.append(child)
     if pieces:
         end_run()
     return children
+
+
+def _is_mere_image(node: Node) -> bool:
+    """Say whether it is an image that can only be looked at."""
+    return node.role == "image" and node.kind != "interactive" and not node.clickable and not node.children
+
+
+def _is_silent_canvas(node: Node) -> bool:
+    """Say whether it is a canvas that says nothing but how many others like it came before it."""
+    if node.role != "canvas" or node.name or node.children or node.clickable or node.description:
+        return False
+    return not node.states or node.states[0][0] == "count"
+
+
+def _count(node: Node) -> int:
+    return next((value for state, value in node.states if state == "count" and isinstance(value, int)), 1)
+
+
+def _is_text(node: Node, text: str) -> bool:
+    return node.kind == "text" and node.name == text
 
 
 def _repeats(text: str, said: str | None) -> bool:

@@ -37,8 +37,8 @@ STRUCTURAL_ROLES = frozenset(
 )  # fmt: skip
 """Groups whose line, without a name, says only how things hang together; `compact` may fold it."""
 
-LAYOUT_ROLES = frozenset({"LayoutTable", "LayoutTableCell", "LayoutTableRow"})
-"""Tables that only place things: folded, whatever name Chrome gives them, unless they can take the focus."""
+LAYOUT_ROLES = frozenset({"LayoutTable", "LayoutTableCell", "LayoutTableRow", "none", "presentation"})
+"""What only places things: folded, whatever name it is given, unless it can take the focus."""
 
 INTERNAL_ROLES = {
     "Abbr": "abbreviation",
@@ -112,14 +112,16 @@ CAPTION_ROLES = frozenset({"LabelText", "Legend", "caption", "Caption", "Figcapt
 
 NAMED_BY_CONTENT = frozenset(
     {
-        "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "listitem", "menuitem",
-        "menuitemcheckbox", "menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab", "term",
-        "tooltip", "treeitem",
+        "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem",
+        "menuitemcheckbox", "menuitemradio", "option", "radio", "rowheader", "switch", "tab", "term", "tooltip",
+        "treeitem",
     }
 )  # fmt: skip
 """Roles that take their name from what is inside (WAI-ARIA 1.2, 5.2.8.4): text that repeats it is left out."""
 
-CELL_ROLES = frozenset({"cell", "columnheader", "gridcell", "listitem", "row", "rowheader", "term"})
+CELL_ROLES = frozenset(
+    {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
+)
 """Of these, the name is left out instead where the lines inside already say all of it."""
 
 ALWAYS_SHOWN = frozenset({"meter", "progressbar"}) | INTERACTIVE_ROLES
@@ -128,6 +130,9 @@ VALUE_ROLES = frozenset(
     {"combobox", "meter", "progressbar", "scrollbar", "searchbox", "slider", "spinbutton", "textbox"}
 )
 """Text inside of these is their value, which is shown already."""
+
+RANGE_ROLES = frozenset({"meter", "progressbar", "scrollbar", "slider", "spinbutton"})
+"""Of these, whose value may be one that nobody gave, text inside is left out only where it is the value."""
 
 CLOSED_ROLES = frozenset({"audio", "color", "date", "datetime", "time-input", "video"})
 """One control to the user, though Chrome builds it of several: what is inside is left out."""

@@ -101,3 +101,51 @@ async def test_what_wraps_controls_has_no_line_of_its_own(page: cdpengine.Page, 
     )
     for _ in range(2):
         assert without_refs(str(await page.snapshot(source="hybrid"))) == expected
+
+
+SAID = {
+    "a list item's title is no content": (
+        '<ul><li title="Order 66 and more">Order 66</li><li title=Same>Same</li><li title="a b"><p>b</p></li></ul>',
+        [
+            "- list",
+            '  - listitem "Order 66 and more": "Order 66"',
+            '  - listitem: "Same"',
+            '  - listitem "a b"',
+            '    - paragraph: "b"',
+        ],
+    ),
+    "what is presentation has no line": (
+        "<div role=none title=t><p>q</p></div><div role=presentation><b>x</b></div><table role=none><tr><td>1<td>2</table><ul role=none><li>a</ul>",
+        ['- paragraph: "q"', '- text: "x"', '- text: "1"', '- text: "2"', '- text: "a"'],
+    ),
+    "presentation that can take the focus": ("<div role=none tabindex=0>abc</div>", ['- generic: "abc"']),
+    "a focusable wrapper of a button": (
+        '<span tabindex=0 aria-label="Buy now"><button>Buy now</button></span><span tabindex=0 aria-label=Go>Go</span>',
+        ["- generic", '  - button "Buy now"', '- generic "Go"'],
+    ),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", SAID)
+async def test_what_is_said_once_and_what_is_not_lost(
+    page: cdpengine.Page, source: Source, name: str
+) -> None:
+    html, expected = SAID[name]
+    await page.set_content(f"<!doctype html>{html}")
+    assert without_refs(str(await page.snapshot(source=source))) == expected
+
+
+@pytest.mark.parametrize("source", ["computed", "dom"])
+async def test_canvases_in_a_row_that_say_nothing_are_one_line(page: cdpengine.Page, source: Source) -> None:
+    await page.set_content(
+        "<!doctype html><canvas></canvas> <canvas></canvas><canvas></canvas><canvas aria-label=Chart></canvas><canvas></canvas>x<canvas></canvas>"
+    )
+    expected = ["- canvas [count=3]", '- canvas "Chart"', "- canvas", '- text: "x"', "- canvas"]
+    for _ in range(3):
+        snapshot = await page.snapshot(source=source)
+        assert without_refs(str(snapshot)) == expected
+    last = snapshot.nodes[0].ref
+    assert last is not None
+    third = (await page.find_all("canvas"))[2]
+    assert last.backend_node_id == third.backend_node_id

@@ -1,0 +1,104 @@
+"""Names over random documents, by every source, held against Chrome's own accessibility tree.
+
+`CDPENGINE_NAMES_PAGES=1000` tests that many documents in place of a few dozen; `CDPENGINE_NAMES_SEED` begins elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+from typing import Any, get_args
+
+import pytest
+from random_pages import random_page
+
+import cdpengine
+from cdpengine.snapshot.node import Source
+from cdpengine.snapshot.text import collapse_space
+
+pytestmark = pytest.mark.chrome
+
+PAGES = int(os.environ.get("CDPENGINE_NAMES_PAGES", "36"))
+SEED = int(os.environ.get("CDPENGINE_NAMES_SEED", "1"))
+SOURCES: tuple[Source, ...] = get_args(Source)
+# What is drawn by the browser itself: bullets, and words on buttons that have none of their own.
+BROWSERS_OWN = {"\u2022", "\u25e6", "\u25aa", "Submit", "Details"}
+CLOSED = {"Date", "DateTime", "InputTime", "ColorWell", "Audio", "Video"}
+# Their line says the name by what is inside, and is left without it then.
+SAID_INSIDE = {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
+
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page
+
+
+def value_of(node: dict[str, Any], key: str) -> str:
+    return str(node.get(key, {}).get("value", ""))
+
+
+def words_of(texts: list[str]) -> set[str]:
+    return {word for text in texts for word in text.split()}
+
+
+def without_insides(tree: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tree without what Chrome itself puts into inputs of dates and times, and into media."""
+    by_id = {node["nodeId"]: node for node in tree}
+    left_out: set[str] = set()
+    waiting = [
+        child for node in tree if value_of(node, "role") in CLOSED for child in node.get("childIds", ())
+    ]
+    while waiting:
+        left_out.add(waiting[-1])
+        waiting.extend(by_id.get(waiting.pop(), {}).get("childIds", ()))
+    return [node for node in tree if node["nodeId"] not in left_out]
+
+
+def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: str) -> list[str]:
+    """Say where the snapshot does not say what the tree says."""
+    tree = without_insides(tree)
+    told = {
+        node["backendDOMNodeId"]: node for node in tree if not node["ignored"] and "backendDOMNodeId" in node
+    }
+    shown = {node.ref.backend_node_id: node for node in snapshot.nodes if node.ref is not None}
+    wrong = []
+    for number, node in shown.items():
+        if number not in told:
+            if source != "hybrid" and node.role != "canvas":
+                wrong.append(f"{node.ref} is not in Chrome's tree")
+            continue
+        name = collapse_space(value_of(told[number], "name"))
+        if node.name.replace(" ", "") != name.replace(" ", "") and not (
+            node.name == "" and node.role in SAID_INSIDE
+        ):
+            wrong.append(f"{node.ref}: its name is {name!r}")
+    for number, ax in told.items():
+        focusable = any(item["name"] == "focusable" for item in ax.get("properties", ()))
+        if focusable and value_of(ax, "role") != "RootWebArea" and number not in shown:
+            wrong.append(f"{value_of(ax, 'role')} {value_of(ax, 'name')!r} has no line")
+    # Each word that is drawn is said somewhere: in a text, a name, a value.
+    drawn = words_of(
+        [
+            value_of(node, "name")
+            for node in tree
+            if value_of(node, "role") == "StaticText" and not node["ignored"]
+        ]
+    )
+    said = words_of([text for node in snapshot.nodes for text in (node.text, node.name, node.value or "")])
+    wrong += [f"the word {word!r} is nowhere" for word in sorted(drawn - said) if word not in BROWSERS_OWN]
+    wrong += [f"a line {node.role}" for node in snapshot.nodes if node.role in ("none", "presentation")]
+    return wrong
+
+
+@pytest.mark.parametrize("source", SOURCES)
+async def test_names_are_chromes_own(page: cdpengine.Page, source: Source) -> None:
+    wrong: list[str] = []
+    for seed in range(SEED, SEED + PAGES):
+        html = random_page(Random(seed))
+        await page.set_content(f"<!doctype html><title>t</title>{html}")
+        snapshot = await page.snapshot(source=source)
+        tree = (await page.session.call("Accessibility.getFullAXTree"))["nodes"]
+        found = failures(snapshot, tree, source)
+        if found:
+            wrong.append(f"page {seed}: {html}\n" + "\n".join(found) + f"\n{snapshot}")
+    assert not wrong, f"{len(wrong)} of {PAGES} pages\n\n" + "\n\n".join(wrong[:5])
