@@ -61,6 +61,7 @@ from cdpengine.errors import (
     Invisible,
     NotInteractable,
     SessionGone,
+    StaleRef,
     Unstable,
 )
 from cdpengine.js import script_with
@@ -121,6 +122,9 @@ class Inspection:
     budget: Budget
     interruptions: Interruptions
     _group: str
+    dragging: bool = (
+        False  # whether the node is where something is being dragged to, which then covers nothing
+    )
     _handle: Handle | None = None
     _around: Surroundings | None = None
     _looks: int = 0
@@ -168,6 +172,13 @@ class Inspection:
         Raises as `wait_for_focus` does.
         """
         await self._until(lambda: self._usable(visible=visible, writable=writable, reached=visible))
+
+    async def handle(self) -> Handle | None:
+        """Return the node's handle, which lasts as long as this; None where its document is gone."""
+        try:
+            return await self._resolve()
+        except StaleRef:
+            return None
 
     async def run(self, source: str, request: object, kind: type[T]) -> T:
         """Call a function of the engine's own on the node, in its isolated world; `kind` is what it answers.
@@ -275,7 +286,7 @@ class Inspection:
         if not (outermost and node.frame_id == node.session.target_id and required.receives_events):
             return None
         handle = await self._resolve()
-        request = look_request((), glance=True)
+        request = look_request((), glance=True, dragging=self.dragging)
         if witness is not None:
             request["witness"] = witness.orders(inside=False, checked=True)
             witness.armed([handle])
@@ -403,7 +414,7 @@ class Inspection:
         for handles, points, frames in tiers:
             windows: list[Quad | None] = [None, *frames]
             for one, frame in zip(handles, windows, strict=False):
-                asked.append((one, look_request(points, frame, settle=placed.settle)))
+                asked.append((one, look_request(points, frame, settle=placed.settle, dragging=self.dragging)))
         if witness is not None:
             for one, request in asked:
                 if one.node.session is self.node.session:

@@ -19,10 +19,11 @@ import trio
 from cdpengine.action.actionability import inspect
 from cdpengine.action.delivery import Interruptions, delivered, let_go
 from cdpengine.action.geometry import Point
+from cdpengine.action.in_page import post_library_call
 from cdpengine.action.look import NO_REQUIREMENTS
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.pointer import TO_CLICK, TO_HOVER, check_position
+from cdpengine.action.pointer import TO_CLICK, TO_HOVER, check_position, deliver
 from cdpengine.action.witness import Departure, Record, Witness, in_order, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
@@ -38,6 +39,9 @@ _RELEASED = ("pointermove", "mousemove", "pointerup", "mouseup")
 
 _CLEANING = 0.5
 """Seconds that a cancelled drag gets to find out whether Chrome has started one of its own."""
+
+_SETTLING = 2
+"""More moves of an HTML5 drag at its end: a list can reorder at each; what comes there has to accept the drop."""
 
 _NUDGE = 8.0
 """CSS pixels of the first move: more than Chrome takes for an unsteady hand, so a drag that can start starts."""
@@ -135,27 +139,31 @@ class _Drag:
                 return self._outcome(start, False, self.source.description, pressed.seen)
             if isinstance(destination, Node):
                 return await self._to_node(destination, position, steps, pressed)
-            await self._move(destination, steps)
-            await self._release(destination)
-            return self._outcome(destination, True, self.source.description, pressed.seen)
+            return await self._to_point(destination, steps, pressed)
         finally:
             await self._clean_up()
 
     async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
         """Press on the source, and move a little: an HTML5 drag starts with that."""
-        witness = Witness(_PRESSED, "mousedown")
+        witness = Witness(_PRESSED, "mousedown", enough="pointerdown", marked=True)
         required = NO_REQUIREMENTS if self.force else TO_CLICK
+
+        async def press(at: Point) -> bool:
+            self.start = at
+            # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
+            self.interception.page.post("Input.setInterceptDrags", enabled=True)
+            return await self.mouse.press_at(at, self.modifiers, witness.mark)
+
         async with self._inspect(self.source, "drag") as inspection:
-            try:
-                at = await inspection.wait_for_point(required, position, witness)
-                self.start = at
-                # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
-                self.interception.page.post("Input.setInterceptDrags", enabled=True)
-                record, dialog = await witness.watch_over(
-                    lambda: self.mouse.press_at(at, self.modifiers), self.interruptions, self.departure
-                )
-            finally:
-                witness.end()
+            at, record, dialog = await deliver(
+                inspection,
+                press,
+                witness,
+                required,
+                departure=self.departure,
+                position=position,
+                undo=lambda: self.mouse.up(mark=witness.mark),
+            )
         judge(self.source, "drag", record, forced=self.force, dialog=dialog)
         if dialog:
             await self.mouse.up()
@@ -173,11 +181,13 @@ class _Drag:
         steps: int,
         pressed: Record,
     ) -> ActionOutcome:
-        by_page = self.interception.data is None
-        witness = Witness(_RELEASED if by_page else _DROPPED, "mouseup" if by_page else "drop", guard=False)
-        witness.on_disabled = True
+        witness = self._witness()
         required = NO_REQUIREMENTS if self.force else TO_HOVER
-        async with self._inspect(node, "drop on") as inspection:
+        async with self._inspect(self.source, "drag") as held, self._inspect(node, "drop on") as inspection:
+            inspection.dragging = True
+            source = await held.handle()
+            if source is not None:
+                post_library_call(source, "drag", True)
             try:
                 try:
                     at = await inspection.wait_for_point(required, position, witness)
@@ -199,24 +209,72 @@ class _Drag:
                 record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
             finally:
                 witness.end()
-        seen = [*pressed.seen, *(record.seen if record else ())]
-        if by_page:
-            # Where the page has captured the pointer, its release goes to the source: that is no failure.
-            other = record.other if record else ""
-            receiver = node.description if record and record.complete else other or self.source.description
-            return self._outcome(at, True, receiver, seen)
-        if not (record and record.complete) and not self.force:
+                if source is not None:
+                    with suppress(SessionGone, ConnectionLost):
+                        post_library_call(source, "drag", False)
+        return self._landed(at, node.description, pressed, record or Record(), witness, dialog)
+
+    async def _to_point(self, at: Point, steps: int, pressed: Record) -> ActionOutcome:
+        witness = self._witness()
+
+        async def finish() -> bool:
+            await self._move(at, steps)
+            return await self._release(at)
+
+        async with self._inspect(self.source, "drag") as held:
+            source = await held.handle()
+            if source is None:
+                dialog = await finish()
+                return self._outcome(at, None, "", pressed.seen, dialog=dialog)
+            try:
+                await witness.arm_at(source, at)
+                record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
+            finally:
+                witness.end()
+        return self._landed(at, "", pressed, record or Record(), witness, dialog)
+
+    def _witness(self) -> Witness:
+        if self.interception.data is None:
+            return Witness(_RELEASED, "mouseup", enough="pointerup", guard=False, on_disabled=True)
+        return Witness(_DROPPED, "drop", guard=False, on_disabled=True)
+
+    def _landed(
+        self, at: Point, target: str, pressed: Record, record: Record, witness: Witness, dialog: bool
+    ) -> ActionOutcome:
+        """Say what became of the release, or the drop. `target` is the destination node's description, if any.
+
+        What is there by the time of the release need not be what was there before: a list makes room, the dragged
+        node moves along, a page covers itself with a place to drop things. So it counts where it came down, once
+        the destination has received what came before; and a page that has captured the pointer gets the release in
+        the source. None, not known, where the point is in the document of another frame than the source's.
+        """
+        astray = dict(record.astray)
+        by_page = witness.final == "mouseup"
+        if record.complete:
+            receiver = target
+        else:
+            receiver = (
+                astray.get(witness.final)
+                or astray.get(witness.enough)
+                or (self.source.description if by_page else "")
+            )
+        landed: bool | None = record.complete or by_page
+        if witness.final in astray:
+            landed = landed or record.begun or not target
+        elif not landed and not target and not astray:
+            landed = None
+        if landed is False and target and not (self.force or dialog):
             raise NotDelivered(
                 action="drop on",
-                target=node.description,
-                reason="it did not accept what was dragged there (its dragover was not prevented)"
-                if record and "dragover" in record.seen
-                else "the drop did not reach it",
-                received_by=record.other if record else "",
-                events=tuple(seen),
+                target=target,
+                reason=_refusal(record, astray),
+                received_by=record.other,
+                events=(*pressed.seen, *record.seen),
+                elsewhere=tuple(record.astray),
             )
-        complete = bool(record and record.complete)
-        return self._outcome(at, complete, node.description if complete else "", seen, dialog=dialog)
+        return self._outcome(
+            at, landed, receiver, [*pressed.seen, *record.seen], elsewhere=record.astray, dialog=dialog
+        )
 
     def _enter(self, at: Point) -> None:
         """Go on in the destination's process, with its mouse, from a place near the point."""
@@ -232,8 +290,17 @@ class _Drag:
                 await self.mouse.hover(at.x, at.y, modifiers=self.modifiers, wait_for_frame=True)
             else:
                 self.mouse.position = at
-                for call in interception.post_moves(at, self.mouse.mask(self.modifiers)):
-                    await call.raw()
+                await self._drag_over(at)
+        # Once more where it is, as a hand does: what a page puts there at the last move would not take the drop.
+        for _ in range(_SETTLING if interception.data is not None else 1):
+            if interception.data is None:
+                await self.mouse.hover(to.x, to.y, modifiers=self.modifiers, wait_for_frame=True)
+            else:
+                await self._drag_over(to)
+
+    async def _drag_over(self, at: Point) -> None:
+        for call in self.interception.post_moves(at, self.mouse.mask(self.modifiers)):
+            await call.raw()
 
     async def _release(self, at: Point) -> bool:
         interception = self.interception
@@ -280,7 +347,14 @@ class _Drag:
         return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)
 
     def _outcome(
-        self, at: Point, landed: bool, receiver: str, seen: Iterable[str], *, dialog: bool = False
+        self,
+        at: Point,
+        landed: bool | None,
+        receiver: str,
+        seen: Iterable[str],
+        *,
+        elsewhere: Iterable[tuple[str, str]] = (),
+        dialog: bool = False,
     ) -> ActionOutcome:
         return ActionOutcome(
             "drag",
@@ -290,4 +364,17 @@ class _Drag:
             delivered=landed,
             received_by=receiver,
             events=tuple(seen),
+            elsewhere=tuple(elsewhere),
         )
+
+
+def _refusal(record: Record, astray: dict[str, str]) -> str:
+    if "drop" in astray:
+        return f"it received nothing of the drag, and {astray['drop']} received the drop"
+    if "dragover" in astray and record.begun:
+        return (
+            f"{astray['dragover']} came to be there, and did not accept it (its dragover was not prevented)"
+        )
+    if "dragover" in record.seen:
+        return "it did not accept what was dragged there (its dragover was not prevented)"
+    return "the drop did not reach it"

@@ -66,7 +66,8 @@ def _library() -> str:
       const look = {script("actionability")}; const receipt = {script("receipt")};
       const covering = {script("covering")}; const area = {script("area")};
       return {{
-        look: (node, request) => look.call(node, request, tools(node), witness),
+        look: (node, request) => look.call(node, request, tools(node), witness, known),
+        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
         covering: (node, request) => covering.call(node, request, tools(node)),
         area: (node, request) => area.call(node, request, tools(node)),
         receipt: (node, request) => receipt.call(node, request, tools(node)),

@@ -51,11 +51,17 @@ class Look(msgspec.Struct):
 
 
 def look_request(
-    points: Sequence[Point], frame: Quad | None = None, *, settle: bool = False, glance: bool = False
+    points: Sequence[Point],
+    frame: Quad | None = None,
+    *,
+    settle: bool = False,
+    glance: bool = False,
+    dragging: bool = False,
 ) -> dict[str, Any]:
     """Return what the library's `look` is asked; with `frame`, the points are taken to fractions of it.
 
-    With `glance` it chooses the point itself, if there is one that needs no measuring.
+    With `glance` it chooses the point itself, if there is one that needs no measuring. With `dragging`, what is
+    being dragged covers nothing.
     """
     if frame is not None:
         points = [frame.fractions(point) or Point(-1, -1) for point in points]
@@ -64,5 +70,6 @@ def look_request(
         "fractions": frame is not None,
         "settle": settle,
         "glance": glance,
+        "dragging": dragging,
         "witness": None,
     }

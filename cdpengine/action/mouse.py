@@ -83,13 +83,20 @@ class Mouse:
             await self._let_go(button, count, ())
             raise
 
-    async def up(self, button: str = "left", *, count: int = 1, modifiers: Iterable[str] = ()) -> bool:
+    async def up(
+        self,
+        button: str = "left",
+        *,
+        count: int = 1,
+        modifiers: Iterable[str] = (),
+        mark: Point = NO_MARK,
+    ) -> bool:
         """Let go of a button where the mouse is."""
         _check_button(button)
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await delivered(
-            [self._post_up(button, count, self._modifiers(modifiers))], self._interruptions
+            [self._post_up(button, count, self._modifiers(modifiers), mark)], self._interruptions
         )
 
     async def click(

@@ -28,7 +28,10 @@ class ActionOutcome:
     | tap | the touch, and its `click`, unless the page prevented that |
     | hover | the mouse's `mousemove` |
     | scroll | the `wheel` |
-    | drag | of the source the press, of the destination the release, or the `drop` of an HTML5 drag |
+    | drag | of the source the press; then the release, or the `drop` of an HTML5 drag, came down at the point |
+
+    A drop counts in the destination, and in what the page had put there in answer; one to a point in whatever is
+    there (None: the point is in another frame's document, and it is not known). `received_by` says what that was.
 
     False: the node received the beginning, and the page's own answer to that took the rest away: at one of these
     events, or as the focus moved, it removed, covered, moved, disabled or replaced the node, or left the document.

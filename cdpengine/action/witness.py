@@ -20,6 +20,7 @@ import trio
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.in_page import Handle, post_library_call, returned
+from cdpengine.action.look import look_request
 from cdpengine.browser.node import Node
 from cdpengine.errors import ConnectionLost, NotDelivered, RemoteError, SessionGone, StaleRef
 from cdpengine.nursery import open_body_nursery
@@ -176,6 +177,17 @@ class Witness:
             for handle in self.handles[1:] if over else self.handles:
                 calls.append(post_library_call(handle, "receipt", {"id": self.id, "final": True}))  # noqa: PERF401
         return calls
+
+    async def arm_at(self, handle: Handle, point: Point) -> None:
+        """Watch a point of the document of the handle's node, whatever is there: all is on record as astray."""
+        request = {
+            **look_request([point]),
+            "witness": self.orders(inside=True, checked=False),
+        }
+        self.armed([handle])
+        call = post_library_call(handle, "look", request)
+        self.post_completion()
+        await returned(call, handle.node, msgspec.Raw)
 
     async def linger(self, seconds: float) -> None:
         """Wait up to that long until the action is complete; for gestures that Chrome finishes by itself."""

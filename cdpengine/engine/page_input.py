@@ -199,7 +199,9 @@ class PageInput(PageBase):
 
         The two may be in frames of different processes; the moves are in the destination then, and the source's
         `dragend` has the `dropEffect` "none". Raises as `click` does, and NotDelivered when the destination did
-        not accept an HTML5 drop. However it ends, also cancelled, the button is up and nothing is being dragged.
+        not accept an HTML5 drop (to a point: the outcome's `delivered` is False then). What is dragged does not
+        count as covering its destination. However it ends, also cancelled, the button is up and nothing is being
+        dragged.
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"

@@ -3,11 +3,12 @@
 //   points     [[x, y], ...] in CSS pixels of this document's viewport; tried by hit test
 //   fractions  the points are fractions (0..1) of the viewport's size instead
 //   settle     sample the position over two animation frames even when nothing is animated
+//   dragging   what is being dragged, if anything in this document is, covers nothing
 //   witness    null, or what the witness is to watch once nothing here stands in the way
 //   glance     there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
 //              scrolling; else no point is tried, nothing is waited for and nothing is armed
 // Answers, at once or as a promise, with plain JSON: see answer().
-(function (request, tools, arm) {
+(function (request, tools, arm, known) {
   "use strict";
 
   const FRAME_LIMIT_MS = 100; // where frames do not come (a throttled page), time takes their place
@@ -149,7 +150,7 @@
     let covered = "";
     let coverer = null;
     const hits = pointsOf(request).map(([x, y]) => {
-      const hit = elementAt(x, y, chain);
+      const hit = elementAt(x, y, chain, request.dragging ? known.dragged : null);
       const good = hit !== null && receives(hit);
       if (!good && !covered) {
         covered = hit ? describe(hit) : "the edge of the frame or the page";

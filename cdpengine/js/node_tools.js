@@ -97,9 +97,11 @@
     }
   }
 
-  // The innermost element at a point, through shadow roots: the open ones, and every one that the node is in.
-  function elementAt(x, y, chain = roots()) {
+  // The innermost element at a point, through shadow roots: the open ones, and every one that the node is in. What is
+  // in `without` is looked through.
+  function elementAt(x, y, chain = roots(), without = null) {
     let hit = document.elementFromPoint(x, y);
+    if (without?.contains(hit)) hit = document.elementsFromPoint(x, y).find((at) => !without.contains(at)) ?? null;
     while (hit) {
       const at = hit;
       const root = chain.find((known) => known.host === at) || at.shadowRoot;

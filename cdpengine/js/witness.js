@@ -19,6 +19,7 @@
   const EXACT = 1 / 600; // CSS pixels: marks are 1/256 apart, and pointer events have the precision of a float
   const PRESSES = ["pointerdown", "mousedown", "touchstart"];
   const POINTERS = ["pointerover", "pointermove", "pointerdown", "pointerup", "pointercancel"];
+  const RELEASES = ["mouseup", "click", "contextmenu"];
   const MOST = 60; // events on record
 
   const { element, flatAncestors, describe, roots, elementAt, receives } = tools;
@@ -112,7 +113,8 @@
   function handle(event) {
     if (!event.isTrusted || (record.complete && certain) || event === decided) return;
     const own = isOwn(event);
-    if (!near(event)) return;
+    // A drag is told of where it comes by, too: a list can have put something else at the point by the time it is there.
+    if (!near(event) && !(event.type.startsWith("drag") && meant(event))) return;
     if (own && !certain) {
       begin(); // what was taken for its own before it came was another client's
       certain = true;
@@ -120,7 +122,10 @@
     // Where marks arrive, what bears none is another client's. Where none ever did, there is nothing to go by.
     if (own === false && known.marks) foreign = true;
     if (!own && foreign) return;
-    if (!wanted.watch.includes(event.type)) return;
+    if (!wanted.watch.includes(event.type)) {
+      if (record.held && !pressing && !POINTERS.slice(0, 2).includes(event.type)) stop(event);
+      return;
+    }
     if (event.type === "pointerdown") pressing = false; // a new press, to be judged anew
     if (meant(event)) {
       decided = event;
@@ -212,7 +217,7 @@
   }
 
   for (const target of [window, ...closed]) {
-    for (const type of new Set([...POINTERS, ...wanted.watch])) listen(target, type, handle, true);
+    for (const type of new Set([...POINTERS, ...RELEASES, ...wanted.watch])) listen(target, type, handle, true);
     for (const type of ["focus", "blur"]) listen(target, type, focusing, true);
     for (const type of ["pointerenter", "mouseenter"]) listen(target, type, entered, true);
   }

@@ -1,0 +1,173 @@
+"""Drags in pages that answer them while they go on: lists that reorder, what moves along, places that open up."""
+
+from __future__ import annotations
+
+import pytest
+from pointer_page import at, node, record, show
+
+import cdpengine
+from cdpengine.errors import NotDelivered
+
+pytestmark = pytest.mark.chrome
+
+LIST = """<style>ul { margin: 0; padding: 0; width: 200px } li { height: 40px; list-style: none; background: #eee }</style>
+<ul id=list><li id=a draggable=true>a</li><li id=b draggable=true>b</li><li id=c draggable=true>c</li>
+<li id=d draggable=true>d</li></ul><script>
+  order = () => Array.from(list.children, (item) => item.id).join("");
+  dropped = "";
+</script>"""
+
+REORDERS = {
+    # As SortableJS does: the dragged item changes places with the one that the pointer is over.
+    "at dragover": """<script>
+      let dragged = null;
+      list.ondragstart = (event) => { dragged = event.target; event.dataTransfer.setData("text/plain", dragged.id); };
+      list.ondragover = (event) => {
+        event.preventDefault();
+        const over = event.target.closest("li");
+        if (!over || over === dragged) return;
+        const after = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+        list.insertBefore(dragged, after ? over.nextSibling : over);
+      };
+      list.ondrop = (event) => { event.preventDefault(); dropped = order(); };
+    </script>""",
+    # The same, but each item accepts for itself, and only once it has been entered.
+    "at dragenter": """<script>
+      let dragged = null;
+      for (const item of list.children) {
+        item.ondragstart = () => { dragged = item; };
+        item.ondragenter = (event) => {
+          event.preventDefault();
+          if (item === dragged) return;
+          const after = dragged.compareDocumentPosition(item) & Node.DOCUMENT_POSITION_FOLLOWING;
+          list.insertBefore(dragged, after ? item.nextSibling : item);
+        };
+        item.ondragover = (event) => event.preventDefault();
+        item.ondrop = (event) => { event.preventDefault(); dropped = order(); };
+      }
+    </script>""",
+    "by pointer events": """<script>
+      let dragged = null;
+      list.onpointerdown = (event) => { event.preventDefault(); dragged = event.target.closest("li"); dragged.draggable = false; };
+      addEventListener("pointermove", (event) => {
+        if (!dragged) return;
+        const over = document.elementFromPoint(event.clientX, event.clientY)?.closest("li");
+        if (!over || over === dragged) return;
+        const after = dragged.compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING;
+        list.insertBefore(dragged, after ? over.nextSibling : over);
+      });
+      addEventListener("pointerup", () => { dragged = null; dropped = order(); });
+      for (const item of list.children) item.draggable = false;
+    </script>""",
+    # The item follows the pointer, and is in front of all that it is dragged over.
+    "by transforms": """<script>
+      let dragged = null, from = 0;
+      for (const item of list.children) item.draggable = false;
+      list.onpointerdown = (event) => {
+        dragged = event.target.closest("li");
+        from = event.clientY;
+        dragged.setPointerCapture(event.pointerId);
+        dragged.style.position = "relative"; dragged.style.zIndex = 9;
+      };
+      list.onpointermove = (event) => { if (dragged) dragged.style.transform = `translateY(${event.clientY - from}px)`; };
+      list.onpointerup = (event) => {
+        const box = dragged.getBoundingClientRect(), middle = box.y + box.height / 2;
+        dragged.style.transform = "";
+        const rest = Array.from(list.children).filter((item) => item !== dragged);
+        const next = rest.find((item) => item.getBoundingClientRect().y + 40 > middle && item.getBoundingClientRect().y < middle);
+        const after = dragged.compareDocumentPosition(next) & Node.DOCUMENT_POSITION_FOLLOWING;
+        list.insertBefore(dragged, after ? next.nextSibling : next);
+        dragged = null; dropped = order();
+      };
+    </script>""",
+}
+
+
+@pytest.mark.parametrize("way", REORDERS)
+@pytest.mark.parametrize(
+    ("source", "destination", "order"), [("a", "c", "bcad"), ("d", "b", "adbc"), ("b", "c", "acbd")]
+)
+async def test_lists_that_reorder(
+    page: cdpengine.Page, way: str, source: str, destination: str, order: str
+) -> None:
+    await show(page, LIST + REORDERS[way])
+    outcome = await page.drag(await node(page, source), await node(page, destination), timeout=5)
+    assert await page.evaluate("dropped") == order
+    assert outcome.delivered is True
+    released = await record(page, "drop", "pointerup")
+    assert outcome.point is not None
+    assert [(entry["x"], entry["y"]) for entry in released] == [outcome.point]
+    assert page.mouse.buttons == 0
+
+
+async def test_what_is_dragged_does_not_cover_its_destination(page: cdpengine.Page) -> None:
+    """A card in front of the place that it is to be moved by a few pixels on, and one that is held by its middle."""
+    await show(
+        page,
+        f"<div id=slot style='{at(20, 20, 60, 60)};background:#88f'></div>"
+        f"<div id=card style='{at(22, 22, 70, 70)};background:#f88'></div><script>"
+        "let held = false; card.onpointerdown = () => { held = true };"
+        "addEventListener('pointermove', (event) => { if (held) { card.style.left = event.clientX - 35 + 'px';"
+        " card.style.top = event.clientY - 35 + 'px' } }); addEventListener('pointerup', () => { held = false })</script>",
+    )
+    outcome = await page.drag(await node(page, "card"), await node(page, "slot"), timeout=5)
+    assert outcome.delivered is True
+    assert outcome.received_by.startswith("div#card")
+    assert await page.evaluate("[card.offsetLeft, card.offsetTop]") == [15, 15]
+
+
+async def test_a_place_that_opens_up_for_the_drop(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        f"<div id=src draggable=true style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
+        f"<div id=open hidden style='position:fixed;inset:0'>Drop here</div><script>"
+        "dst.ondragover = () => { open.hidden = false }; open = document.getElementById('open');"
+        "open.ondragover = (event) => event.preventDefault(); open.ondrop = (event) => event.preventDefault()</script>",
+    )
+    outcome = await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
+    assert [entry["target"] for entry in await record(page, "drop")] == ["open"]
+    assert outcome.delivered is True
+    assert outcome.received_by == "div#open 'Drop here'"
+    assert ("drop", "div#open 'Drop here'") in outcome.elsewhere
+
+
+async def test_what_came_in_the_place_of_the_destination_is_named(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        f"<div id=src draggable=true style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
+        "<div id=veil hidden style='position:fixed;inset:0'></div><script>"
+        "dst.ondragover = (event) => { event.preventDefault(); veil.hidden = false }</script>",
+    )
+    with pytest.raises(NotDelivered, match="div#veil came to be there, and did not accept") as caught:
+        await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
+    assert await record(page, "drop") == []
+    assert caught.value.received_by == "div#veil"
+
+
+async def test_a_point_says_what_received_the_drop(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        f"<div id=src draggable=true style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
+        "<script>dst.ondragover = (event) => event.preventDefault(); dst.ondrop = (event) => event.preventDefault()</script>",
+    )
+    source = await node(page, "src")
+    accepted = await page.drag(source, (230, 130), timeout=5)
+    assert (accepted.delivered, accepted.received_by) == (True, "div#dst 'D'")
+    refused = await page.drag(source, (400, 300), timeout=5)
+    assert refused.delivered is False
+    assert [entry["target"] for entry in await record(page, "drop")] == ["dst"]
+
+
+async def test_a_press_of_a_drag_that_is_held_back_clicks_nothing(page: cdpengine.Page) -> None:
+    await show(
+        page,
+        f"<div id=src style='{at(20, 20)}'>S</div><div id=dst style='{at(200, 100, 90, 90)}'>D</div>"
+        "<div id=veil hidden style='position:fixed;inset:0'></div><script>let once = true; hits = [];"
+        "for (const type of ['pointerdown', 'mousedown', 'mouseup', 'click']) veil.addEventListener(type, () => hits.push(type));"
+        "src.onmousemove = () => { if (once) { once = veil.hidden = false; setTimeout(() => { veil.hidden = true }, 60) } }</script>",
+    )
+    outcome = await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
+    assert outcome.delivered is True
+    assert await page.evaluate("hits") == []
+    pressed = await record(page, "pointerdown")  # the window sees it before it is held back
+    assert [entry["target"] for entry in pressed] == ["veil", "src"]
