@@ -53,6 +53,7 @@ def make(kind: type[EngineError], text: str = "a word") -> EngineError:
         "object": text,
         "Sequence[FailedField]": (errors.FailedField(text, errors.SessionGone(text, text)),),
         "Sequence[str]": (text, text),
+        "Sequence[tuple[str, str]]": (("click", text),),
         "Became": text,
         "tuple[Any, ...]": (text, Foreign(text)),
         "RescueReport": RescueReport(sent=True, steps=(RescueStep("close", False, text, 2.0),)),
