@@ -7,7 +7,7 @@ exception of the block leaves as itself.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from cdpengine.browser.download import Download
 from cdpengine.browser.downloads import AwaitedDownload
 from cdpengine.browser.page_dialogs import AwaitedDialog
 from cdpengine.browser.url_patterns import UrlPattern
-from cdpengine.budget import Budget
+from cdpengine.budget import Budget, within
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
@@ -91,7 +91,10 @@ class PageExpect(PageBase):
         budget = Budget.start("expect a download", timeout)
         expected: Expected[Download] = Expected("a download")
         downloads = self.browser.download_events
-        async with downloads.expecting(self._target, Path(directory)) as awaited:
+        async with AsyncExitStack() as stack:
+            with within("expect a download", timeout):
+                expecting = downloads.expecting(self._target, Path(directory))
+                awaited = await stack.enter_async_context(expecting)
             yield expected
             async with told_unresponsive(self._target):
                 wait = self._target.wait_for

@@ -35,7 +35,7 @@ def guard() -> None:
     """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
 
 
-WRITING = {"heap_snapshot", "save_pdf", "trace"}
+WRITING = {"expect_download", "heap_snapshot", "save_pdf", "trace"}
 """Methods that write files, in threads: a clock that jumps does not wait for these."""
 
 
@@ -74,7 +74,7 @@ async def ends_in_time(name: str, path: Path, timeout: float) -> None:
     assert not late, "\n".join(late)
 
 
-@pytest.mark.parametrize("name", sorted(set(CALLS) - WRITING - {"expect_download"}))
+@pytest.mark.parametrize("name", sorted(set(CALLS) - WRITING))
 async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
     name: str, tmp_path: Path, guard: None, autojump_clock: MockClock
 ) -> None:
