@@ -62,9 +62,9 @@ class PageSnapshots(PageBase):
         or `frame` is searched, open shadow roots included.
 
         `source` says where to read the page from: "computed" (one walk in the page, by Chrome's own roles and
-        names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone), "hybrid" (with what the page made
-        clickable without saying so). None takes the best there is for each frame; `.stats.sources` says which
-        and why. A frame that does not answer in its share of the time (see `snapshot/capture.py`) is marked, and
+        names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone). None and "hybrid" take the best
+        there is for each frame; `.stats.sources` says which and why. What the page made clickable without saying so
+        is looked for in each. A frame that does not answer in its share of the time (see `snapshot/capture.py`) is marked, and
         the rest is there. `fresh` reads all of it anew: otherwise parts that say the same as at the last
         snapshot are not read again (docs/snapshots.md says when); the result is the same.
 

@@ -7,17 +7,23 @@
 //   tables  { bits: { role: bits } }: what a snapshot does with each role (see columns.py, the one who makes them)
 // It returns one function of one request, kept by its remote object id; nothing is left in the world's global scope but
 // what secret_field.js keeps.
-//   { do: "walk", milliseconds, boxes, pointer, known, held }, element   what is in the element, or all, as a string
-//                              of JSON: see the end of walk(). With a number `held`, parts that say the same as in the
-//                              walk of that number, the last one, are only named; null: nothing is to be kept.
+//   { do: "walk", milliseconds, boxes, clickables, pointer, known, held }, element   what is in the element, or all, as
+//                              a string of JSON: see the end of walk(). With a number `held`, parts that say the same
+//                              as in the walk of that number, the last one, are only named; null: nothing is to be kept.
 //                              { number, same: true, last } where all of it is what that walk said
+//   { do: "clickables", milliseconds, known }, element   the numbers of what is clickable there, in order, as a string
+//   { do: "hear", numbers, ids, captures, gone }, element, ...   elements that listen to presses: those with these
+//                              numbers, then the given ones, each with its own id; and ids of those that do no more
+//   { do: "places", numbers }  where these elements are, as a string: see placesOf
 //   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
 //   { do: "forget", known }    says that the numbers up to `known` are known by other means
 //   { do: "document" }         the document
+//   { do: "frames" }           how many frames are right in it
 //   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
 (function (
-  kit, tables, makeSecret, makeDom, makeElements, makeColumns, makeDetails, makeLabels, makeStyles, makeSteady, makeReuse,
+  kit, tables, makeSecret, makeDom, makeElements, makeClickables, makeColumns, makeDetails, makeLabels, makeStyles,
+  makeSteady, makeReuse,
 ) {
   "use strict";
 
@@ -43,9 +49,11 @@
   const MATHML = "http://www.w3.org/1998/Math/MathML";
 
   const owner = document;
+  const frameCount = () => Number(Reflect.get(globalThis, "length")); // of any process, in shadow trees too
   const bits = new Map(Object.entries(tables.bits));
   const numbers = new WeakMap();
   const kept = new Map(); // number -> element, until its number is known by other means
+  const numbered = new Map(); // number -> a reference to the element
   let last = 0;
 
   const dom = makeDom();
@@ -54,6 +62,7 @@
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
+  const { hear, unhear, isNative, isPointing, isClickable, placesOf } = makeClickables(dom);
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
@@ -66,8 +75,26 @@
       number = ++last;
       numbers.set(element, number);
       kept.set(number, element);
+      numbered.set(number, new WeakRef(element));
     }
     return number;
+  }
+
+  // Takes note of who listens to presses, and of who does no more.
+  function listen(request, objects) {
+    const changed = [];
+    request.ids.forEach((id, index) => {
+      const known = index < request.numbers.length;
+      const element = known ? numbered.get(request.numbers[index])?.deref() : objects[index - request.numbers.length];
+      if (!(element instanceof Element)) return;
+      hear(id, element, request.captures[index]);
+      changed.push(element);
+    });
+    for (const id of request.gone) {
+      const element = unhear(id);
+      if (element !== undefined) changed.push(element);
+    }
+    reuse.spoilAround(changed);
   }
 
   function forget(known) {
@@ -77,11 +104,12 @@
     }
   }
 
-  const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")}`;
-
+  // With `request.found`, a list, no more is done than to put the numbers of what is clickable there.
   function walk(request, start) {
     forget(request.known);
     const deadline = performance.now() + request.milliseconds;
+    const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")} ${request.clickables}`;
+    const only = request.found;
     const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
     if (request.held !== null && kit === null) {
       if (reuse.isStill(request.held, state(), deepFocus(), deadline, () => styles.sheetsDecorate(document))) {
@@ -105,6 +133,14 @@
     let skipped = false;
     let decorated = styles.hasDecorations(document);
     let disabling = query(document, "[aria-disabled]").length > 0;
+
+    let pointing = false; // the cursor is a pointer over what is being read
+    let within = false; // what is being read is in a native control
+    if (request.clickables && start instanceof Element) {
+      const above = flatParent(start);
+      pointing = above !== null && isPointing(above);
+      for (let at = above; at !== null && !within; at = flatParent(at)) within = isNative(at, at.localName);
+    }
 
     const focused = deepFocus();
     const modal = topModal();
@@ -167,7 +203,7 @@
       let from = element;
       if (!root && mayHideShadow(element)) numberOf(element);
       const above = parts === null || parts.inside ? null : parts.context;
-      if (above !== null) parts.context = parts.below(element.localName, `${about} ${visible}`);
+      if (above !== null) parts.context = parts.below(element.localName, `${about} ${visible} ${pointing}`);
       if (root) {
         if (parts !== null && root.querySelector(":modal") !== null) disturbed = true;
         if (above !== null) parts.watch(root);
@@ -200,6 +236,7 @@
     }
 
     function text(node, depth) {
+      if (only) return;
       const data = node.data;
       const above = node.parentNode;
       const parent = above instanceof ShadowRoot ? above.host : above instanceof Element ? above : null;
@@ -269,6 +306,14 @@
     }
 
     function element(at, depth, level) {
+      const around = pointing;
+      const inControl = within;
+      elementAndInside(at, depth, level);
+      pointing = around;
+      within = inControl;
+    }
+
+    function elementAndInside(at, depth, level) {
       if ((++seen & 63) === 0 && performance.now() > deadline) {
         cut = true;
         return;
@@ -287,6 +332,13 @@
         if (at.getAttribute("aria-hidden") === "true" && tag !== "body" && tag !== "html") return;
         if (at.inert && !(modal !== null && at.contains(modal))) return;
       }
+      const around = pointing;
+      const inControl = within;
+      let native = false;
+      if (request.clickables && !within) {
+        native = within = isNative(at, tag);
+        pointing = native || isPointing(at);
+      }
       if (modal !== null && at !== modal && !insideModal(at)) {
         if (at.contains(modal) || at.shadowRoot) children(at, depth, level + 1, false);
         return;
@@ -295,10 +347,17 @@
         if (!EMPTY.has(tag) && tag !== "select") children(at, depth, level + 1, false);
         return;
       }
+      const clickable = request.clickables && !native && isClickable(at, tag, pointing, around, inControl);
+      if (only) {
+        if (clickable || (request.pointer && isPointer(at))) only.push(numberOf(at));
+        if (!EMPTY.has(tag)) children(at, depth, level + 1, true);
+        return;
+      }
       let role = sureRole(at, tag, attributed);
       if (role === undefined) role = roleOf(at);
       if (tag === "foreignObject") role = "generic";
       if (role === "") role = namelessRole(at, tag);
+      if (clickable && (role === "none" || role === "presentation")) role = "generic";
       if (role === "LineBreak" || tag === "br") {
         if (tag === "br") addText(depth, "\n");
         return;
@@ -315,8 +374,8 @@
         const end = at.files.length === 1 ? name.lastIndexOf(": " + at.files[0].name) : name.lastIndexOf(": ");
         if (end >= 0) name = name.slice(0, end);
       }
-      const clickable = request.pointer && isPointer(at);
-      if (!focusable && !clickable && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
+      const marked = clickable || (request.pointer && isPointer(at));
+      if (!focusable && !marked && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag)) return;
         if (what & INLINE) {
           children(at, depth, level + 1, true);
@@ -335,9 +394,10 @@
       if (request.boxes) {
         noteBox(line, at.getBoundingClientRect());
       }
-      if (clickable) extra(line, "clickable", true);
+      if (marked) extra(line, "clickable", true);
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
-      details(at, tag, role, what, focusable || (what & INTERACTIVE) !== 0, name, line, attributed, fullName);
+      const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
+      details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       if (EMPTY.has(tag)) return;
       if (what & REPEATED && name !== "" && saysJust(at, name)) return;
@@ -353,8 +413,10 @@
       if (!visible && !own("checkVisibility")(WITH_BOX) && getComputedStyle(at).display !== "contents") return;
       if (own("getAttribute")("aria-hidden") === "true" || (own("inert") && modal === null)) return;
       let below = depth;
+      const around = pointing;
+      pointing = request.clickables && isPointing(at);
       const shown = visible && (modal === null || insideModal(at));
-      if (shown) {
+      if (shown && !only) {
         const role = (kit === null ? own("computedRole") : roleOf(at)) || "generic";
         const name = kit === null ? veil(at, own("computedName")) : nameOf(at);
         const what = bits.get(role) || 0;
@@ -371,11 +433,12 @@
         about = `${role} ${focusable} ${name}`;
       }
       const above = parts === null || parts.inside ? null : parts.context;
-      if (above !== null) parts.context = parts.below("form", `${about} ${shown}`);
+      if (above !== null) parts.context = parts.below("form", `${about} ${shown} ${pointing}`);
       if (level > DEEPEST) cut = true;
       else for (const child of own("childNodes")) visit(child, below, level + 1, shown || modal !== null);
       if (above !== null) parts.context = above;
       if (shown && below === depth) addEdge(depth, 0);
+      pointing = around;
     }
 
     function insideModal(at) {
@@ -396,6 +459,7 @@
       cut = true; // out of stack: what is whole so far stands
       shorten();
     }
+    if (only) return JSON.stringify({ numbers: only, last, cut });
     if (disturbed) {
       reuse.forgetAll();
       return walk({ ...request, held: null }, start);
@@ -425,6 +489,17 @@
     switch (request.do) {
       case "walk":
         return walk(request, objects[0] || null);
+      case "frames":
+        return frameCount();
+      case "clickables":
+        return walk({ ...request, clickables: true, found: [], held: null }, objects[0] || null);
+      case "hear":
+        return listen(request, objects);
+      case "places": {
+        const found = request.numbers.map((number) => numbered.get(number)?.deref());
+        const places = placesOf(found.filter((element) => element instanceof Element), numberOf);
+        return JSON.stringify({ places, last });
+      }
       case "take": {
         const taken = [];
         for (let number = request.from; number <= request.to; number++) taken.push(kept.get(number) || null);

@@ -167,6 +167,24 @@
   return {
     forgetAll,
 
+    // These elements, and whatever is said of their siblings, is not what it was, though no mutation tells.
+    spoilAround(elements) {
+      if (elements.length) still = null;
+      if (elements.length > MOST_RECORDS) return forgetAll();
+      const parents = new Set();
+      for (const each of elements) {
+        const part = find(each);
+        if (part !== null) spoil(part);
+        parents.add(parentNode.call(each));
+      }
+      for (const parent of parents) {
+        for (let at = parent && firstChild.call(parent); at; at = nextSibling.call(at)) {
+          const part = partOf.get(at);
+          if (part !== undefined) spoil(part);
+        }
+      }
+    },
+
     // Whether the walk `held` said the same as this one, which is going to be kept under `number`.
     saidBefore(held, number, said) {
       const same = held !== 0 && lastSaid.number === held && lastSaid.said === said;

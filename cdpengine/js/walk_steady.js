@@ -17,7 +17,7 @@
     "nav", "p", "section", "span",
   ]);
 
-  const [STYLE, DISPLAY, SIGHT, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5];
+  const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5, 6];
 
   const { getter } = dom;
   const localName = getter(Element.prototype, "localName");
@@ -62,6 +62,7 @@
       const style = checks[i + STYLE];
       if (style.display !== checks[i + DISPLAY]) return false;
       if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
+      if (style.cursor !== checks[i + CURSOR]) return false;
       const transform = checks[i + TRANSFORM];
       if (transform === null) continue; // nothing is in it
       if (style.textTransform !== transform || skips(style)) return false;
@@ -90,7 +91,7 @@
 
   // Adds to the part, which has a root, elements and whether it is decorated:
   //   plain     it has boxes as its root has them and `display` says
-  //   checks    element, style, display, visibility or sight, text-transform, ...
+  //   checks    element, style, display, visibility or sight, cursor, text-transform, ...
   //   hosts     elements that the page can give a shadow root
   //   holders   the styles of what holds other elements
   //   controls  place among the checks, tag, state, ...
@@ -112,7 +113,7 @@
       if (HOSTS.has(tag)) hosts.push(at);
       if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
       const transform = firstChild.call(at) === null ? null : style.textTransform;
-      checks.push(at, style, style.display, plain ? style.visibility : sight(at, style), transform);
+      checks.push(at, style, style.display, plain ? style.visibility : sight(at, style), style.cursor, transform);
       if (!decorated) continue;
       for (const which of ["::before", "::after"]) {
         const pseudo = getComputedStyle(at, which);

@@ -7,35 +7,26 @@ document is asked for as a part: the tree of one list item comes in 2 ms where t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-from weakref import WeakSet
 
 import msgspec
 import trio
 
-from cdpengine.errors import UndecodableReply
-from cdpengine.session.session import Session
+from cdpengine.errors import ProtocolError, RemoteError, UndecodableReply
+from cdpengine.snapshot.ax_cache import keep_warm
+from cdpengine.snapshot.axplaces import Place, with_missing
 from cdpengine.snapshot.axtree import AXNode, AXTree, ax_nodes, decode_ax_tree
 from cdpengine.snapshot.bounds import check_bounds
 from cdpengine.snapshot.collector import collector_paused
-from cdpengine.snapshot.node import Document, Node
+from cdpengine.snapshot.computed import Clickables
+from cdpengine.snapshot.dom import dom_clickables
+from cdpengine.snapshot.node import Document, Node, walk
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.tree import fold, fold_within
 
-_warm: WeakSet[Session] = WeakSet()
-
-
-def keep_warm(session: Session) -> None:
-    """Have Chrome keep the session's accessibility trees from one snapshot to the next, from now on.
-
-    `Accessibility.enable` is sent once for each session and not waited for; Chrome obeys in order. It stays on:
-    without it, each snapshot makes the whole tree anew.
-    """
-    if session not in _warm:
-        if session.hold_domain("Accessibility"):
-            session.post("Accessibility.enable")
-        _warm.add(session)
+_LOOKING = 0.8
+"""The part of its share after which it is not waited for clickables any more."""
 
 
 async def read_ax(request: FrameRequest) -> Document:
@@ -50,7 +41,12 @@ async def read_ax(request: FrameRequest) -> Document:
     else:
         method, params = "Accessibility.queryAXTree", {"backendNodeId": request.root}
     await trio.lowlevel.checkpoint_if_cancelled()
-    reply = await request.session.post(method, **params).raw()
+    call = request.session.post(method, **params)
+    try:
+        clickables, unknown = await _clickables(request)
+        reply = await call.raw()
+    finally:
+        call.abandon()
     within: frozenset[int] | None = None
     if request.root is not None and not _holds(reply, request.root):
         # Chrome answers with nothing for an element that has no node of its own in the tree (a `span`, what is
@@ -61,14 +57,22 @@ async def read_ax(request: FrameRequest) -> Document:
         within = _backend_ids(described["node"])
         reply = await request.session.post("Accessibility.getFullAXTree", **_frame(request)).raw()
     fetched = time.perf_counter()
+    ids = frozenset[int]() if clickables is None else frozenset(clickables.ids)
     try:
         with collector_paused():
             doubtful: list[Node] = []
-            document = _made(reply, within, request, doubtful)
+            document = _made(reply, within, request, doubtful, ids)
+            missing = _missing(document, clickables, reply)
+        if missing and clickables is not None:
+            places = await clickables.places(missing)
+            with collector_paused():
+                doubtful = []
+                document = _made(reply, within, request, doubtful, ids, places)
     except ValueError as error:
         raise UndecodableReply(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
         await check_bounds(request.session, doubtful)
+    document.unknown = unknown
     document.session_id = request.session.id
     document.loader_id = request.loader_id
     document.source = "ax"
@@ -88,17 +92,57 @@ def _holds(reply: msgspec.Raw | bytes, number: int) -> bool:
     return any(node.backend_node_id == number for chunk in ax_nodes(reply) for node in chunk)
 
 
+async def _clickables(request: FrameRequest) -> tuple[Clickables | None, str]:
+    """Look for what the page made clickable; what is not known of it is told. It is never worth the document."""
+    if not request.clickables:
+        return None, ""
+    with trio.move_on_after(request.seconds * _LOOKING) as time_left:
+        try:
+            found = await dom_clickables(request)
+        except (RemoteError, ProtocolError) as refused:
+            return None, f"what else is clickable is not known: {refused}"
+        else:
+            return found, found.refusal
+    assert time_left.cancelled_caught
+    return None, "there was no time to see what else is clickable"
+
+
+def _missing(document: Document, clickables: Clickables | None, reply: msgspec.Raw | bytes) -> list[int]:
+    """Return what is clickable and has no node in the tree, outer ones first."""
+    if clickables is None or not clickables.ids:
+        return []
+    shown = {node.backend_node_id for node in walk(document.roots)}
+    if clickables.ids <= shown:
+        return []
+    known = {node.backend_node_id for chunk in ax_nodes(reply) for node in chunk}
+    return [number for number in clickables.ids if number not in known]
+
+
 def _made(
-    reply: msgspec.Raw | bytes, within: frozenset[int] | None, request: FrameRequest, doubtful: list[Node]
+    reply: msgspec.Raw | bytes,
+    within: frozenset[int] | None,
+    request: FrameRequest,
+    doubtful: list[Node],
+    clickables: frozenset[int] = frozenset(),
+    missing: Sequence[Place] = (),
 ) -> Document:
     """Make the document of a reply. The whole tree is held in memory only where it is asked for."""
-    if within is None and not request.raw:
-        return fold(ax_nodes(reply), frame_id=request.frame_id, owners=request.owners, doubtful=doubtful)
+    frame_id, owners = request.frame_id, request.owners
+    if within is None and not request.raw and not missing:
+        return fold(
+            ax_nodes(reply), frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
+        )
     tree = decode_ax_tree(reply)
+    if missing:
+        tree = with_missing(tree, missing)
+        if within is not None:
+            within |= clickables
     document = (
-        fold(tree, frame_id=request.frame_id, owners=request.owners, doubtful=doubtful)
+        fold(tree, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful)
         if within is None
-        else fold_within(tree, within, frame_id=request.frame_id, owners=request.owners, doubtful=doubtful)
+        else fold_within(
+            tree, within, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
+        )
     )
     if request.raw:
         document.ax = tree if within is None else _part(tree, within)

@@ -60,7 +60,7 @@ def ax_visits(document: Document, refs: Mapping[Node, Ref], *, ignored: bool) ->
     """Go through the nodes of all trees with their depths; where `ignored` ones are left out, without these."""
 
     def describe(visit: Visit) -> str | None:
-        return None if visit.ax.ignored and not ignored else ""
+        return None if visit.ax.ignored and visit.ref is None and not ignored else ""
 
     for visit, depth, _ in _visits(document, refs, describe, []):
         yield visit, depth

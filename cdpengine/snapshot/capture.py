@@ -54,8 +54,8 @@ class Scope:
     """What is to be captured: `frame` and the frames in it, or of its document only what is in `root`.
 
     `root` is a backend node id. `source` forces one source for all frames. `raw` keeps the accessibility trees,
-    `boxes`, `pointer` and `fresh` ask for what their fields in `FrameRequest` say. `reader` reads each document in
-    place of a source: it answers the elements that own the frames that are to be read, too, as nodes.
+    `boxes`, `clickables`, `pointer` and `fresh` ask for what their fields in `FrameRequest` say. `reader` reads
+    each document in place of a source: it answers the elements that own the frames to be read, too, as nodes.
     """
 
     frame: Frame
@@ -63,6 +63,7 @@ class Scope:
     source: Source | None = None
     raw: bool = False
     boxes: bool = False
+    clickables: bool = True
     pointer: bool = False
     fresh: bool = False
     reader: Callable[[FrameRequest], Awaitable[Document]] | None = None
@@ -317,6 +318,7 @@ class _Capturing:
                 root=root,
                 seconds=max(0.0, self._started + share - trio.current_time()),
                 boxes=self._scope.boxes,
+                clickables=self._scope.clickables,
                 pointer=self._scope.pointer,
                 raw=self._scope.raw,
                 fresh=self._scope.fresh,

@@ -192,14 +192,15 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts
             _add(node, extras[row])
         if name and role in named_by_content:
             said = name
-        elif node.value is not None or node.states is not nothing:
+        elif node.value is not None or node.states is not nothing or node.clickable:
             said = said_inside(node, node.value is not None, said)
         inner: list[Child] = []
         shown.append((node, inner, said))
         inside.append((inner, said))
     gone: set[Node] = set()
-    outermost = finish(top, shown, labels, frame_id, gone)
-    parts.finish(gone, labels)
+    wrappers: set[Node] = set()
+    outermost = finish(top, shown, labels, frame_id, gone, wrappers)
+    parts.finish(gone, labels, wrappers)
     return Document(
         outermost,
         walk.url,

@@ -12,9 +12,10 @@ from __future__ import annotations
 import json
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
-from typing import Any
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -24,19 +25,22 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
 from cdpengine.js import own, script
+from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
-from cdpengine.snapshot.ax import keep_warm
+from cdpengine.snapshot.ax_cache import keep_warm
+from cdpengine.snapshot.axplaces import Place
 from cdpengine.snapshot.columns import Walk, decode_walk, nodes_of, role_bits
 from cdpengine.snapshot.kept_parts import Part, PartChanged, Parts
-from cdpengine.snapshot.node import Document, SharedNodes, Source, has_few
+from cdpengine.snapshot.listeners import ask_listeners, listening_elements, tell_listeners
+from cdpengine.snapshot.node import Document, SharedNodes, Source
 from cdpengine.snapshot.request import FrameRequest
-from cdpengine.snapshot.walk_numbers import CALL, InstalledWalk, loader_of, number_elements
+from cdpengine.snapshot.walk_numbers import CALL, TAKEN_GROUP, InstalledWalk, loader_of, number_elements
 
 _GROUP = "cdpengine.walk"
 """The remote objects that live as long as a document is looked at."""
 
-_TRIES = 4
-"""How often a document may be replaced under the walk before its last refusal is passed on."""
+_TRIES = 6
+"""How often a document may be replaced, or begin to listen to clicks, under the walk before it is left at that."""
 
 _FRAMES_KEPT = 200
 _FRAMES_WITH_PARTS = 64
@@ -79,17 +83,20 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
         try:
             installed = await _installed(request, kit)
             kept = installed.kept if kit is None and _may_reuse(request) else None
-            walk = await _walked(request, installed, kept)
-            if walk is not None:
-                walked = time.perf_counter()
-                if await number_elements(request, installed, walk.last):
-                    continue  # closed shadow roots were found: the walk goes through them, too
-                numbered = time.perf_counter()
-                document = _document(request, installed, walk, kept)
-                if document is not None:
+            async with _Listening(request, installed) as listening:
+                walk = await _walked(request, installed, kept)
+                if walk is not None:
+                    walked = time.perf_counter()
+                    if await number_elements(request, installed, walk.last):
+                        continue  # closed shadow roots were found: the walk goes through them, too
+                    numbered = time.perf_counter()
+                    document = _document(request, installed, walk, kept)
+                    if document is None:
+                        installed.kept = _NOTHING_KEPT
+                        continue  # what was to be used once more cannot be: all of it is read
+                    if await listening.changed() and remaining:
+                        continue  # what began to listen may be in need of a line
                     break
-                installed.kept = _NOTHING_KEPT
-                continue  # what was to be used once more cannot be: all of it is read
         except RemoteError as refused:
             if not context_gone(refused) or not remaining:
                 raise
@@ -100,6 +107,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
             code=0,
             message="the frame got a new document each time it was read",
         )
+    document.unknown = listening.refusal
     document.source = source
     document.loader_id = installed.loader_id
     document.session_id = request.session.id
@@ -136,13 +144,8 @@ def _document(
     except PartChanged:
         return None
     document.parts_reused = parts.reused
-    if not has_few(document):
-        document.shared = SharedNodes()
-        _keep(request, installed, _Kept(walk.number, parts.found, document) if walk.number else _NOTHING_KEPT)
-    elif parts.reused:
-        return None  # to such a document something may be added, which must not change older ones
-    else:
-        installed.kept = _NOTHING_KEPT
+    document.shared = SharedNodes()
+    _keep(request, installed, _Kept(walk.number, parts.found, document) if walk.number else _NOTHING_KEPT)
     return document
 
 
@@ -152,6 +155,92 @@ def _keep(request: FrameRequest, installed: _Installed, kept: _Kept) -> None:
     keeping = [each for each in _remembered.get(request.session, {}).values() if each.kept.number]
     for each in keeping[:-_FRAMES_WITH_PARTS]:
         each.kept = _NOTHING_KEPT
+
+
+# --- clickables alone ----------------------------------------------------------------------------------------
+
+
+async def read_clickables(request: FrameRequest, kit: str) -> Clickables:
+    """Return what the frame's page made clickable without saying so; `kit` as for `read_walk`.
+
+    Raises as `read_computed` does.
+    """
+    for remaining in reversed(range(_TRIES)):
+        try:
+            installed = await _installed(request, kit)
+            async with _Listening(request, installed) as listening:
+                await listening.changed()
+                text = await _answered(request, installed, {"do": "clickables", "pointer": request.pointer})
+                if text is not None:
+                    found = _decode_found(text)
+                    if not await number_elements(request, installed, found.last):
+                        return Clickables(request, installed, found.numbers, listening.refusal)
+                    continue  # closed shadow roots were found
+        except RemoteError as refused:
+            if not context_gone(refused) or not remaining:
+                raise
+        _forget(request.session, request.frame_id, kit)
+    raise RemoteError(
+        method="Runtime.callFunctionOn",
+        code=0,
+        message="the frame got a new document each time its clickables were looked for",
+    )
+
+
+class _Found(msgspec.Struct):
+    numbers: tuple[int, ...] = ()
+    last: int = 0
+
+
+class _Place(msgspec.Struct):
+    inside: tuple[int, ...] = ()
+    above: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+
+class _Places(msgspec.Struct):
+    places: tuple[_Place, ...] = ()
+    last: int = 0
+
+
+_decode_found = msgspec.json.Decoder(_Found).decode
+_decode_places = msgspec.json.Decoder(_Places).decode
+
+
+class Clickables:
+    """What was found clickable in a document: `ids`, backend node ids, in the order of the page.
+
+    `refusal` says what could not be asked, "" when all could.
+    """
+
+    def __init__(
+        self, request: FrameRequest, installed: _Installed, numbers: tuple[int, ...], refusal: str
+    ) -> None:
+        self._request = request
+        self._installed = installed
+        self._numbers = {installed.ids[number]: number for number in numbers if installed.ids[number]}
+        self.ids: AbstractSet[int] = self._numbers.keys()
+        self.refusal = refusal
+
+    async def places(self, ids: Sequence[int]) -> list[Place]:
+        """Return where these of them are in the flat tree. Raises as `Session.call` does."""
+        installed = self._installed
+        numbers = [self._numbers[each] for each in ids]
+        text = await _answered(self._request, installed, {"do": "places", "numbers": numbers})
+        if text is None:
+            return []
+        found = _decode_places(text)
+        await number_elements(self._request, installed, found.last)
+        known = installed.ids
+        return [
+            Place(
+                each,
+                frozenset(known[number] for number in place.inside),
+                tuple(known[number] for number in place.above),
+                frozenset(known[number] for number in place.after),
+            )
+            for each, place in zip(ids, found.places, strict=False)
+        ]
 
 
 # --- the walk in the page ------------------------------------------------------------------------------------
@@ -177,12 +266,82 @@ class _Installed(InstalledWalk):
     """The walk of one document, and what of it is known here."""
 
     kept: _Kept = _NOTHING_KEPT
+    document_id: str | None = None
+    listening: Mapping[int, bool] = attrs.field(factory=dict)
+
+
+class _Listening:
+    """What listens to presses, asked for before a walk begins; the walk is told of it afterwards.
+
+    So a page on which nothing changed is walked once, and answers both in one round trip.
+    """
+
+    def __init__(self, request: FrameRequest, installed: _Installed) -> None:
+        self._request = request
+        self._installed = installed
+        self._call: PendingCall | None = None
+        self.refusal = ""
+
+    async def __aenter__(self) -> Self:
+        if self._request.clickables:
+            if self._installed.document_id is None:
+                self._installed.document_id = await _document_object(self._request.session, self._installed)
+            if self._installed.document_id is not None:
+                self._call = ask_listeners(self._request.session, self._installed.document_id)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._call is not None:
+            self._call.abandon()
+
+    async def changed(self) -> bool:
+        """Say whether others listen than the walk knew of; from now on it knows."""
+        if self._call is None:
+            return False
+        try:
+            now = await listening_elements(self._call)
+            known = self._installed.listening
+            if now == known:
+                return False
+            document_id = self._installed.document_id
+            assert document_id is not None
+            await tell_listeners(self._request, self._installed, document_id, now, known)
+        except RemoteError as refused:
+            if context_gone(refused):
+                raise
+            self.refusal = f"what listens to clicks is not known: {refused}"
+            return False
+        self._installed.listening = now
+        return True
+
+
+async def _document_object(session: Session, installed: _Installed) -> str | None:
+    """Return the remote object id of the document in the page's own world; None when it is gone.
+
+    Asked for listeners through an object of an isolated world, Chrome compiles handlers that stand in attributes
+    with wrappers of the wrong world: scripts then fail with "Illegal invocation", and the renderer crashes.
+    """
+    reply = await session.call(
+        "Runtime.callFunctionOn",
+        objectId=installed.object_id,
+        functionDeclaration=CALL,
+        arguments=[{"value": {"do": "document"}}],
+        objectGroup=TAKEN_GROUP,
+    )
+    ours = _result(reply).get("objectId")
+    if ours is None:
+        return None
+    document = await session.call("DOM.describeNode", objectId=ours)
+    # Without a group: with one, each listener that is told of would be kept alive as a remote object of it.
+    page = await session.call("DOM.resolveNode", backendNodeId=document["node"]["backendNodeId"])
+    object_id = page["object"]["objectId"]
+    return object_id if isinstance(object_id, str) else None
 
 
 _Key = tuple[str, str | None]
 _remembered: WeakKeyDictionary[Session, OrderedDict[_Key, _Installed]] = WeakKeyDictionary()
 
-_PARTS = ("dom", "elements", "columns", "details", "labels", "styles", "steady", "reuse")
+_PARTS = ("dom", "elements", "clickables", "columns", "details", "labels", "styles", "steady", "reuse")
 """The functions that walk.js takes after secret_field.js, in this order: the files walk_*.js."""
 
 _OFFERED = own("'computedRole' in Element.prototype && 'computedName' in Element.prototype")
@@ -220,6 +379,8 @@ async def _installed(request: FrameRequest, kit: str | None) -> _Installed:
             "Runtime.evaluate", expression=_installation(kit), contextId=context, objectGroup=_GROUP
         )
         object_id = _result(reply).get("objectId")
+        if not isinstance(object_id, str) and kit is not None:
+            raise ProtocolError("the walk could not be made: the page gave no function")
         if not isinstance(object_id, str):
             raise InvalidArgument(
                 what="source",
@@ -250,21 +411,31 @@ def _release(session: Session, installed: _Installed) -> None:
     """Let the page's memory of the walk go; where its document is gone, it has gone with it."""
     if session.error() is None:
         session.post("Runtime.releaseObject", objectId=installed.object_id)
+        if installed.document_id is not None:
+            session.post("Runtime.releaseObject", objectId=installed.document_id)
 
 
 async def _walked(request: FrameRequest, installed: _Installed, kept: _Kept | None) -> Walk | None:
     """Let the walk go, once. None when its world has another document by now."""
-    arguments: list[dict[str, Any]] = [
+    text = await _answered(
+        request,
+        installed,
         {
-            "value": {
-                "do": "walk",
-                "milliseconds": min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000,
-                "boxes": request.boxes,
-                "pointer": request.pointer,
-                "known": len(installed.ids) - 1,
-                "held": None if kept is None else kept.number,
-            }
-        }
+            "do": "walk",
+            "boxes": request.boxes,
+            "clickables": request.clickables,
+            "pointer": request.pointer,
+            "held": None if kept is None else kept.number,
+        },
+    )
+    return None if text is None else decode_walk(text)
+
+
+async def _answered(request: FrameRequest, installed: _Installed, what: dict[str, Any]) -> str | None:
+    """Ask the walk for something that it answers with a text. None when its world has another document by now."""
+    milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
+    arguments: list[dict[str, Any]] = [
+        {"value": {**what, "milliseconds": milliseconds, "known": len(installed.ids) - 1}}
     ]
     if request.root is not None:
         node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
@@ -281,7 +452,7 @@ async def _walked(request: FrameRequest, installed: _Installed, kept: _Kept | No
     )
     if reply.exception_details is not None:
         raise ProtocolError(f"the walk in the page failed: {_reason(reply.exception_details)}")
-    return None if reply.result.value is None else decode_walk(reply.result.value)
+    return reply.result.value
 
 
 def _result(reply: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The reply of `DOMSnapshot.captureSnapshot`, as far as it is read: elements, their layout, what takes clicks.
+"""The reply of `DOMSnapshot.captureSnapshot`, as far as it is read: nodes and their layout.
 
 Rule: one call gives every document of the session's process, and nothing asks for one element at a time. Only
 the columns that are used are named. Nodes come parents first, each with all that is in it right after it.
@@ -13,42 +13,18 @@ import msgspec
 from cdpengine.errors import UndecodableReply
 from cdpengine.session.session import Session
 
-STYLES = ("cursor", "visibility", "display")
-"""The computed styles that are asked for, in this order."""
-
-ELEMENT = 1
-TEXT = 3
-
-
-class RareBooleans(msgspec.Struct, gc=False):
-    """The nodes, by their index, for which something is so."""
-
-    index: tuple[int, ...] = ()
-
 
 class CapturedNodes(msgspec.Struct, rename="camel", gc=False):
-    """The nodes of a document, column by column. Strings are indices into `Capture.strings`, -1 for none."""
+    """The nodes of a document, column by column."""
 
-    parent_index: tuple[int, ...] = ()
-    node_type: tuple[int, ...] = ()
-    node_name: tuple[int, ...] = ()
     backend_node_id: tuple[int, ...] = ()
-    attributes: tuple[tuple[int, ...], ...] = ()
-    is_clickable: RareBooleans = msgspec.field(default_factory=RareBooleans)
-
-    def __post_init__(self) -> None:
-        count = len(self.parent_index)
-        if not count == len(self.node_type) == len(self.node_name) == len(self.backend_node_id):
-            raise ValueError("the columns of nodes are not of one length")
 
 
 class CapturedLayout(msgspec.Struct, rename="camel", gc=False):
-    """What is laid out: the node's index, its styles, x, y, width and height in the document, its text."""
+    """What is laid out: the node's index; x, y, width and height in the document."""
 
     node_index: tuple[int, ...] = ()
-    styles: tuple[tuple[int, ...], ...] = ()
     bounds: tuple[tuple[float, ...], ...] = ()
-    text: tuple[int, ...] = ()
 
 
 class CapturedDocument(msgspec.Struct, rename="camel", gc=False):
@@ -82,7 +58,7 @@ async def fetch_capture(session: Session) -> Capture:
     Raises as `Session.request` does; a reply with half a surrogate pair in a text of the page is read all the
     same.
     """
-    params = {"computedStyles": list(STYLES), "includePaintOrder": False, "includeDOMRects": False}
+    params = {"computedStyles": [], "includePaintOrder": False, "includeDOMRects": False}
     try:
         return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
     except UndecodableReply as refused:

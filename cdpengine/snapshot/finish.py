@@ -8,6 +8,7 @@ entries; `finish` makes the nodes' children out of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import attrs
 
@@ -38,6 +39,15 @@ Shown = tuple[Node, list[Child], str | None]
 _LONGEST_SEARCHED = 2000
 
 
+LONGEST_NAME = 80
+"""A longer text is shown inside of what a page made clickable, and does not name it."""
+
+
+def is_named_by_text(node: Node) -> bool:
+    """Say whether the node is there only because the page made it clickable: its text then names it."""
+    return node.clickable and node.kind == "structural" and node.role not in roles.STRUCTURAL_ROLES
+
+
 def said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
     """Return what text inside of the node may repeat: its name or, where `said`, what is said outside of it.
 
@@ -45,6 +55,8 @@ def said_inside(node: Node, has_value: bool, said: str | None) -> str | None:
     """
     if node.name and node.role in roles.NAMED_BY_CONTENT:
         return node.name
+    if is_named_by_text(node):
+        return ""
     if node.role in roles.RANGE_ROLES:
         return node.value if has_value and node.value is not None else said
     if has_value and (node.role in roles.VALUE_ROLES or ("editable", True) in node.states):
@@ -58,24 +70,31 @@ def finish(
     labels: Mapping[int, str],
     frame_id: str | None,
     gone: set[Node] | None = None,
+    wrappers: set[Node] | None = None,
 ) -> list[Node]:
     """Fill the children of the shown nodes, given in the order of the page, and return the outermost nodes.
 
     `top` is what is outside of every shown node; `labels` says what a caption gave its name to: its number ->
-    that name. `gone` is filled with the nodes that are left out.
+    that name. `gone` is filled with the nodes that are left out, `wrappers` with those in whose place stand their
+    children.
     """
     gone = set() if gone is None else gone
+    wrappers = set() if wrappers is None else wrappers
     for node, raw, said in reversed(shown):
         if raw:
-            node.children = _finished(raw, said, gone, labels, frame_id)
+            node.children = _finished(raw, said, gone, labels, frame_id, wrappers)
             if node.role in roles.CELL_ROLES and node.name:
                 if len(node.children) == 1 and _is_text(node.children[0], node.name):
                     node.children = []
                 elif _says_all(node.children, node.name):
                     node.name = ""
+        if node.clickable and not node.name and is_named_by_text(node):
+            _name_clickable(node)
+            if _is_wrapper(node):
+                wrappers.add(node)
         if not node.children and _says_nothing(node):
             gone.add(node)
-    return _finished(top, "", gone, labels, frame_id)
+    return _finished(top, "", gone, labels, frame_id, wrappers)
 
 
 def _finished(
@@ -84,6 +103,7 @@ def _finished(
     gone: set[Node],
     labels: Mapping[int, str],
     frame_id: str | None,
+    wrappers: AbstractSet[Node],
 ) -> list[Node]:
     """Join runs of text and leave out what `said`, the name above, has said already."""
     children: list[Node] = []
@@ -111,7 +131,7 @@ def _finished(
                 before = children.pop()
                 gone.add(before)
                 child.states = (("count", _count(before) + 1),)
-            children.append(child)
+            children += unwrapped(child, wrappers)
     if pieces:
         end_run()
     return children
@@ -144,8 +164,47 @@ def _repeats(text: str, said: str | None) -> bool:
     return len(text) < len(said) <= _LONGEST_SEARCHED and f" {text} " in f" {said} "
 
 
+def unwrapped(node: Node, wrappers: AbstractSet[Node]) -> Sequence[Node]:
+    """Return what stands in the node's place: itself, or what is in a wrapper, whose children are none."""
+    return node.children if node in wrappers else (node,)
+
+
+def _is_wrapper(node: Node) -> bool:
+    """Say whether a clickable holds controls, and neither holds nor says anything else.
+
+    A click on such a control reaches its wrapper, so that has no line of its own, unless one of the controls is
+    disabled and takes no click.
+    """
+    return (
+        not node.name
+        and not node.description
+        and bool(node.children)
+        and all(
+            (child.kind == "interactive" or child.clickable)
+            and child.role != "iframe"
+            and ("disabled", True) not in child.states
+            for child in node.children
+        )
+    )
+
+
 def _says_nothing(node: Node) -> bool:
-    return not node.name and node.role not in roles.ALWAYS_SHOWN and node.kind != "interactive"
+    return (
+        not node.name
+        and node.role not in roles.ALWAYS_SHOWN
+        and node.kind != "interactive"
+        and not node.clickable
+    )
+
+
+def _name_clickable(node: Node) -> None:
+    """Name the node by the text that is all there is inside of it, or else by what describes it."""
+    if not node.children:
+        node.name, node.description = node.description, ""
+    elif all(child.kind == "text" for child in node.children):
+        name = " ".join(child.name for child in node.children)
+        if 0 < len(name) <= LONGEST_NAME:
+            node.name, node.children = name, []
 
 
 def _says_all(children: list[Node], name: str) -> bool:

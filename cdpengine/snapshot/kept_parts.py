@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 
 import attrs
 
-from cdpengine.snapshot.finish import Child
+from cdpengine.snapshot.finish import Child, unwrapped
 from cdpengine.snapshot.node import Node
 
 
@@ -80,9 +80,19 @@ class Parts:
             opened.end = len(opened.children)
             self._opened.append(opened)
 
-    def finish(self, gone: AbstractSet[Node], labels: Mapping[int, str]) -> None:
-        """Keep the parts that were read, now that their nodes are whole, but for the nodes that are `gone`."""
+    def finish(
+        self, gone: AbstractSet[Node], labels: Mapping[int, str], wrappers: AbstractSet[Node] = frozenset()
+    ) -> None:
+        """Keep the parts that were read, now that their nodes are whole, but for the nodes that are `gone`.
+
+        In the place of one of the `wrappers` stand its children.
+        """
         for opened in self._opened:
-            top = tuple(child for child in opened.children[opened.start : opened.end] if child not in gone)
+            top = tuple(
+                each
+                for child in opened.children[opened.start : opened.end]
+                if child not in gone
+                for each in (unwrapped(child, wrappers) if isinstance(child, Node) else (child,))
+            )
             captions = tuple((number, labels.get(number)) for number in set(opened.captions) if number)
             self.found[opened.number] = Part(top, opened.said, captions)

@@ -20,7 +20,7 @@ Kind = Literal["interactive", "content", "structural", "text"]
 
 Source = Literal["ax", "computed", "hybrid", "dom"]
 """Where a document's nodes came from: Chrome's accessibility tree; one walk in the page that reads Chrome's own
-roles and names; the first or the second with what the page made clickable besides; the DOM alone."""
+roles and names; the best of these, asked for by that name ("hybrid"); the DOM alone."""
 
 Box = tuple[float, float, float, float]
 """x, y, width, height in CSS pixels of the frame's own viewport."""
@@ -68,8 +68,9 @@ class Document:
     of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
     and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
     tree, kept on request. `renderer_id` names the process that the document is in (browser/renderer.py);
-    documents read by one program have all of them one, or none has. `shared` is there where later documents may
-    have the same nodes (`once_more`). `loading` says what was still on its way when it was read, "" for nothing.
+    documents read by one program have all of them one, or none has. `unknown` says what could not be asked.
+    `shared` is there where later documents may have the same nodes (`once_more`). `loading` says what was
+    still on its way when it was read, "" for nothing.
     """
 
     roots: list[Node]
@@ -89,6 +90,7 @@ class Document:
     ax: AXTree | None = None
     shared: SharedNodes | None = None
     loading: str = ""
+    unknown: str = ""
 
     def once_more(self) -> Document:
         """Return a document of the same nodes, that may have another session, source, reason and time."""
@@ -129,17 +131,3 @@ def walk(roots: Iterable[Node]) -> Iterator[Node]:
         yield node
         if node.children:
             stack.extend(reversed(node.children))
-
-
-FEW = 3
-"""With fewer nodes that can be acted on, a document may have more that do not say so."""
-
-
-def has_few(document: Document) -> bool:
-    """Say whether the document has few nodes that can be acted on."""
-    found = 0
-    for node in walk(document.roots):
-        found += node.kind == "interactive"
-        if found >= FEW:
-            return False
-    return True

@@ -32,7 +32,8 @@ def aria_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
     """Return the lines of all trees."""
 
     def describe(visit: Visit) -> str | None:
-        return None if visit.ax.ignored and not options.ignored else _line(visit)
+        left_out = visit.ax.ignored and visit.ref is None and not options.ignored
+        return None if left_out else _line(visit)
 
     return ax_lines(document, refs, describe, indent="  ", max_depth=options.max_depth)
 

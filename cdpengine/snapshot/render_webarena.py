@@ -7,8 +7,8 @@ Rule: one line is one node of the accessibility tree, a tab for each level, in C
 The number is that of the ref, so that `12` and `e12` act on the same; a node that has no ref has no number
 (WebArena numbers all nodes, by ids that Chrome does not act on). Names are Python's string literals, so
 `ast.literal_eval` reads them back. Which properties are left out, and which nodes are folded into their parents,
-is WebArena's, as tables below, except that nothing with a ref is folded; nodes that Chrome ignores are. A line
-that begins with `#` is a remark of ours.
+is WebArena's, as tables below, except that nothing with a ref is folded; other nodes that Chrome ignores are. A
+line that begins with `#` is a remark of ours.
 """
 
 from __future__ import annotations
@@ -51,10 +51,12 @@ def webarena_lines(document: Document, refs: Mapping[Node, Ref], options: Snapsh
 
 def _line(visit: Visit) -> str | None:
     ax = visit.ax
-    role = value_text(ax.role)
-    if ax.ignored or ax.name is None or not role or role in LEFT_OUT:
+    role = "generic" if ax.ignored else value_text(ax.role)
+    if visit.ref is None and (ax.ignored or ax.name is None or not role or role in LEFT_OUT):
         return None
     name = "(hidden)" if visit.hidden and role in TEXT_ROLES else value_text(ax.name)
+    if not name and visit.node is not None and visit.node.clickable:
+        name = visit.node.name
     properties = [
         text for item in ax.properties if item.name not in IGNORED_PROPERTIES and (text := _property(item))
     ]

@@ -19,12 +19,13 @@ from cdpengine.session.session import Session
 class FrameRequest:
     """One frame's document.
 
-    `session` is that of the process in which the frame runs, `worlds` the engine's isolated worlds of this
-    page, `loader_id` the document that was there when the request was made. `root` is a backend node id: only
-    what is in it. `boxes` fills `Node.box` and `Document.viewport`, `pointer` fills `Node.clickable`, `raw`
-    keeps `Document.ax`. `fresh` takes nothing from earlier walks of the document, and leaves
-    nothing to later ones: the nodes are this document's own. `owners` are the backend node
-    ids of elements that own frames, as far as they are known: these are shown whatever roles they have.
+    `session` is that of the process in which the frame runs, `worlds` the engine's isolated worlds of this page,
+    `loader_id` the document that was there when the request was made. `root` is a backend node id: only what is
+    in it. `boxes` fills `Node.box` and `Document.viewport`, `raw` keeps `Document.ax`. `clickables` looks for
+    what the page made clickable, and fills `Node.clickable`; `pointer` also marks whatever has the cursor of a
+    pointer by its own doing, links and buttons included. `fresh` takes nothing from earlier walks of the
+    document, and leaves nothing to later ones: the nodes are its own. `owners` are the backend node ids of
+    elements that own frames, as far as they are known: these are shown whatever roles they have.
     """
 
     session: Session
@@ -34,6 +35,7 @@ class FrameRequest:
     root: int | None = None
     seconds: float = math.inf
     boxes: bool = False
+    clickables: bool = False
     pointer: bool = False
     raw: bool = False
     fresh: bool = False
@@ -49,6 +51,7 @@ class FrameRequest:
             root=self.root,
             seconds=seconds,
             boxes=self.boxes,
+            clickables=self.clickables,
             pointer=self.pointer,
             raw=self.raw,
             fresh=self.fresh,

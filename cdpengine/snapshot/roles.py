@@ -75,9 +75,6 @@ INTERNAL_ROLES = {
 }
 """Chrome's own roles, and what they are called here."""
 
-ROLES_OF_TAGS = {"CANVAS": "canvas", "IMAGE": "image", "IMG": "image", "SVG": "image", "VIDEO": "video"}
-"""What a clickable element is by its tag (in capitals), where the tree has no node for it. Others: generic."""
-
 TEXT_ROLES = frozenset({"StaticText"})
 DROPPED_ROLES = frozenset({"InlineTextBox", "ListMarker"})
 """Gone with everything below: pieces of a StaticText, and bullets that Chrome made."""

@@ -2,13 +2,13 @@
 
 Rule: a source that was asked for is the only one that is tried. Otherwise the best one has the first part of the
 time; where that does not do, the document is read from the DOM alone in the rest. What is added to the nodes (what
-the page made clickable, boxes) is never worth the document: where it fails, the document is as it was, and the
+the page made clickable, boxes) is never worth the document: where it fails, the document is there without, and the
 reason says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 from weakref import WeakSet
 
@@ -19,12 +19,12 @@ from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ax import read_ax
+from cdpengine.snapshot.boxes import add_boxes
 from cdpengine.snapshot.computed import read_computed
 from cdpengine.snapshot.dom import read_dom
 from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
 from cdpengine.snapshot.forecast import choose
-from cdpengine.snapshot.hybrid import add_boxes, read_hybrid
-from cdpengine.snapshot.node import FEW, Document, Source, has_few
+from cdpengine.snapshot.node import Document, Source
 from cdpengine.snapshot.probe import probe
 from cdpengine.snapshot.request import FrameRequest
 
@@ -34,11 +34,7 @@ FIRST_PART = 0.6
 _WITH_ADDITIONS = 0.8
 """The part of it after which nothing is added any more."""
 
-_BLANK = 3
-"""The nodes of an empty document: itself, `html` and `body`."""
-
 _Plain = Literal["ax", "computed", "dom"]
-_Addition = Literal["pointers", "clickables", "boxes"]
 _Reader = Callable[[FrameRequest], Awaitable[Document]]
 
 READERS: Mapping[_Plain, _Reader] = {
@@ -77,27 +73,32 @@ async def read_document(request: FrameRequest, wanted: Source | None, captures: 
     """
     began = trio.current_time()
     if wanted is None or wanted == "hybrid":
-        # Nodes that something is added to must be this document's own.
-        own = request.fresh or wanted is None
-        document = await _best(request if own else attrs.evolve(request, fresh=True))
+        document = await _best(request)
+        if wanted == "hybrid":
+            document.source, document.reason = "hybrid", f"asked for, on what is best: {document.reason}"
     else:
         document = await READERS[wanted](request)
         document.reason = "asked for"
-    if wanted == "hybrid":
-        await read_hybrid(request, document, await captures.of(request.session, began))
-        document.reason = f"asked for, on what there is by itself: {document.reason}"
-    more = _worth_adding(request, document, wanted)
-    if more:
-        with trio.move_on_after(
-            max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
-        ) as time:
-            try:
-                await _add(request, document, more, captures, began)
-            except (RemoteError, ProtocolError) as refused:
-                document.reason += f"; what else is clickable is not known: {refused}"
-        if time.cancelled_caught:
-            document.reason += "; there was no time to see what else is clickable"
+    if document.unknown:
+        document.reason += f"; {document.unknown}"
+    if request.boxes and document.viewport is None:
+        await _add_boxes(request, document, captures, began)
     return document
+
+
+async def _add_boxes(
+    request: FrameRequest, document: Document, captures: SharedCaptures, began: float
+) -> None:
+    """Add the boxes, in the time that there is for it."""
+    with trio.move_on_after(
+        max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
+    ) as time:
+        try:
+            await add_boxes(request, document, await captures.of(request.session, began))
+        except (RemoteError, ProtocolError) as refused:
+            document.reason += f"; its boxes are not known: {refused}"
+    if time.cancelled_caught:
+        document.reason += "; there was no time to ask for its boxes"
 
 
 async def _best(request: FrameRequest) -> Document:
@@ -132,32 +133,3 @@ async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
     if seen.computed:
         _offer_computed.add(connection)
     return choose(seen, request.seconds * FIRST_PART)
-
-
-def _worth_adding(request: FrameRequest, document: Document, wanted: Source | None) -> Sequence[_Addition]:
-    """Say what is to be added to the nodes that the source gave."""
-    more: list[_Addition] = []
-    if wanted is None and document.source in ("ax", "computed") and request.root is None:
-        if document.source == "ax" and request.pointer:
-            more.append("pointers")
-        elif document.nodes_seen > _BLANK and has_few(document):
-            more.append("clickables")
-    if request.boxes and document.viewport is None:
-        more.append("boxes")
-    return more
-
-
-async def _add(
-    request: FrameRequest,
-    document: Document,
-    more: Sequence[_Addition],
-    captures: SharedCaptures,
-    began: float,
-) -> None:
-    captured = await captures.of(request.session, began)
-    if "boxes" in more:
-        await add_boxes(request, document, captured)
-    if "boxes" not in more or len(more) > 1:
-        await read_hybrid(request, document, captured)
-        if "clickables" in more:
-            document.reason += f"; fewer than {FEW} nodes that can be acted on"

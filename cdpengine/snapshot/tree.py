@@ -32,14 +32,15 @@ def fold(
     frame_id: str | None = None,
     owners: AbstractSet[int] = frozenset(),
     doubtful: list[Node] | None = None,
+    clickables: AbstractSet[int] = frozenset(),
 ) -> Document:
     """Return the shown nodes of a reply: a whole tree, or its nodes a few at a time, which are let go at once.
 
     `frame_id` is given to each; by default the one that the root names. `owners` are the backend node ids of what
-    owns a frame: that is always shown, whatever role it has. `doubtful` is filled with the nodes that have a bound
-    of 0, which Chrome tells also where there is none.
+    owns a frame, `clickables` of what the page made clickable: both are always shown, whatever role they have.
+    `doubtful` is filled with the nodes that have a bound of 0, which Chrome tells also where there is none.
     """
-    folding = _Folding(frame_id, owners, doubtful)
+    folding = _Folding(frame_id, owners, clickables, doubtful)
     for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
         folding.take_in(chunk)
     return folding.document(folding.outermost())
@@ -52,6 +53,7 @@ def fold_within(
     frame_id: str | None = None,
     owners: AbstractSet[int] = frozenset(),
     doubtful: list[Node] | None = None,
+    clickables: AbstractSet[int] = frozenset(),
 ) -> Document:
     """Return the shown nodes of a reply as far as their backend node ids are `within`.
 
@@ -59,7 +61,7 @@ def fold_within(
     """
     inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
     below = {child_id for ax in inside for child_id in ax.child_ids}
-    folding = _Folding(frame_id, owners, doubtful)
+    folding = _Folding(frame_id, owners, clickables, doubtful)
     folding.take_in(tree.nodes)
     return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
 
@@ -73,10 +75,15 @@ class _Folding:
     """The nodes by their ids, as what each is by itself; and then, from the roots downwards, as the tree."""
 
     def __init__(
-        self, frame_id: str | None, owners: AbstractSet[int], doubtful: list[Node] | None = None
+        self,
+        frame_id: str | None,
+        owners: AbstractSet[int],
+        clickables: AbstractSet[int],
+        doubtful: list[Node] | None = None,
     ) -> None:
         self._frame_id = frame_id
         self._owners = owners
+        self._clickables = clickables
         self._doubtful = [] if doubtful is None else doubtful
         # By node id; a bare content has nothing inside of it.
         self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
@@ -100,10 +107,10 @@ class _Folding:
             node_id, child_ids = ax.node_id, ax.child_ids
             if node_id in known:
                 continue
-            if ax.ignored:
+            if ax.ignored and ax.backend_node_id not in self._clickables:
                 known[node_id] = (EDGE, child_ids) if child_ids else None
                 continue
-            role = _string(ax.role)
+            role = "generic" if ax.ignored else _string(ax.role)
             if role in roles.DROPPED_ROLES:
                 left_out.update(child_ids)
                 left_out.discard(node_id)  # nobody will look for it
@@ -224,15 +231,17 @@ class _Folding:
                 state = _state(key, value, role)
                 if state is not None:
                     states[state[0]] = state[1]
+        clickable = ax.backend_node_id in self._clickables
         if focusable:
             kind = "interactive"
-        elif (
+        elif not clickable and (
             chrome_role in roles.INLINE_ROLES
             or chrome_role in roles.LAYOUT_ROLES
             or (chrome_role in roles.FOLDED_ROLES and not name)
         ):
             return None
         node = Node(role, kind, name, backend_node_id=ax.backend_node_id, frame_id=self._frame_id)
+        node.clickable = clickable
         if role == "link":
             node.url = url
         if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_SHOWN):
@@ -241,7 +250,7 @@ class _Folding:
                 states["value"] = "hidden"
             elif value:
                 node.value = value
-        if kind == "interactive":
+        if kind == "interactive" or clickable:
             described = collapse_space(_string(ax.description))
             node.description = "" if described == name else described
             if role in roles.PLACEHOLDER_ROLES:

@@ -271,7 +271,6 @@ async def test_what_is_asked_for_otherwise_reuses_nothing(page: cdpengine.Page) 
         await page.snapshot(max_chars=500),
         await page.snapshot(mode="ai"),
         await page.snapshot(source="dom"),
-        await page.snapshot(source="hybrid"),
     ):
         assert snapshot.stats.parts_reused == 0
     assert await compared(page) > 55  # and none of these is in the way
@@ -381,17 +380,20 @@ async def test_a_page_that_changes_all_the_time_is_left_in_peace(page: cdpengine
     assert await compared(page) > 55
 
 
-async def test_nothing_is_added_to_nodes_that_are_used_once_more(page: cdpengine.Page) -> None:
-    """With few nodes to act on, clickable ones are added, to nodes that belong to that one snapshot."""
-    plain = "<div id=d onclick='1'>Click</div>" + "<p>text <b>bold</b></p>" * 60
-    buttons = "<button>1</button><button>2</button><button>3</button>"
-    await page.set_content(f"<div id=b>{buttons}</div>{plain}")
-    await page.snapshot()
-    assert await compared(page) > 50
-    await page.evaluate("() => b.replaceChildren()")
-    few = await page.snapshot()
-    assert 'generic "Click" [ref=' in few.text
-    assert few.stats.parts_reused == 0
-    await page.evaluate("html => { b.innerHTML = html }", buttons)
-    assert 'generic "Click" [ref=' not in (await page.snapshot()).text
+async def test_what_begins_and_ends_to_listen_without_any_other_change(page: cdpengine.Page) -> None:
+    """No mutation tells of it: the page that was still is not, and the part in which it is is read again."""
+    await page.set_content(f"<ul>{rows(60)}</ul><p>text <b id=b>bold</b> <i id=i>it</i></p>")
+    await page.evaluate("() => { listen = () => 0 }")
+    for _ in range(3):
+        assert "clickable" not in (await page.snapshot()).text
+    for element, name in (("b", "bold"), ("i", "it")):
+        await page.evaluate("id => document.getElementById(id).addEventListener('click', listen)", element)
+        assert f'generic "{name}" [ref=' in (await page.snapshot()).text
+        assert await compared(page) > 50
+    for element, name in (("i", "it"), ("b", "bold")):
+        await page.evaluate("id => document.getElementById(id).removeEventListener('click', listen)", element)
+        assert f'generic "{name}" [ref=' not in (await page.snapshot()).text
+        assert await compared(page) > 50
+    await page.evaluate("() => { b.style.cursor = 'pointer' }")
+    assert 'generic "bold" [ref=' in (await page.snapshot()).text
     assert await compared(page) > 50

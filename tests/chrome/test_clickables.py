@@ -10,9 +10,9 @@ import cdpengine
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import BackendNode
 from cdpengine.snapshot.ax import read_ax
+from cdpengine.snapshot.boxes import add_boxes
+from cdpengine.snapshot.computed import read_computed
 from cdpengine.snapshot.dom import read_dom
-from cdpengine.snapshot.domsnapshot import fetch_capture
-from cdpengine.snapshot.hybrid import add_boxes, merge_clickables, read_hybrid
 from cdpengine.snapshot.node import Document, Node, walk
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.testing.cancellation import walk_cancellations
@@ -20,6 +20,7 @@ from cdpengine.testing.cancellation import walk_cancellations
 pytestmark = pytest.mark.chrome
 
 Reader = Callable[[FrameRequest], Awaitable[Document]]
+READERS: list[Reader] = [read_ax, read_computed, read_dom]
 
 PAGE = """<!doctype html><title>Clickables</title>
 <style>.pointer { cursor: pointer } div { margin: 2px }</style>
@@ -54,20 +55,22 @@ document.addEventListener("click", () => 0);
 document.body.addEventListener("click", () => 0);
 </script>"""
 
-CLICKABLE = {
+LISTENING = {
     "listener": "By listener",
     "attribute": "By attribute",
     "property": "By property",
-    "focusable": "",
     "pointer": "By cursor",
     "pressed": "By mousedown",
     "inline": "an inline one",
-    "card": "Card title Card link Card end",
+    "card": "",
     "close": "Close",
     "item": "",
     "child": "Pointer below a listener",
+    "focusable": "",
 }
-"""Id -> name of the node; two were in the tree before, without one."""
+"""Id -> name of the node: the text, where that is all there is inside, or else the title. Items have no names."""
+
+CLICKABLE = LISTENING | {"ancestor": ""}
 
 ROOT = """<!doctype html><div id=root><header><h1>App</h1></header>
 <div class=list><div class=row>One</div><div class=row>Two</div><div class=row>Three</div></div>
@@ -85,12 +88,8 @@ async def frame_request(page: cdpengine.Page, *, boxes: bool = False) -> FrameRe
         frame_id=frame["id"],
         loader_id=frame["loaderId"],
         boxes=boxes,
+        clickables=True,
     )
-
-
-async def hybrid(page: cdpengine.Page) -> Document:
-    request = await frame_request(page)
-    return await read_hybrid(request, await read_ax(request))
 
 
 def clickables(document: Document) -> list[Node]:
@@ -103,39 +102,43 @@ async def id_of(page: cdpengine.Page, node: Node) -> str:
     return str(dict(zip(attributes[::2], attributes[1::2], strict=True)).get("id", ""))
 
 
-@pytest.mark.parametrize("reader", [read_ax, read_dom])
+@pytest.mark.parametrize("reader", READERS)
 async def test_what_was_made_clickable_is_found_and_nothing_else(
     page: cdpengine.Page, reader: Reader
 ) -> None:
     await page.set_content(PAGE)
-    request = await frame_request(page)
-    document = await read_hybrid(request, await reader(request))
+    document = await reader(await frame_request(page))
     found = {await id_of(page, node): node for node in clickables(document) if node.role != "link"}
     assert {key: node.name for key, node in found.items()} == CLICKABLE
     assert all(node.wants_ref for node in found.values())
-    assert document.source == "hybrid"
+    assert document.unknown == ""
 
 
-async def test_nodes_stand_where_their_elements_are(page: cdpengine.Page) -> None:
+@pytest.mark.parametrize("reader", READERS)
+async def test_nodes_stand_where_their_elements_are(page: cdpengine.Page, reader: Reader) -> None:
     await page.set_content(PAGE)
-    document = await hybrid(page)
+    document = await reader(await frame_request(page))
     sentence = next(node for node in walk(document.roots) if node.role == "paragraph")
     assert [(child.role, child.name) for child in sentence.children] == [
         ("text", "A sentence with"),
         ("generic", "an inline one"),
         ("text", "in it."),
     ]
-    card = next(node for node in walk(document.roots) if node.name.startswith("Card title"))
-    assert "link" in {node.role for node in walk(card.children)}
-    names = [node.name for node in clickables(document) if node.role == "generic"]
-    assert [name for name in names if name] == [name for name in CLICKABLE.values() if name]
+    [card] = [node for node in clickables(document) if await id_of(page, node) == "card"]
+    assert [(node.role, node.name) for node in walk(card.children)] == [
+        ("paragraph", ""),
+        ("text", "Card title"),
+        ("link", "Card link"),
+        ("paragraph", ""),
+        ("text", "Card end"),
+    ]
 
 
 async def test_a_click_on_each_lands_on_it(page: cdpengine.Page) -> None:
     await page.set_content(PAGE)
-    for node in clickables(await hybrid(page)):
+    for node in clickables(await read_ax(await frame_request(page))):
         name = await id_of(page, node)
-        if name not in CLICKABLE:
+        if name not in LISTENING:
             continue
         await page.click(BackendNode(node.backend_node_id or 0), timeout=20)
         assert await page.evaluate("clicked.splice(0)[0]", timeout=20) == name
@@ -143,34 +146,9 @@ async def test_a_click_on_each_lands_on_it(page: cdpengine.Page) -> None:
 
 async def test_listening_at_the_root_marks_neither_the_root_nor_what_is_in_it(page: cdpengine.Page) -> None:
     await page.set_content(ROOT)
-    document = await hybrid(page)
-    assert [node.name for node in clickables(document)] == ["Buy"]
-
-
-async def test_frames_of_the_same_process_are_in_the_same_capture(page: cdpengine.Page) -> None:
-    await page.set_content(
-        "<div onclick=1>Outer</div><iframe srcdoc='<div onclick=1>Inner</div><p>text</p>'></iframe>"
-    )
-    tree = (await page.session.call("Page.getFrameTree"))["frameTree"]
-    capture = await fetch_capture(page.session)
-    for frame, name in ((tree["frame"], "Outer"), (tree["childFrames"][0]["frame"], "Inner")):
-        request = FrameRequest(
-            session=page.session,
-            worlds=IsolatedWorlds(),
-            frame_id=frame["id"],
-            loader_id=frame["loaderId"],
-        )
-        document = await read_hybrid(request, await read_ax(request), capture)
-        assert [node.name for node in clickables(document)] == [name]
-
-
-async def test_a_second_merge_changes_nothing(page: cdpengine.Page) -> None:
-    await page.set_content(PAGE)
-    request = await frame_request(page)
-    document = await hybrid(page)
-    before = [(node, node.name, tuple(node.children)) for node in walk(document.roots)]
-    assert merge_clickables(document, await fetch_capture(page.session), request.frame_id) == []
-    assert [(node, node.name, tuple(node.children)) for node in walk(document.roots)] == before
+    for reader in READERS:
+        document = await reader(await frame_request(page))
+        assert [node.name for node in clickables(document)] == ["Buy"]
 
 
 @pytest.mark.parametrize("scale", [1, 2])
@@ -194,23 +172,15 @@ async def test_boxes_are_the_pages_own(page: cdpengine.Page, scale: int) -> None
     assert document.viewport[1] == 600
 
 
-async def test_a_text_with_half_a_character_is_read(page: cdpengine.Page) -> None:
-    await page.set_content("<div id=half onclick=1>x</div>")
-    await page.evaluate("void (document.getElementById('half').textContent = 'a\\ud83d')")
-    request = await frame_request(page)
-    document = Document([])
-    added = merge_clickables(document, await fetch_capture(page.session), request.frame_id)
-    assert [node.name[0] for node in added] == ["a"]
-
-
-async def test_a_cancelled_merge_leaves_the_document_as_it_was(page: cdpengine.Page) -> None:
-    await page.set_content("<div onclick=1>Click me</div>")
+async def test_cancelled_anywhere_it_leaves_the_next_snapshot_right(page: cdpengine.Page) -> None:
+    await page.set_content("<div onclick=1>Click me</div><p>and <span role=none onclick=1>me</span></p>")
     request = await frame_request(page, boxes=True)
-    base = await read_ax(request)
 
     async def operation() -> None:
-        await read_hybrid(request, Document(list(base.roots)))
-        await add_boxes(request, Document(list(base.roots)))
+        for reader in READERS:
+            document = await reader(request)
+        await add_boxes(request, document)
 
     await walk_cancellations(operation)
-    assert [node.clickable for node in walk(base.roots)] == [False] * len(list(walk(base.roots)))
+    for reader in READERS:
+        assert [node.name for node in clickables(await reader(request))] == ["Click me", "me"]

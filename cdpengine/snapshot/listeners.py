@@ -1,0 +1,164 @@
+"""Listeners: which elements of a document listen to presses, as Chrome knows it.
+
+Rule: Chrome is asked at every snapshot, for nothing tells when a page begins to listen; it answers with the
+listeners only (0.7 ms on a page of 9,000 elements without any, some 5 microseconds for each). The walk in the page
+is told what is new: by the number that it gave to an element, or by the element itself where it has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from cdpengine.errors import RemoteError
+from cdpengine.session.calls import PendingCall
+from cdpengine.session.session import Session
+from cdpengine.snapshot.request import FrameRequest
+from cdpengine.snapshot.walk_numbers import CALL, TAKEN_GROUP, InstalledWalk
+
+PRESSES = frozenset(
+    {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"}
+)
+"""The events by which an element takes a press of the mouse or of a finger."""
+
+_TOLD_AT_ONCE = 5_000
+
+
+class _Listener(msgspec.Struct, rename="camel", gc=False):
+    type: str = ""
+    use_capture: bool = False
+    backend_node_id: int = 0
+
+
+class _Listeners(msgspec.Struct, gc=False):
+    listeners: tuple[_Listener, ...] = ()
+
+
+def ask_listeners(session: Session, document_id: str) -> PendingCall:
+    """Ask for the listeners of a document, shadow trees of any kind and same-process frames in it included.
+
+    `document_id` is a remote object id of the document in the page's own world.
+    """
+    return session.post("DOMDebugger.getEventListeners", objectId=document_id, depth=-1, pierce=True)
+
+
+async def listening_elements(call: PendingCall) -> dict[int, bool]:
+    """Return, by backend node id, what listens to presses, and whether it does so on their way down too.
+
+    Raises as `Session.call` does.
+    """
+    found: dict[int, bool] = {}
+    for each in (await call.decoded(_Listeners)).listeners:
+        if each.type in PRESSES and each.backend_node_id:
+            found[each.backend_node_id] = found.get(each.backend_node_id, False) or each.use_capture
+    return found
+
+
+async def tell_listeners(
+    request: FrameRequest,
+    installed: InstalledWalk,
+    document_id: str,
+    listening: Mapping[int, bool],
+    told: Mapping[int, bool],
+) -> None:
+    """Tell the walk which elements began to listen to presses and which ended since it was `told`.
+
+    Those of other frames' documents, which the same question gave, are left out. Raises as `Session.call` does.
+    """
+    gone = [number for number in told if number not in listening]
+    new = [number for number, captures in listening.items() if told.get(number) is not captures]
+    numbers = {number: place for place, number in enumerate(installed.ids)} if new else {}
+    known = [number for number in new if number in numbers]
+    await _tell(
+        request.session,
+        installed,
+        numbers=[numbers[number] for number in known],
+        ids=known,
+        captures=[listening[number] for number in known],
+        gone=gone,
+    )
+    strangers = [number for number in new if number not in numbers]
+    if strangers and await _has_frames(request.session, installed):
+        strangers = await _of_document(request.session, document_id, strangers)
+    for start in range(0, len(strangers), _TOLD_AT_ONCE):
+        objects = await _resolved(request, strangers[start : start + _TOLD_AT_ONCE])
+        ids = list(objects)
+        await _tell(
+            request.session,
+            installed,
+            ids=ids,
+            captures=[listening[number] for number in ids],
+            objects=objects.values(),
+        )
+    if strangers and request.session.error() is None:
+        request.session.post("Runtime.releaseObjectGroup", objectGroup=TAKEN_GROUP)
+
+
+async def _resolved(request: FrameRequest, numbers: Sequence[int]) -> dict[int, str]:
+    """Return remote object ids, in the frame's isolated world, of those that are there."""
+    context = await request.worlds.context(request.session, request.frame_id)
+    return await _objects(request.session, numbers, executionContextId=context)
+
+
+async def _has_frames(session: Session, installed: InstalledWalk) -> bool:
+    reply = await session.call(
+        "Runtime.callFunctionOn",
+        objectId=installed.object_id,
+        functionDeclaration=CALL,
+        arguments=[{"value": {"do": "frames"}}],
+        returnByValue=True,
+    )
+    return bool(reply.get("result", {}).get("value") != 0)
+
+
+async def _of_document(session: Session, document_id: str, numbers: Sequence[int]) -> list[int]:
+    """Return those of the nodes that are of this document.
+
+    A node of a frame's document must never be resolved into the world of another one: from then on scripts of its
+    own world could not read it. By itself it is resolved into its own frame's page, which its object id names.
+    """
+    world = document_id.rpartition(".")[0]
+    objects = await _objects(session, numbers)
+    return [number for number, each in objects.items() if each.rpartition(".")[0] == world]
+
+
+async def _objects(session: Session, numbers: Sequence[int], **where: int) -> dict[int, str]:
+    calls = {
+        number: session.post("DOM.resolveNode", backendNodeId=number, objectGroup=TAKEN_GROUP, **where)
+        for number in numbers
+    }
+    found: dict[int, str] = {}
+    try:
+        for number, call in calls.items():
+            try:
+                found[number] = (await call.result())["object"]["objectId"]
+            except RemoteError:
+                continue  # gone meanwhile
+    finally:
+        for call in calls.values():
+            call.abandon()
+    return found
+
+
+async def _tell(
+    session: Session,
+    installed: InstalledWalk,
+    *,
+    ids: Sequence[int],
+    captures: Sequence[bool],
+    numbers: Sequence[int] = (),
+    gone: Sequence[int] = (),
+    objects: Iterable[str] = (),
+) -> None:
+    if not ids and not gone:
+        return
+    what: dict[str, Any] = {"do": "hear", "numbers": numbers, "ids": ids, "captures": captures, "gone": gone}
+    await session.call(
+        "Runtime.callFunctionOn",
+        objectId=installed.object_id,
+        functionDeclaration=CALL,
+        arguments=[{"value": what}, *({"objectId": each} for each in objects)],
+        returnByValue=True,
+    )

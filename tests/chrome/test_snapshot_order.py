@@ -1,0 +1,212 @@
+"""The order of a snapshot is that of the page, in every mode and from every source, on random pages.
+
+A page is made of words that are each there once. What is shown has to be these words and the things to act on, in the
+order of the flat tree, each once; and each ref has to name the element that the page itself knows by that id.
+CDPENGINE_ORDER_PAGES says how many pages.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections.abc import Iterator
+
+import attrs
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+import cdpengine
+from cdpengine.snapshot.options import Mode
+
+pytestmark = pytest.mark.chrome
+
+PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", "30"))
+AT_ONCE = 10
+DEEPEST = 4
+
+Token = str
+"""A word, or "#" with the id of an element that has a ref."""
+
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page
+
+
+@attrs.define
+class Made:
+    """HTML with what it shows, in the order of the page; `roots` are its shadow roots: host, mode, HTML."""
+
+    html: str = ""
+    tokens: list[Token] = attrs.field(factory=list)
+    roots: list[tuple[str, str, str]] = attrs.field(factory=list)
+
+    def __add__(self, other: Made) -> Made:
+        return Made(self.html + other.html, self.tokens + other.tokens, self.roots + other.roots)
+
+    def within(self, before: str, after: str, *tokens: Token) -> Made:
+        return Made(before + self.html + after, [*tokens, *self.tokens], self.roots)
+
+
+SCRIPT = """<script>
+function listen(root) { for (const e of root.querySelectorAll("[data-listens]")) e.addEventListener("click", () => 0); }
+const all = [document];
+for (const [host, mode, html] of ROOTS) {
+  const root = all.map((each) => each.getElementById(host)).find(Boolean).attachShadow({ mode });
+  all.push(root);
+  root.innerHTML = html;
+  listen(root);
+}
+listen(document);
+</script>"""
+
+
+class Maker:
+    """Makes one page. `documents` are those of its frames of another site, by name."""
+
+    def __init__(self, seed: int, other: str) -> None:
+        self.random = random.Random(seed)
+        self.seed = seed
+        self.other = other
+        self.count = 0
+        self.documents: dict[str, str] = {}
+
+    def number(self) -> int:
+        self.count += 1
+        return self.count
+
+    def words(self) -> Made:
+        words = [f"w{self.number()}" for _ in range(self.random.randint(1, 3))]
+        return Made(f" {' '.join(words)} ", words)
+
+    def leaf(self) -> Made:
+        """What is clickable in the middle of a text, by any of the ways, or a control of HTML's own."""
+        own, words = f"c{self.number()}", self.words()
+        way = self.random.randrange(8)
+        tag = self.random.choice(["span", "b", "i", "em", "u", "code", "font", "x-y"])
+        if way == 0:
+            return words.within(f"<button id={own}>", "</button>", f"#{own}")
+        if way == 1:
+            return words.within(f"<a id={own} href='#x'>", "</a>", f"#{own}")
+        if way == 2:
+            return words.within(f"<{tag} id={own} role=presentation onclick='1'>", f"</{tag}>", f"#{own}")
+        if way == 3:
+            size = "display:inline-block;width:9px;height:9px"
+            return Made(f"<i id={own} onclick='1' style='{size}'></i>", [f"#{own}"])
+        if way == 4:
+            name = f"w{self.number()}"
+            return Made(f"<i id={own} data-listens title='{name}'></i>", [f"#{own}", name])
+        sign = self.random.choice(["onclick='1'", "data-listens", "style='cursor:pointer'"])
+        return words.within(f"<{tag} id={own} {sign}>", f"</{tag}>", f"#{own}")
+
+    def content(self, depth: int) -> Made:
+        made = Made()
+        for _ in range(self.random.randint(1, 5)):
+            made += self.piece(depth)
+        return made
+
+    def piece(self, depth: int) -> Made:
+        kind = self.random.random()
+        if depth >= DEEPEST or kind < 0.3:
+            return self.words()
+        if kind < 0.55:
+            return self.leaf()
+        if kind < 0.75:
+            tag = self.random.choice(["div", "section", "span", "b", "ul", "blockquote", "pre"])
+            return self.content(depth + 1).within(f"<{tag}>", f"</{tag}>")
+        if kind < 0.85:
+            own = f"c{self.number()}"
+            # What only wraps controls would have no line of its own.
+            content = self.words() + self.content(depth + 1)
+            return content.within(f"<div id={own} onclick='1'>", "</div>", f"#{own}")
+        if kind < 0.95:
+            return self.host(depth)
+        return self.frame(depth)
+
+    def host(self, depth: int) -> Made:
+        """An element with a shadow tree: what stands before and after its slot, or no slot at all."""
+        own = f"h{self.number()}"
+        before, after = self.content(depth + 2), self.content(depth + 2)
+        light = self.words() + self.content(depth + 1)
+        slotted = self.random.random() < 0.7
+        slot = f"<span onclick='1' id=s{own}><slot></slot></span>" if slotted else ""
+        mode = self.random.choice(["open", "closed"])
+        tokens = [*before.tokens, *([f"#s{own}", *light.tokens] if slotted else []), *after.tokens]
+        root = (own, mode, before.html + slot + after.html)
+        return Made(
+            f"<div id={own}>{light.html}</div>", tokens, [root, *before.roots, *after.roots, *light.roots]
+        )
+
+    def frame(self, depth: int) -> Made:
+        own = f"f{self.number()}"
+        inner = self.document(depth + 1)
+        if self.random.random() < 0.5:
+            html = inner.html.replace("&", "&amp;").replace('"', "&quot;")
+            return Made(f'<iframe id={own} srcdoc="{html}"></iframe>', [f"#{own}", *inner.tokens])
+        name = f"{self.seed}-{own}"
+        self.documents[name] = inner.html
+        return Made(f"<iframe id={own} src='{self.other}/{name}'></iframe>", [f"#{own}", *inner.tokens])
+
+    def document(self, depth: int = 0) -> Made:
+        made = self.content(depth)
+        script = SCRIPT.replace("ROOTS", json.dumps(made.roots).replace("</", "<\\/"))
+        return Made(f"<!doctype html>{made.html}{script}", made.tokens)
+
+
+NUMBERED = re.compile(r"^\s*\[(\d+)\]")
+MARKED = re.compile(r"\[ref=e(\d+)\]")
+TOKEN = re.compile(r"\bw\d+\b")
+
+
+def tokens_of(text: str, mode: Mode, ids: dict[str, str]) -> Iterator[Token]:
+    """What is shown, in order. A word that the accessibility tree repeats below a name counts once there."""
+    seen: set[str] = set()
+    pattern = NUMBERED if mode in ("numbered", "webarena") else MARKED
+    for line in text.splitlines():
+        if found := pattern.search(line):
+            yield f"#{ids[f'e{found[1]}']}"
+        for word in TOKEN.findall(line):
+            if mode not in ("aria", "webarena") or word not in seen:
+                yield word
+            seen.add(word)
+
+
+async def ids_of(page: cdpengine.Page, snapshot: cdpengine.Snapshot) -> dict[str, str]:
+    """What the page itself says of the element of each ref."""
+    return {
+        ref: await page.evaluate("element => element.id", target=ref, timeout=20) for ref in snapshot.refs
+    }
+
+
+@pytest.mark.parametrize("first", range(0, PAGES, AT_ONCE))
+async def test_what_is_shown_is_in_the_order_of_the_page(
+    page: cdpengine.Page, httpserver: HTTPServer, first: int
+) -> None:
+    documents: dict[str, str] = {}
+
+    def answer(request: Request) -> Response:
+        return Response(documents.get(request.path.strip("/"), ""), content_type="text/html")
+
+    httpserver.expect_request(re.compile("/.*")).respond_with_handler(answer)
+    here = httpserver.url_for("").replace("localhost", "127.0.0.1").rstrip("/")
+    for seed in range(first, min(first + AT_ONCE, PAGES)):
+        maker = Maker(seed, here.replace("127.0.0.1", "localhost"))
+        made = maker.document()
+        documents |= {**maker.documents, f"{seed}": made.html}
+        await page.goto(f"{here}/{seed}")
+        snapshot = await page.snapshot()
+        ids = await ids_of(page, snapshot)
+        shown = list(tokens_of(snapshot.text, "role", ids))
+        assert shown == made.tokens, f"seed {seed}\n{made.html}\n{snapshot}"
+        for source in ("ax", "dom", "hybrid"):
+            other = await page.snapshot(source=source)
+            shown = list(tokens_of(other.text, "role", ids))
+            assert shown == made.tokens, f"seed {seed}, {source}\n{made.html}\n{other}"
+        modes: tuple[Mode, ...] = ("ai", "numbered", "aria", "webarena")
+        for mode in modes:
+            other = await page.snapshot(mode=mode)
+            shown = list(tokens_of(other.text, mode, ids))
+            assert shown == made.tokens, f"seed {seed}, {mode}\n{made.html}\n{other}"
