@@ -62,11 +62,11 @@ class PageSnapshots(PageBase):
         or `frame` is searched, open shadow roots included.
 
         `source` says where to read the page from: "computed" (one walk in the page, by Chrome's own roles and
-        names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone). None and "hybrid" take the best
-        there is for each frame; `.stats.sources` says which and why. What the page made clickable without saying so
-        is looked for in each. A frame that does not answer in its share of the time (see `snapshot/capture.py`) is marked, and
-        the rest is there. `fresh` reads all of it anew: otherwise parts that say the same as at the last
-        snapshot are not read again (docs/snapshots.md says when); the result is the same.
+        names), "ax" (Chrome's accessibility tree), "dom" (the DOM alone). None and "hybrid" take the best there
+        is for each frame; `.stats.sources` says which and why. What the page made clickable without saying so is
+        looked for in each. A frame that does not answer in its share of the time (see `snapshot/capture.py`) is
+        marked, and the rest is there. `fresh` reads all of it anew: otherwise parts that say the same as at the
+        last snapshot are not read again (docs/snapshots.md says when); the result is the same.
 
         `since` is an earlier snapshot in the same mode: `.diff` then says what was added, removed, changed and
         moved since; `.text` is the whole all the same.
