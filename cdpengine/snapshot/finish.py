@@ -175,17 +175,21 @@ def _is_wrapper(node: Node) -> bool:
     A click on such a control reaches its wrapper, so that has no line of its own, unless one of the controls is
     disabled and takes no click.
     """
-    return (
-        not node.name
-        and not node.description
-        and bool(node.children)
-        and all(
-            (child.kind == "interactive" or child.clickable)
-            and child.role != "iframe"
-            and ("disabled", True) not in child.states
-            for child in node.children
-        )
-    )
+    if node.name or node.description:
+        return False
+    found = False
+    waiting = list(node.children)
+    while waiting:
+        inside = waiting.pop()
+        if inside.kind == "interactive" or inside.clickable:
+            if ("disabled", True) in inside.states or inside.role == "iframe":
+                return False
+            found = True
+        elif inside.kind == "text" or inside.role == "image" or inside.name or inside.value is not None:
+            return False
+        else:
+            waiting.extend(inside.children)
+    return found
 
 
 def _says_nothing(node: Node) -> bool:

@@ -64,7 +64,7 @@ WRAPPERS = {
     ),
     "a wrapper in a wrapper": (
         "<div onclick=0 class=p><span onclick=0 class=p>Go on</span></div>",
-        ['- generic "Go on"'],
+        ['- generic "Go on" [clickable]'],
     ),
     "a button by its attribute": (
         "<div onclick=0><button aria-label=Save></button></div>",
@@ -72,19 +72,19 @@ WRAPPERS = {
     ),
     "what says more": (
         "<div onclick=0 class=p>Row 1 <a role=menuitem>More</a></div>",
-        ['- generic "Row 1 More"', '  - menuitem "More"'],
+        ["- generic [clickable]", '  - text: "Row 1"', '  - menuitem "More"'],
     ),
     "what shows more": (
         "<div onclick=0 class=p><img alt=Cat><a href=data:,>Cat</a></div>",
-        ['- generic "Cat"', '  - image "Cat"', '  - link "Cat" [url="data:,"]'],
+        ["- generic [clickable]", '  - image "Cat"', '  - link "Cat" [url="data:,"]'],
     ),
     "another name": (
         "<div onclick=0 aria-label=Card><button>Save</button></div>",
-        ['- generic "Card"', '  - button "Save"'],
+        ['- generic "Card" [clickable]', '  - button "Save"'],
     ),
     "a disabled button": (
         "<div onclick=0 class=p><button disabled>Save</button></div>",
-        ['- generic "Save"', '  - button "Save" [disabled]'],
+        ["- generic [clickable]", '  - button "Save" [disabled]'],
     ),
     "pictures": (
         '<img onclick=0 alt=""><img onclick=0 alt=Cat><svg onclick=0 width=9 height=9><rect width=9 height=9 /></svg>',
