@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from types import TracebackType
 
 import msgspec
 import trio
@@ -203,6 +204,18 @@ class Pulse:
             return 0.0
         return 0.0 if self._silent_since is None else trio.current_time() - self._silent_since
 
+    def ask(self) -> None:
+        """Ask now, and do not wait; a question that stands already is kept. Raises as `silence`."""
+        if self._question is not None and self._question.done:
+            self.forget()
+        self._ask()
+
+    def owed_for(self) -> float:
+        """Return for how many seconds an answer is owed, as far as is known without asking; 0.0 when none is."""
+        if self._question is None or self._question.done or self._silent_since is None:
+            return 0.0
+        return trio.current_time() - self._silent_since
+
     async def _answered(self) -> None:
         tries = 0
         while True:
@@ -247,6 +260,94 @@ class Pulse:
         if self._question is not None:
             self._question.abandon()
         self._question = self._asked_on = self._silent_since = None
+
+
+KNOWN_SILENCE = 0.5
+"""Seconds without an answer from which on a page is called unresponsive. Measured with a page that has nothing to
+do, on two cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three
+thousand took 0.3 s (docs/cdp-facts.md). So this much is more than a busy machine."""
+
+
+QUICK_PROBE = 0.05
+"""Seconds that a page gets to answer after a deadline: an answer may be there that nobody has read yet."""
+
+
+class EarlyQuestions:
+    """Asks a page whether it is there, KNOWN_SILENCE seconds before each deadline of what is done to it.
+
+    So it is known at the deadline for how long the page has been silent. An action costs no task for that: there
+    is one for the page, from an action until the question of the earliest deadline is due.
+    """
+
+    def __init__(self, pulse: Pulse, session: Session, nursery: trio.Nursery) -> None:
+        self._pulse = pulse
+        self._session = session
+        self._nursery = nursery
+        self._deadlines: dict[object, float] = {}
+        self._sleep: trio.CancelScope | None = None
+        session.on_end(self._end)
+
+    def before(self, deadline: float) -> EarlyQuestion:
+        """Return a context manager: what it encloses has that deadline, on trio's clock."""
+        return EarlyQuestion(self, deadline)
+
+    def add(self, key: object, deadline: float) -> None:
+        """Ask before that deadline. One that is too near to know enough at it, or never comes, needs none."""
+        known = deadline + QUICK_PROBE - trio.current_time()
+        if not KNOWN_SILENCE <= known < _NEVER or self._session.ended:
+            return
+        self._deadlines[key] = deadline
+        if self._sleep is None:
+            self._sleep = trio.CancelScope()
+            self._nursery.start_soon(self._ask_in_time, name="questions before deadlines")
+        else:
+            self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_SILENCE)
+
+    def remove(self, key: object) -> None:
+        """Take note that it is over."""
+        self._deadlines.pop(key, None)
+
+    async def _ask_in_time(self) -> None:
+        try:
+            while self._deadlines:
+                earliest = min(self._deadlines.values()) - KNOWN_SILENCE
+                with trio.CancelScope(deadline=earliest) as self._sleep:
+                    await trio.sleep_forever()
+                now = trio.current_time()
+                due = [key for key, deadline in self._deadlines.items() if deadline - KNOWN_SILENCE <= now]
+                for key in due:
+                    del self._deadlines[key]
+                if due:
+                    with suppress(SessionGone, ConnectionLost):  # the action ends with the reason
+                        self._pulse.ask()
+        finally:
+            self._sleep = None
+
+    def _end(self) -> None:
+        self._deadlines.clear()
+        if self._sleep is not None:
+            self._sleep.cancel()
+
+
+_NEVER = float("inf")
+
+
+class EarlyQuestion:
+    """What `EarlyQuestions.before` returns. A class, since every action enters one."""
+
+    __slots__ = ("_deadline", "_questions")
+
+    def __init__(self, questions: EarlyQuestions, deadline: float) -> None:
+        self._questions = questions
+        self._deadline = deadline
+
+    def __enter__(self) -> None:
+        self._questions.add(self, self._deadline)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._questions.remove(self)
 
 
 def check_seconds(what: str, seconds: float) -> float:

@@ -17,7 +17,7 @@ from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.file_choosers import FileChoosers
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
-from cdpengine.browser.liveness import PendingNavigation, Pulse
+from cdpengine.browser.liveness import EarlyQuestions, PendingNavigation, Pulse
 from cdpengine.browser.page_dialogs import PageDialogs
 from cdpengine.browser.turns import Turn
 from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply, shown_url
@@ -67,6 +67,7 @@ class PageTarget:
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
         self.pulse = Pulse(self._probed_session)
+        self.early_questions = EarlyQuestions(self.pulse, session, nursery)
         self.navigation = PendingNavigation(session, info.target_id, changes.notify)
         self.pictures = trio.Lock()
         self.before_leaving: list[Callable[[], Awaitable[None]]] = []

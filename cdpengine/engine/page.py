@@ -8,6 +8,7 @@ page does.
 from __future__ import annotations
 
 from cdpengine.browser.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
+from cdpengine.browser.liveness import QUICK_PROBE
 from cdpengine.budget import within
 from cdpengine.engine.page_activity import PageActivities
 from cdpengine.engine.page_emulation import PageEmulation
@@ -23,7 +24,6 @@ from cdpengine.engine.page_scripts import PageScripts
 from cdpengine.engine.page_view import PageView
 from cdpengine.engine.page_waiting import PageWaiting
 from cdpengine.engine.page_windows import PageWindows
-from cdpengine.engine.unresponsive import QUICK_PROBE
 from cdpengine.errors import RescueReport
 from cdpengine.evaluate.rescue import Rescue, check_rescue, patience_of, rescue_page
 from cdpengine.wire.tap import span as action_span

@@ -17,7 +17,7 @@ from cdpengine.activity.outlets import ActivityStream, RequestEnded
 from cdpengine.activity.page_activity import PageActivity
 from cdpengine.activity.response import Response
 from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
-from cdpengine.budget import Budget, within
+from cdpengine.budget import Budget, check_timeout, within
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
@@ -65,7 +65,7 @@ class PageActivities(PageBase):
         """
         test = _test(url, where)
         seen = _Seen()
-        async with told_unresponsive(self._target):
+        async with told_unresponsive(self._target, trio.current_time() + check_timeout(timeout)):
             with within(_words(url), timeout) as budget:
                 async with self._responses() as stream:
                     try:
@@ -92,11 +92,11 @@ class PageActivities(PageBase):
         expected: Expected[Response] = Expected("a response")
         seen = _Seen()
         async with AsyncExitStack() as stack:
-            async with told_unresponsive(self._target):
+            async with told_unresponsive(self._target, budget.deadline):
                 with within(_words(url), timeout):
                     stream = await stack.enter_async_context(self._responses())
             yield expected
-            async with told_unresponsive(self._target):
+            async with told_unresponsive(self._target, budget.deadline):
                 await arrive(expected, budget, lambda: _next(stream, test, seen), lambda: str(seen))
 
     @asynccontextmanager

@@ -106,8 +106,8 @@ class PageBase:
 
     async def _read(self, action: str, source: str, timeout: float, *args: object) -> object:
         """Evaluate a script of the engine's own, in its own world."""
-        async with told_unresponsive(self._target):
-            budget = Budget.start(action, timeout)
+        budget = Budget.start(action, timeout)
+        async with told_unresponsive(self._target, budget.deadline):
             evaluated = Script(source, args, world="isolated")
             with action_span(f"page.{action}"):
                 return await self._evaluator.evaluate(evaluated, budget, own=True)
@@ -163,6 +163,7 @@ class PageBase:
             with (
                 action_span(f"page.{action}"),
                 within(action, timeout) as budget,
+                self._target.early_questions.before(budget.deadline),
                 self._target.dialogs.reported(action),
             ):
                 await (self._target.started() if also_unready else self._target.ready())

@@ -57,7 +57,7 @@ class PageExpect(PageBase):
             def closed() -> Dialog | None:
                 return awaited.shown.dialog if awaited.shown is not None and not awaited.shown.open else None
 
-            async with told_unresponsive(self._target):
+            async with told_unresponsive(self._target, budget.deadline):
                 wait = self._target.wait_for
                 await arrive(expected, budget, lambda: wait(closed), lambda: _dialog_seen(awaited))
 
@@ -96,7 +96,7 @@ class PageExpect(PageBase):
                 expecting = downloads.expecting(self._target, Path(directory))
                 awaited = await stack.enter_async_context(expecting)
             yield expected
-            async with told_unresponsive(self._target):
+            async with told_unresponsive(self._target, budget.deadline):
                 wait = self._target.wait_for
                 await arrive(
                     expected, budget, lambda: wait(lambda: awaited.download), self._download_seen(awaited)

@@ -261,7 +261,7 @@ class PageForms(PageBase):
             expected = ExpectedFileChooser(self._target, awaited, self._choosing)
             yield expected
             opened: Expected[OpenedChooser] = Expected("a file chooser")
-            async with told_unresponsive(self._target):
+            async with told_unresponsive(self._target, budget.deadline):
                 await arrive(opened, budget, expected.opened, lambda: "the page asked for none")
 
     @asynccontextmanager

@@ -5,6 +5,7 @@ Rule: nothing is switched on in Chrome before it is asked for, and everything is
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -51,7 +52,7 @@ class PageMeasure(PageBase):
                 what="javascript, css", given="False, False", expected="one of them at least"
             )
         check_timeout(timeout)
-        async with told_unresponsive(self._target):
+        async with told_unresponsive(self._target, math.inf):
             await self._readied("coverage", timeout)
             async with covered(
                 self.browser.tabs,
@@ -86,7 +87,7 @@ class PageMeasure(PageBase):
                 what="interval", given=repr(interval)[:80], expected="seconds, 0.00001 to 10"
             )
         check_timeout(timeout)
-        async with told_unresponsive(self._target):
+        async with told_unresponsive(self._target, math.inf):
             await self._readied("CPU profile", timeout)
             async with profiled(self.session, place, interval, timeout, overwrite=overwrite) as profiling:
                 yield profiling

@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import attrs
+import trio
 
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.budget import within
+from cdpengine.budget import check_timeout, within
 from cdpengine.engine.unresponsive import told_unresponsive
 from cdpengine.errors import InvalidArgument
 from cdpengine.state.origins import origin_of
@@ -69,7 +70,7 @@ class PageStorage:
             raise InvalidArgument(
                 what="frame", given=f"a {type(frame).__name__}", expected="one of page.frames"
             )
-        async with told_unresponsive(page):
+        async with told_unresponsive(page, trio.current_time() + check_timeout(timeout)):
             with within(action, timeout):
                 await page.ready()
                 of = page.frames.main if frame is None else frame

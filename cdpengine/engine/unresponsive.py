@@ -1,7 +1,8 @@
 """What a deadline means on a page that does not answer.
 
-Rule: an action whose time ran out asks once, quickly and shielded, whether the page answers; if it does not, the
-error says so. A budget that was spent before it began asks nothing, because nothing was sent.
+Rule: the page is asked whether it is there some time before the deadline. An action whose time ran out says that
+it does not answer only where that question is still open: a machine that is busy for a moment is no reason. A
+budget that was spent before it began asks nothing, because nothing was sent.
 """
 
 from __future__ import annotations
@@ -11,21 +12,23 @@ from contextlib import asynccontextmanager, suppress
 
 import trio
 
+from cdpengine.browser.liveness import KNOWN_SILENCE, QUICK_PROBE
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, DeadlineExceeded, PageUnresponsive, SessionGone
 from cdpengine.logs import get_logger
-
-QUICK_PROBE = 0.05
-"""Seconds that a page gets to answer after a deadline."""
 
 logger = get_logger("cdpengine.rescue")
 
 
 @asynccontextmanager
-async def told_unresponsive(page: PageTarget) -> AsyncIterator[None]:
-    """Turn a DeadlineExceeded of the body into PageUnresponsive where the page does not answer."""
+async def told_unresponsive(page: PageTarget, deadline: float) -> AsyncIterator[None]:
+    """Turn a DeadlineExceeded of the body into PageUnresponsive where the page has not answered for long enough.
+
+    `deadline` is that of the body, on trio's clock.
+    """
     try:
-        yield
+        with page.early_questions.before(deadline):
+            yield
     except DeadlineExceeded as late:
         if (told := await unresponsive(page, late)) is None:
             raise
@@ -33,7 +36,7 @@ async def told_unresponsive(page: PageTarget) -> AsyncIterator[None]:
 
 
 async def unresponsive(page: PageTarget, late: DeadlineExceeded) -> PageUnresponsive | None:
-    """Return what to raise in place of an error that came at a deadline; None where the page does answer."""
+    """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
     silence = 0.0 if late.timeout == 0 else await _silence(page)
     if not silence:
         return None
@@ -47,5 +50,8 @@ async def _silence(page: PageTarget) -> float:
     silence = 0.0
     # Gone or lost: nobody is there to ask, and that has names of its own.
     with trio.CancelScope(shield=True), suppress(SessionGone, ConnectionLost):
-        silence = await page.pulse.silence(QUICK_PROBE)
-    return silence
+        if page.pulse.owed_for() + QUICK_PROBE < KNOWN_SILENCE:
+            page.pulse.ask()  # so the next action knows more
+        else:
+            silence = await page.pulse.silence(QUICK_PROBE)
+    return silence if silence >= KNOWN_SILENCE else 0.0

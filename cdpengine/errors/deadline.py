@@ -26,7 +26,9 @@ class DeadlineExceeded(EngineError):
 class PageUnresponsive(DeadlineExceeded):
     """The time ran out, and the page does not answer: its script keeps it busy, or waits and lets nothing run.
 
-    `unresponsive_for` is for how many seconds at least: since the first thing asked that is not answered yet.
+    `unresponsive_for` is for how many seconds at least, 0.5 or more: since the page was asked whether it is there,
+    which it has not answered yet. Where less is known, as with a first `timeout` below 0.5 s, the error is
+    DeadlineExceeded.
     """
 
     unresponsive_for: float = 0.0

@@ -94,7 +94,7 @@ async def covered(
                 nursery.start_soon(watch.run, name="coverage")
                 page.before_leaving.append(watch.look_before_leaving)
                 yield coverage
-                with within("end coverage", timeout):
+                with within("end coverage", timeout) as budget, page.early_questions.before(budget.deadline):
                     await watch.look(final=True)
                     await watch.texts_are_there()
             coverage.report = watch.report()

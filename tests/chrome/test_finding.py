@@ -256,7 +256,7 @@ async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
         while await shown.unresponsive_for() == 0:  # until the script runs
             pass
     with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsive):
-        await shown.find("h1", timeout=0.3)
+        await shown.find("h1", timeout=0.6)
     await shown.rescue()
     assert await shown.find("h1")
 

@@ -154,9 +154,9 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
         while await page.unresponsive_for() == 0:  # until the script runs
             pass
     with pytest.raises(cdpengine.PageUnresponsive):
-        await page.screenshot(full_page=True, timeout=0.5)
+        await page.screenshot(full_page=True, timeout=0.7)
     with pytest.raises(cdpengine.PageUnresponsive):
-        await page.pdf(timeout=0.5)
+        await page.pdf(timeout=0.7)
     await page.rescue()
     assert near(opened(await page.screenshot()).getpixel((5, 5)), (255, 0, 0))
 

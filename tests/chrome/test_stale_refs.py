@@ -226,7 +226,7 @@ async def test_heal_does_not_outlive_its_deadline(page: cdpengine.Page) -> None:
             while await page.unresponsive_for() == 0:  # until the script runs
                 pass
         with trio.fail_after(10), pytest.raises(cdpengine.PageUnresponsive):
-            await page.hover("e1", heal=True, timeout=0.5)
+            await page.hover("e1", heal=True, timeout=0.7)
         nursery.cancel_scope.cancel()
 
 

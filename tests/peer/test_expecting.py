@@ -453,6 +453,7 @@ async def test_an_observer_that_says_nothing(
     watching(scripted, [report(False)])
     with pytest.raises(cdpengine.DeadlineExceeded, match="text 'x': seen was 'seen'"):
         await page.wait_for(text="x", timeout=1)
+    await quiet()  # until what was sent has come in
     stops = [r for r in scripted.received if "this.stop" in r.params.get("functionDeclaration", "")]
     assert len(stops) == 2, "each observer that was made was stopped"
 
