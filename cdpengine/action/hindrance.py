@@ -34,5 +34,5 @@ class Hindrance:
             return
         self.logged = True
         left = self.budget.remaining()
-        logger.warning("cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.target, reason, left)
+        logger.info("cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.target, reason, left)
         self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")

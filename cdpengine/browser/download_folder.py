@@ -65,5 +65,7 @@ class DownloadFolder:
         with trio.move_on_after(_REMOVAL_SECONDS, shield=True):
             left = await trio.to_thread.run_sync(remove_owned, owned.path, abandon_on_cancel=True)
             if left:
-                logger.warning("the folder of downloads could not be removed whole: %s", owned.path)
+                logger.warning(
+                    "the folder of downloads could not be removed whole: remove it by hand: %s", owned.path
+                )
         owned.release()

@@ -215,7 +215,12 @@ class Lanes:
             except (ConnectFailed, ConnectionLost) as error:
                 failed += 1
                 if failed >= _TOLD_AFTER:
-                    logger.warning("the lane connection cannot be opened again: %s", error)
+                    logger.log(
+                        logging.WARNING if failed == _TOLD_AFTER else logging.DEBUG,
+                        "the connection for evaluation cannot be opened again, and no script can be evaluated "
+                        "until it can: see that the endpoint takes a second connection, or start anew: %s",
+                        error,
+                    )
                     self._unreachable = ConnectionLost(endpoint=self.connection.name, reason=str(error))
                     self._notify()
             else:
@@ -224,7 +229,7 @@ class Lanes:
     def _opened_again(self, row: _Row, reason: str | None) -> None:
         row.succeeded()
         # Not told before: where the browser ends, the lane may be the first to hear of it.
-        logger.warning("the lane connection ended and was opened again: %s", reason)
+        logger.info("the lane connection ended and was opened again: %s", reason)
 
     async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:
         """Open the connection, call `opened`, and return when it has ended."""
@@ -357,7 +362,7 @@ async def _answered(call: PendingCall, *, needed: bool) -> None:
         if needed or (isinstance(error, RemoteError) and context_gone(error)):
             raise
         # An older Chrome, or a kind of target that lacks this: it can be evaluated in all the same.
-        logger.warning("part of a lane's set-up was refused: %s", error)
+        logger.info("part of a lane's set-up was refused: %s", error)
 
 
 def _detach(lane: Session) -> None:

@@ -113,7 +113,9 @@ class PageDialogs:
         self._current: Shown | None = None
         self._spans: list[Span] = []
         self._awaited: list[AwaitedDialog] = []
-        self._not_understood = RepeatedWarning(logger, "a dialog was not understood and is dismissed: %s")
+        self._not_understood = RepeatedWarning(
+            logger, "a dialog was not understood and is dismissed: %s", level=logging.INFO
+        )
         self._handler_failed = RepeatedWarning(
             logger, "the handler of a %s dialog failed: %s", level=logging.ERROR
         )

@@ -311,7 +311,9 @@ class _Keeper:
             await self._ended_within(_AFTER_KILL)
         if not self.process.ended.is_set():
             _log.warning(
-                "browser process %d did not end within %g s of SIGKILL", self.process.pid, _AFTER_KILL
+                "browser process %d did not end within %g s of SIGKILL: see what keeps it (ps -o stat,wchan)",
+                self.process.pid,
+                _AFTER_KILL,
             )
         with trio.move_on_after(_AFTER_EXIT_OUTPUT, shield=True):
             await self._output_done.wait()

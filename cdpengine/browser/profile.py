@@ -80,7 +80,9 @@ class Profile:
                 left = await trio.to_thread.run_sync(remove_profile, self.path)
             return
         _log.warning(
-            "the temporary profile %s could not be removed within %g s", self.path, _REMOVAL_DEADLINE
+            "the temporary profile %s could not be removed within %g s: remove it by hand",
+            self.path,
+            _REMOVAL_DEADLINE,
         )
 
 

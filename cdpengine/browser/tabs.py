@@ -298,7 +298,7 @@ async def _answered(
                 await call.raw()
         except (RemoteError, ProtocolError) as error:
             # An older Chrome, or a kind of target that lacks this: the page still works, with less.
-            logger.warning("part of a page's set-up was refused: %s", error)
+            logger.info("part of a page's set-up was refused: %s", error)
 
 
 async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -> None:
@@ -308,4 +308,4 @@ async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -
     except (SessionGone, ConnectionLost) as gone:
         logger.debug("%s ended: %s", function.__name__, gone)
     except ProtocolError as error:
-        logger.warning("%s ended: %s", function.__name__, error)
+        logger.info("%s ended: %s", function.__name__, error)

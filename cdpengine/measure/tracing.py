@@ -210,7 +210,10 @@ async def _finish(
     lost = complete.data_loss_occurred
     trace.report = TraceReport(trace.path, file.written, file.size, seconds, lost, trace.buffer_full)
     if lost:
-        logger.warning("the trace %s lacks some of what happened: Chrome's buffer was full", trace.path)
+        logger.warning(
+            "the trace %s lacks some of what happened: Chrome's buffer was full: give a larger buffer_size",
+            trace.path,
+        )
 
 
 async def _finish_anyway(

@@ -87,8 +87,12 @@ class Connection:
         self._outbox: deque[Call] = deque()
         self._outbox_filled = trio.lowlevel.ParkingLot()
         self._lost: str | None = None
-        self._strays = RepeatedWarning(logger, "%s: a %s message came in and was passed over: %s")
-        self._undecodable = RepeatedWarning(logger, "%s: an event was not understood and passed over: %s")
+        self._strays = RepeatedWarning(
+            logger, "%s: a %s message came in and was passed over: %s", level=logging.INFO
+        )
+        self._undecodable = RepeatedWarning(
+            logger, "%s: an event was not understood and passed over: %s", level=logging.INFO
+        )
         self._undecodable_last: Event | None = None
         self._failed = RepeatedWarning(logger, "%s: a callback for %s failed with %s", level=logging.ERROR)
         self._counts = {

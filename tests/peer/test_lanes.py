@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -54,6 +55,7 @@ async def test_a_cut_is_mended_at_once_and_no_evaluation_notices(
     autojump_clock: MockClock,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    caplog.set_level(logging.INFO, "cdpengine.browser")
     pages = [await browser.new_page() for _ in range(3)]
     evaluating = scripted.hold("Runtime.evaluate", nth=scripted.count("Runtime.evaluate") + 1)
     started = trio.current_time()

@@ -109,6 +109,44 @@ def test_every_warning_is_one_safe_line() -> None:
     assert all(ast.unparse(call.args[0]).startswith("shown(") for _, call in found)
 
 
+WARNINGS = {
+    ("browser/download_folder.py", "the download of %s is removed "): "give a directory, or use wait()",
+    ("browser/download_folder.py", "the folder of downloads could "): "remove the folder by hand",
+    ("browser/downloads.py", "a download was lost: %s"): "make room, or give another directory",
+    ("browser/lanes.py", "the connection for evaluation "): "see to the endpoint, or start anew",
+    ("browser/process.py", "browser process %d did not end"): "see what keeps the process",
+    ("browser/profile.py", "the temporary profile %s could"): "remove the folder by hand",
+    ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
+    ("debug/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
+    ("debug/replay_server.py", "client %d of the replay sent s"): "see to the client",
+    ("engine/lasting.py", None): "await it, or enter it",
+    ("evaluate/rescue.py", "rescue of %s: %s"): "allow more: a reload, or to close the page",
+    ("measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
+    ("measure/tracing.py", "the trace of what failed could"): "make room, or give another path",
+    ("network/credentials.py", "%s refused the credentials tha"): "give others",
+    ("session/consumers.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
+    ("state/emulation.py", "%s: %s"): "leave out the setting that the error names",
+    ("state/state_transfer.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
+}
+"""Each place that warns, by the beginning of its text; and what who reads the warning can do about it."""
+
+
+def test_every_warning_is_one_that_its_reader_can_act_on() -> None:
+    """What nobody can do anything about is logged as information, or counted."""
+    found = set()
+    for path, call in calls(
+        "logger.warning", "_log.warning", "logger.log", "RepeatedWarning", "warnings.warn"
+    ):
+        written = ast.unparse(call)
+        if "RepeatedWarning" in written and "level=" in written:
+            continue  # it has another level
+        if "logger.log(" in written and "WARNING" not in written:
+            continue
+        texts = [part for part in call.args if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+        found.add((path, str(ast.literal_eval(texts[0]))[:30] if texts else None))
+    assert found == WARNINGS.keys()
+
+
 def test_a_warning_of_ours() -> None:
     async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
         raise NotImplementedError
