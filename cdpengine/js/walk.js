@@ -46,6 +46,8 @@
   const FRAMING = new Set(["embed", "fencedframe", "frame", "iframe", "object"]);
   const WITH_BOX = { contentVisibilityAuto: true };
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
+  const SAYING = /[^\s\p{Co}]/u; // more than letters of icon fonts
+  const KEPT_SPACES = new Set(["preserve", "break-spaces"]);
   const MATHML = "http://www.w3.org/1998/Math/MathML";
 
   const owner = document;
@@ -62,7 +64,7 @@
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
-  const { hear, unhear, isNative, isPointing, isClickable, placesOf } = makeClickables(dom);
+  const { hear, unhear, isNative, isPointing, isClickable, isLooseOption, placesOf } = makeClickables(dom);
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
@@ -121,14 +123,16 @@
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
     const nameOf = names === null ? (element) => veil(element, element.computedName) : names.nameOf;
 
-    const { columns, roleNumber, row, addText, addEdge, extra, noteBox, shorten } = makeColumns();
+    const { columns, roleNumber, row, addText, addPreformatted, addBreak, addHint, ...made } = makeColumns();
+    const { runningText, isPreformatted, addEdge, extra, noteBox, shorten } = made;
     const { labels, captionOf, controls, captionNumber, noteLabels, nameCaptions } = labelsFor();
     let seen = 0;
     let cut = false;
     let framed = false; // there is what may hold a document of its own
 
-    let styled = null; // whose style the next three are of
+    let styled = null; // whose style the next four are of
     let transform = "none";
+    let spaces = "collapse"; // what becomes of white space
     let veiled = false;
     let skipped = false;
     let decorated = styles.hasDecorations(document);
@@ -142,6 +146,8 @@
       for (let at = above; at !== null && !within; at = flatParent(at)) within = isNative(at, at.localName);
     }
 
+    let bare = false; // what is being read is in something to act on that has no name
+
     const focused = deepFocus();
     const modal = topModal();
     const parts =
@@ -150,13 +156,13 @@
         : reuse.begin(request.held, globals(), focused);
     let disturbed = false; // by a modal dialog in a shadow root: all else in the document may have lost its name
     let about = ""; // what the trunk's element that is being read is: what is in it may depend on it
-    const details = detailsFor({ extra, focused, isDisabling: () => disabling });
+    const { details, descriptionOf } = detailsFor({ extra, focused, isDisabling: () => disabling });
     const owned = new Map(); // element -> the one that aria-owns it
     const ownersSeen = new Set();
 
     function noteOwners(root) {
       for (const each of query(root, "[aria-owns]")) {
-        if (ownersSeen.has(each)) continue;
+        if (ownersSeen.has(each) || EMPTY.has(each.localName)) continue; // what holds nothing owns nothing in Chrome
         ownersSeen.add(each);
         for (const id of getAttribute.call(each, "aria-owns").split(/\s+/)) {
           const target = byId(root, id);
@@ -240,17 +246,22 @@
       const data = node.data;
       const above = node.parentNode;
       const parent = above instanceof ShadowRoot ? above.host : above instanceof Element ? above : null;
-      if (parent !== null && /\S/.test(data)) {
+      const solid = /\S/.test(data);
+      if (parent !== null && (solid || (data.includes("\n") ? runningText(depth) !== 0 : isPreformatted(depth)))) {
         if (parent !== styled) {
           styled = parent;
           const style = getComputedStyle(parent);
           transform = style.textTransform;
+          spaces = style.whiteSpaceCollapse;
           veiled = style.webkitTextSecurity !== "none";
           skipped = style.contentVisibility !== "visible" && styles.skipsContents(parent, style);
         }
         if (skipped) return;
-        if (veiled) return addText(depth, "\u2022".repeat(data.length)); // as it is drawn, and as Chrome tells it
-        if (transform !== "none") return addText(depth, styles.transformed(data, transform));
+        if (veiled && solid) return addText(depth, "\u2022".repeat(data.length)); // as it is drawn, and as Chrome tells it
+        const drawn = transform === "none" ? data : styles.transformed(data, transform);
+        if (KEPT_SPACES.has(spaces)) return addPreformatted(depth, drawn);
+        if (spaces !== "preserve-breaks") return addText(depth, drawn);
+        return addPreformatted(depth, drawn.replace(/[ \t]*\n[ \t]*/g, "\n").replace(/[ \t]+/g, " "));
       }
       addText(depth, data);
     }
@@ -308,9 +319,11 @@
     function element(at, depth, level) {
       const around = pointing;
       const inControl = within;
+      const inBare = bare;
       elementAndInside(at, depth, level);
       pointing = around;
       within = inControl;
+      bare = inBare;
     }
 
     function elementAndInside(at, depth, level) {
@@ -347,7 +360,10 @@
         if (!EMPTY.has(tag) && tag !== "select") children(at, depth, level + 1, false);
         return;
       }
-      const clickable = request.clickables && !native && isClickable(at, tag, pointing, around, inControl);
+      const clickable =
+        request.clickables &&
+        !native &&
+        (isClickable(at, tag, pointing, around, inControl) || (attributed && !inControl && isLooseOption(at, tag, roleOf)));
       if (only) {
         if (clickable || (request.pointer && isPointer(at))) only.push(numberOf(at));
         if (!EMPTY.has(tag)) children(at, depth, level + 1, true);
@@ -359,7 +375,7 @@
       if (role === "") role = namelessRole(at, tag);
       if (clickable && (role === "none" || role === "presentation")) role = "generic";
       if (role === "LineBreak" || tag === "br") {
-        if (tag === "br") addText(depth, "\n");
+        if (tag === "br") addBreak(depth);
         return;
       }
       const what = bits.get(role) || 0;
@@ -377,6 +393,10 @@
       const marked = clickable || (request.pointer && isPointer(at));
       if (!focusable && !marked && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag)) return;
+        if (bare && attributed) {
+          const hint = descriptionOf(at);
+          if (hint !== "") addHint(depth, hint);
+        }
         if (what & INLINE) {
           children(at, depth, level + 1, true);
         } else {
@@ -397,6 +417,7 @@
       if (marked) extra(line, "clickable", true);
       if (name !== "" && (attributed || tag !== "a")) noteLabels(at, tag, name, attributed);
       const interactive = focusable || clickable || (what & INTERACTIVE) !== 0;
+      if (interactive) bare = !SAYING.test(name);
       details(at, tag, role, what, interactive, name, line, attributed, fullName);
       if (tag === "input" && PUSHED.has(at.type) && at.value) addText(depth + 1, at.value);
       if (EMPTY.has(tag)) return;

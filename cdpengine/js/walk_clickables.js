@@ -18,6 +18,7 @@
   const HANDLERS = [
     "onclick", "ondblclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ontouchstart", "ontouchend",
   ];
+  const OPTIONS = new Set(["option", "treeitem"]);
   const SKIPPED = new Set(["script", "style", "template", "noscript"]);
 
   const { flatParent, closedRootOf, getter } = dom;
@@ -123,6 +124,14 @@
     return found.controls === 0 || found.loose;
   }
 
+  // What calls itself an option where no list box is around it: Chrome gives it no such role.
+  function isLooseOption(at, tag, roleOf) {
+    if (NEVER.has(tag)) return false;
+    const given = getAttribute.call(at, "role");
+    if (given === null || !OPTIONS.has(given.trim().split(/\s+/)[0].toLowerCase())) return false;
+    return !OPTIONS.has(roleOf(at));
+  }
+
   // Where in the flat tree nodes are: for each element, the numbers of what is in it, of what it is in from the inside
   // out, and of what comes after it.
   function placesOf(found, numberOf) {
@@ -151,5 +160,5 @@
     });
   }
 
-  return { hear, unhear, isNative, isPointing, isClickable, placesOf };
+  return { hear, unhear, isNative, isPointing, isClickable, isLooseOption, placesOf };
 })

@@ -5,6 +5,9 @@
   const TEXT = -1;
   const EDGE = -2;
   const CAPTION_EDGE = -3;
+  const PREFORMATTED = -7;
+  const BREAK = -8;
+  const HINT = -9;
 
   const roles = [];
   const roleNumbers = new Map();
@@ -31,11 +34,24 @@
     return kinds.push(kind) - 1;
   }
 
-  function addText(depth, text) {
+  function addText(depth, text, kind = TEXT) {
     const end = kinds.length - 1;
-    if (end >= 0 && kinds[end] === TEXT && depths[end] === depth) texts[end] += text;
-    else row(depth, TEXT, 0, text);
+    if (end >= 0 && kinds[end] === kind && depths[end] === depth) texts[end] += text;
+    else row(depth, kind, 0, text);
   }
+
+  // The kind of text that a further one on this depth would go on with; 0 for none.
+  function runningText(depth) {
+    const end = kinds.length - 1;
+    if (end < 0 || depths[end] !== depth) return 0;
+    return kinds[end] === TEXT || kinds[end] === PREFORMATTED || kinds[end] === BREAK ? kinds[end] : 0;
+  }
+
+  // What is drawn with the line breaks and spaces that the page wrote.
+  const addPreformatted = (depth, text) => addText(depth, text, PREFORMATTED);
+  const isPreformatted = (depth) => runningText(depth) === PREFORMATTED;
+  const addBreak = (depth) => addText(depth, "\n", isPreformatted(depth) ? PREFORMATTED : BREAK);
+  const addHint = (depth, text) => void row(depth, HINT, 0, text);
 
   function addEdge(depth, caption) {
     const end = kinds.length - 1;
@@ -71,5 +87,8 @@
     extras,
     boxes,
   };
-  return { columns, roleNumber, row, addText, addEdge, extra, noteBox, shorten };
+  return {
+    columns, roleNumber, row, addText, addPreformatted, addBreak, addHint, runningText, isPreformatted, addEdge, extra,
+    noteBox, shorten,
+  };
 })

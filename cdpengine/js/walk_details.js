@@ -221,8 +221,7 @@
       return Number.isFinite(given) ? given : otherwise;
     }
 
-    function describe(at, what, name, line, attributed, native) {
-      if (!attributed) return;
+    function descriptionOf(at) {
       let text = "";
       const by = at.getAttribute("aria-describedby");
       if (by) {
@@ -234,6 +233,12 @@
         text = at.getAttribute("title");
         if (text.trim() === read(at, Node.prototype, "textContent").trim()) text = ""; // Chrome says it once
       }
+      return text;
+    }
+
+    function describe(at, what, name, line, attributed, native) {
+      if (!attributed) return;
+      const text = descriptionOf(at);
       if (text) extra(line, "description", text);
       if (what & HINTED) {
         const hint = at.getAttribute("placeholder") || at.getAttribute("aria-placeholder");
@@ -247,6 +252,6 @@
       return read(of, Node.prototype, "textContent");
     }
 
-    return details;
+    return { details, descriptionOf };
   };
 })

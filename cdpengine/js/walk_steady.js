@@ -17,7 +17,7 @@
     "nav", "p", "section", "span",
   ]);
 
-  const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, LENGTH] = [1, 2, 3, 4, 5, 6];
+  const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, SPACES, LENGTH] = [1, 2, 3, 4, 5, 6, 7];
 
   const { getter } = dom;
   const localName = getter(Element.prototype, "localName");
@@ -66,6 +66,7 @@
       const transform = checks[i + TRANSFORM];
       if (transform === null) continue; // nothing is in it
       if (style.textTransform !== transform || skips(style)) return false;
+      if (style.whiteSpaceCollapse !== checks[i + SPACES]) return false;
     }
     if (holders !== null) {
       for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
@@ -91,7 +92,7 @@
 
   // Adds to the part, which has a root, elements and whether it is decorated:
   //   plain     it has boxes as its root has them and `display` says
-  //   checks    element, style, display, visibility or sight, cursor, text-transform, ...
+  //   checks    element, style, display, visibility or sight, cursor, text-transform, white-space-collapse, ...
   //   hosts     elements that the page can give a shadow root
   //   holders   the styles of what holds other elements
   //   controls  place among the checks, tag, state, ...
@@ -114,6 +115,7 @@
       if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
       const transform = firstChild.call(at) === null ? null : style.textTransform;
       checks.push(at, style, style.display, plain ? style.visibility : sight(at, style), style.cursor, transform);
+      checks.push(style.whiteSpaceCollapse);
       if (!decorated) continue;
       for (const which of ["::before", "::after"]) {
         const pseudo = getComputedStyle(at, which);

@@ -14,15 +14,15 @@ import msgspec
 
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.collector import collector_paused
-from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_inside
+from cdpengine.snapshot.finish import EDGE, Child, Edge, Hint, Shown, finish, said_inside
 from cdpengine.snapshot.kept_parts import Parts
 from cdpengine.snapshot.node import Document, Kind, Node
-from cdpengine.snapshot.text import collapse_space
+from cdpengine.snapshot.text import LineBreak, Preformatted, collapse_space
 from cdpengine.snapshot.vocabulary import called, kind_of, role_and_kind
 
 Scalar = str | int | float | bool | None
 
-TEXT, BLOCK_EDGE, CAPTION_EDGE, REUSED, OPENED, CLOSED = range(-1, -7, -1)
+TEXT, BLOCK_EDGE, CAPTION_EDGE, REUSED, OPENED, CLOSED, PREFORMATTED, BREAK, HINT = range(-1, -10, -1)
 """The kinds of rows that are no element; walk.js has the same numbers."""
 
 
@@ -179,6 +179,12 @@ def _nodes_of(walk: Walk, ids: Sequence[int], frame_id: str | None, parts: Parts
                 children += parts.reuse(uid, said, labels)
             elif number == OPENED:
                 parts.open(uid, children, said)
+            elif number == PREFORMATTED:
+                children.append(Preformatted(text))
+            elif number == BREAK:
+                children.append(LineBreak(text))
+            elif number == HINT:
+                children.append(Hint(collapse_space(text)))
             else:
                 parts.close(uid)
             continue

@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 import attrs
 
-from cdpengine.browser.wanted_text import Words, holds
+from cdpengine.browser.wanted_text import Words, collapse_space, holds
+from cdpengine.snapshot.lines import says_description
 from cdpengine.snapshot.node import Document, Node, walk
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.text import is_token
@@ -28,12 +29,14 @@ class SnapshotNode:
     name: the accessible name on one line, "" where it has none.
     value: what a field holds; None where it holds nothing or where that is secret (`states["value"]` is "hidden").
     states: such as {"checked": True, "level": 2}, those that are false left out.
-    text: of a text, its words; of an element, those that are all there is inside and stand on its line, else "".
+    text: of a text, its words, with the line breaks that `pre` and the like draw; of an element, those that are
+        all there is inside and stand on its line, else "".
     ref: what actions take; None for a node without one.
     parent: the place in `Snapshot.nodes` of the node that it is in; None outermost.
     frame: the id of the frame (as in `page.frames`) in whose document it is.
     url: a link's whole address; of a frame's element, that of the document in it.
-    description, placeholder: "" where there is none, or where the name says it.
+    description, placeholder: "" where there is none, or where the name says it; a description also where what is
+        shown inside, or the line after it, says it.
     clickable: the page made it clickable without saying so by its role.
     remark: why what is in it could not be looked at, "" otherwise.
     """
@@ -72,7 +75,9 @@ class ShownNodes:
 
     def _made(self) -> Iterator[SnapshotNode]:
         shown = None if self.lines is None else set(self.lines)
-        count = 0
+        nodes: list[Node] = []
+        depths: list[int] = []
+        found: list[tuple[str, int | None, str | None]] = []  # text, parent, frame
         stack: list[tuple[Node, int | None, str | None]] = [
             (node, None, self.document.frame_id) for node in reversed(self.document.roots)
         ]
@@ -85,12 +90,18 @@ class ShownNodes:
                 text = (
                     node.name if node.kind == "text" else only.name if only is not None and self.texts else ""
                 )
-                yield _data(node, text, self.refs.get(node), parent, node.frame_id or frame)
-                below = count
-                count += 1
+                below = len(nodes)
+                nodes.append(node)
+                depths.append(0 if parent is None else depths[parent] + 1)
+                found.append((text, parent, node.frame_id or frame))
             if only is None or not is_shown:
                 inner = frame if node.document is None else node.document.frame_id
                 stack.extend((child, below, inner) for child in reversed(node.children))
+        for place, (node, (text, parent, frame)) in enumerate(zip(nodes, found, strict=True)):
+            said_after = says_description(place, nodes, depths, with_texts=self.texts)
+            yield _data(
+                node, text, self.refs.get(node), parent, frame, "" if said_after else node.description
+            )
 
     def saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
         """Return the ids of the refs that say the text: by their name, or by all that is said inside of them.
@@ -109,14 +120,16 @@ class ShownNodes:
                     continue
             ref = self.refs.get(node)
             if ref is not None and any(
-                holds(each, wanted, exact) for each in (node.name, words[node]) if each
+                holds(collapse_space(each), wanted, exact) for each in (node.name, words[node]) if each
             ):
                 found.add(ref.id)
                 holding.add(node)
         return found
 
 
-def _data(node: Node, text: str, ref: Ref | None, parent: int | None, frame: str | None) -> SnapshotNode:
+def _data(
+    node: Node, text: str, ref: Ref | None, parent: int | None, frame: str | None, description: str
+) -> SnapshotNode:
     if node.kind == "text":
         return SnapshotNode(role="text", text=text, parent=parent, frame=frame)
     return SnapshotNode(
@@ -129,7 +142,7 @@ def _data(node: Node, text: str, ref: Ref | None, parent: int | None, frame: str
         parent=parent,
         frame=frame,
         url=node.url or (node.document.url if node.document is not None else ""),
-        description=node.description,
+        description=description,
         placeholder=node.placeholder,
         clickable=node.clickable,
         remark=node.remark,

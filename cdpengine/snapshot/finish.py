@@ -7,6 +7,7 @@ entries; `finish` makes the nodes' children out of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -14,7 +15,7 @@ import attrs
 
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.node import Node
-from cdpengine.snapshot.text import collapse_space
+from cdpengine.snapshot.text import collapse_space, has_lines, join_run
 
 
 @attrs.frozen(eq=False)
@@ -29,8 +30,17 @@ class Edge:
 
 EDGE = Edge()
 
-Child = str | Edge | Node
-"""What is inside of a node while the tree is built: a piece of running text, the border of a block, a node."""
+
+@attrs.frozen(eq=False)
+class Hint:
+    """What describes a folded element (a `title`): shown of what can be acted on, if it says nothing else."""
+
+    text: str
+
+
+Child = str | Edge | Hint | Node
+"""What is inside of a node while the tree is built: a piece of running text, the border of a block, what describes
+a folded element, a node."""
 
 Shown = tuple[Node, list[Child], str | None]
 """A node, what is right inside of it, and the name that text inside may repeat (see `said_inside`)."""
@@ -80,20 +90,38 @@ def finish(
     """
     gone = set() if gone is None else gone
     wrappers = set() if wrappers is None else wrappers
+    hints: dict[Node, str] = {}
     for node, raw, said in reversed(shown):
+        hint = ""
         if raw:
+            in_lines = node.role in roles.CELL_ROLES and node.name != "" and has_lines(raw)
+            if in_lines:
+                said = ""  # a name has no line breaks
             node.children = _finished(raw, said, gone, labels, frame_id, wrappers)
+            hint = _hints(raw, hints)
             if node.role in roles.CELL_ROLES and node.name:
                 if len(node.children) == 1 and _is_text(node.children[0], node.name):
-                    node.children = []
+                    if in_lines:
+                        node.name = ""
+                    else:
+                        node.children = []
                 elif _says_all(node.children, node.name):
                     node.name = ""
         if node.clickable and not node.name and is_named_by_text(node):
             _name_clickable(node)
             if _is_wrapper(node):
                 wrappers.add(node)
+        if (
+            hint
+            and not node.description
+            and (node.kind == "interactive" or node.clickable)
+            and _is_bare(node)
+        ):
+            node.description = hint
         if not node.children and _says_nothing(node):
             gone.add(node)
+            if hint:
+                hints[node] = hint
     return _finished(top, "", gone, labels, frame_id, wrappers)
 
 
@@ -111,9 +139,10 @@ def _finished(
     caption: int | None = None
 
     def end_run() -> None:
-        text = collapse_space("".join(pieces))
+        text = join_run(pieces)
         pieces.clear()
-        if text and not _repeats(text, said) and (caption is None or labels.get(caption) != text):
+        line = collapse_space(text) if "\n" in text else text
+        if text and not _repeats(line, said) and (caption is None or labels.get(caption) != line):
             children.append(Node("text", "text", text, frame_id=frame_id))
 
     for child in raw:
@@ -123,6 +152,8 @@ def _finished(
             if pieces:
                 end_run()
             caption = child.caption
+        elif isinstance(child, Hint):
+            continue
         elif child not in gone and not (_is_mere_image(child) and _repeats(child.name, said)):
             if pieces:
                 end_run()
@@ -154,7 +185,7 @@ def _count(node: Node) -> int:
 
 
 def _is_text(node: Node, text: str) -> bool:
-    return node.kind == "text" and node.name == text
+    return node.kind == "text" and collapse_space(node.name) == text
 
 
 def _repeats(text: str, said: str | None) -> bool:
@@ -207,7 +238,7 @@ def _name_clickable(node: Node) -> None:
         node.name, node.description = node.description, ""
     elif all(child.kind == "text" for child in node.children):
         name = " ".join(child.name for child in node.children)
-        if 0 < len(name) <= LONGEST_NAME:
+        if 0 < len(name) <= LONGEST_NAME and "\n" not in name:
             node.name, node.children = name, []
 
 
@@ -215,4 +246,26 @@ def _says_all(children: list[Node], name: str) -> bool:
     """Say whether the names of the lines below make up the name."""
     if all(child.kind == "text" for child in children):
         return False
-    return "".join(child.name for child in children).replace(" ", "") == name.replace(" ", "")
+    return "".join("".join(child.name for child in children).split()) == name.replace(" ", "")
+
+
+def _hints(raw: Sequence[Child], of: Mapping[Node, str]) -> str:
+    """Return what describes the folded elements inside, those of nodes that are left out with them."""
+    found = [
+        child.text if isinstance(child, Hint) else of.get(child, "")
+        for child in raw
+        if not isinstance(child, str | Edge)
+    ]
+    return " ".join(dict.fromkeys(hint for hint in found if hint))
+
+
+def _is_bare(node: Node) -> bool:
+    """Say whether nothing is shown of the node, but letters of icon fonts."""
+    if node.value is not None or node.placeholder or node.document is not None:
+        return False
+    if not all(child.kind == "text" for child in node.children):
+        return False
+    return not _ICONS.sub("", "".join((node.name, *(child.name for child in node.children)))).strip()
+
+
+_ICONS = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]+")

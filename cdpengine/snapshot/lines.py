@@ -7,7 +7,7 @@ how any mode reads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import attrs
@@ -15,7 +15,7 @@ import attrs
 from cdpengine.snapshot.node import Document, Node, walk
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.roles import STRUCTURAL_ROLES
-from cdpengine.snapshot.text import is_token, quote, shorten
+from cdpengine.snapshot.text import collapse_space, is_token, quote, shorten
 
 DEEPEST_INDENT = 100
 """Deeper lines are indented no further: without this, the text grows with the square of the depth."""
@@ -29,7 +29,7 @@ class Lines:
 
     A text is one line, or several for a node whose properties have lines of their own. The node is None where
     an entry stands for nothing that can have a ref. `too_deep` are the nodes below `max_depth`; `remarks` say
-    what else is missing.
+    what else is missing. `undescribed` are the nodes that have a description, each with its text without that.
     """
 
     texts: list[str] = attrs.field(factory=list)
@@ -37,6 +37,54 @@ class Lines:
     depths: list[int] = attrs.field(factory=list)
     too_deep: list[Node | None] = attrs.field(factory=list)
     remarks: list[str] = attrs.field(factory=list)
+    undescribed: dict[Node, str] = attrs.field(factory=dict)
+
+    def leave_out_repeated(self, undescribed: Mapping[Node, str], *, with_texts: bool) -> None:
+        """Take the descriptions that the lines after them repeat out of the texts."""
+        for place, node in enumerate(self.nodes) if undescribed else ():
+            if (
+                node is not None
+                and node in undescribed
+                and says_description(place, self.nodes, self.depths, with_texts=with_texts)
+            ):
+                self.texts[place] = undescribed[node]
+
+
+def says_description(
+    place: int, nodes: Sequence[Node | None], depths: Sequence[int], *, with_texts: bool
+) -> bool:
+    """Say whether the node's description is what is shown inside of it, or what the line after it says.
+
+    `with_texts`, texts stand on the lines of what they are all of.
+    """
+    node = nodes[place]
+    if node is None or not node.description:
+        return False
+    wanted = _letters(node.description)
+    after = [] if place + 1 == len(nodes) else _said(nodes[place + 1], with_texts)
+    inside = _letters(node.children[0].name) if with_texts and _text_inside(node) is not None else ""
+    if any(_letters(text) == wanted for text in after) or inside == wanted:
+        return True
+    for below in range(place + 1, len(nodes)):
+        if depths[below] <= depths[place] or len(inside) >= len(wanted):
+            break
+        inside += "".join(map(_letters, _said(nodes[below], with_texts)))
+    return inside == wanted
+
+
+def _said(node: Node | None, with_texts: bool) -> list[str]:
+    if node is None:
+        return []
+    text = _text_inside(node) if with_texts else None
+    return [node.name] if text is None else [node.name, text.name]
+
+
+def _text_inside(node: Node) -> Node | None:
+    return node.children[0] if len(node.children) == 1 and node.children[0].kind == "text" else None
+
+
+def _letters(text: str) -> str:
+    return collapse_space(text).replace(" ", "")
 
 
 class Roles(dict[str, str]):

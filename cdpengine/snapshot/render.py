@@ -81,7 +81,7 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 
 def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
     lines = _MODES[options.mode](document, refs, options)
-    remarks = list(lines.remarks)
+    remarks, undescribed = list(lines.remarks), lines.undescribed
     heading = [f"# {document.loading}"] if document.loading else []
     gaps = _gaps(document, refs)
     if document.cut:
@@ -96,6 +96,7 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
         lines, left_out = fit(lines, heading + remarks, document, refs, options)
         if left_out:
             remarks.append(left_out)
+    lines.leave_out_repeated(undescribed, with_texts=not options.interactive)
     texts = lines.texts + remarks
     if not texts:
         what = "nothing that can be acted on" if options.interactive else "nothing to show"

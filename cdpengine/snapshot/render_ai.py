@@ -107,10 +107,11 @@ def ai_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpti
                     inside = text_inside.name
                 holds = text_inside is None and len(children) > 0
                 if properties or (inside is not None and holds):
-                    if inside is not None:
-                        properties.append(f"{indent}  - text: {yaml_text(inside)}")
-                    properties.insert(0, f"{indent}- {key}:")
-                    texts.append("\n".join(properties))
+                    if node.description:
+                        described = f"{indent}  - /description: "
+                        others = [each for each in properties if not each.startswith(described)]
+                        lines.undescribed[node] = _entry(indent, key, others, inside, holds)
+                    texts.append(_entry(indent, key, properties, inside, holds))
                 elif inside is not None:
                     texts.append(f"{indent}- {key}: {yaml_text(inside)}")
                 else:
@@ -132,6 +133,17 @@ def ai_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpti
                 return lines
             siblings, depth, page, origin = above.pop()
             indent = INDENTS[depth] if depth < DEEPEST_INDENT else INDENTS[DEEPEST_INDENT]
+
+
+def _entry(indent: str, key: str, properties: list[str], inside: str | None, holds: bool) -> str:
+    """Return the lines of a node, its properties with it."""
+    if inside is not None and (properties or holds):
+        properties = [*properties, f"{indent}  - text: {yaml_text(inside)}"]
+    elif inside is not None:
+        return f"{indent}- {key}: {yaml_text(inside)}"
+    if properties or holds:
+        return "\n".join((f"{indent}- {key}:", *properties))
+    return f"{indent}- {key}"
 
 
 def _marks(node: Node) -> str:
@@ -175,3 +187,6 @@ def _take_back_colons(lines: Lines) -> None:
     for index, text in enumerate(texts):
         if text[-1] == ":" and (index == last or depths[index + 1] <= depths[index]):
             texts[index] = text[:-1]
+        node = lines.nodes[index]
+        if node in lines.undescribed and (index == last or depths[index + 1] <= depths[index]):
+            lines.undescribed[node] = lines.undescribed[node].removesuffix(":")

@@ -53,8 +53,13 @@ def numbered_lines(document: Document, refs: Mapping[Node, Ref], options: Snapsh
                     line = f"text {quote(node.name)}"
                 else:
                     line = _head(node, refs.get(node), roles[node.role], page, origin)
+                    tail = ""
                     if text_inside is not None and not options.interactive:
-                        line += f": {quote(text_inside.name)}"
+                        tail = f": {quote(text_inside.name)}"
+                        line += tail
+                    if node.description:
+                        bare = _head(node, refs.get(node), roles[node.role], page, origin, described=False)
+                        lines.undescribed[node] = INDENTS[min(depth, DEEPEST_INDENT)] + bare + tail
                 lines.texts.append(INDENTS[min(depth, DEEPEST_INDENT)] + line)
                 lines.nodes.append(node)
                 lines.depths.append(depth)
@@ -71,7 +76,7 @@ def numbered_lines(document: Document, refs: Mapping[Node, Ref], options: Snapsh
             siblings, depth, page, origin = above.pop()
 
 
-def _head(node: Node, ref: Ref | None, role: str, page: str, origin: str) -> str:
+def _head(node: Node, ref: Ref | None, role: str, page: str, origin: str, *, described: bool = True) -> str:
     head = f"[{ref.id[1:]}] {role}" if ref is not None else role
     if node.name:
         head += f" {quote(node.name)}"
@@ -79,7 +84,7 @@ def _head(node: Node, ref: Ref | None, role: str, page: str, origin: str) -> str
     pairs = (
         ("value", node.value),
         ("placeholder", node.placeholder or None),
-        ("description", node.description or None),
+        ("description", (node.description or None) if described else None),
         ("url", short_url(url, page, origin) if url else None),
     )
     for key, text in pairs:

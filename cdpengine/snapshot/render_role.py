@@ -86,14 +86,18 @@ def role_lines(document: Document, refs: Mapping[Node, Ref], options: SnapshotOp
                     line += f" [value={quote(node.value)}]"
                 if node.placeholder:
                     line += f" [placeholder={quote(node.placeholder)}]"
+                before = line if node.description else ""
                 if node.description:
                     line += f" [description={quote(node.description)}]"
+                described = len(line)
                 if node.url:
                     line += f" [url={quote(short_url(node.url, page, origin))}]"
                 if node.document is not None or node.remark:
                     line += _frame(node, page, origin)
                 if text_inside is not None and not interactive_only:
                     line += f": {quote(text_inside.name)}"
+                if before:
+                    lines.undescribed[node] = before + line[described:]
                 texts.append(line)
                 nodes.append(node)
                 depths.append(depth)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 
-from cdpengine.browser.wanted_text import collapse_space
+from cdpengine.browser.wanted_text import NOTHING, SPACE, collapse_space
 from cdpengine.errors.foreign import HIDDEN, MAYBE_HIDDEN, MISPLACED
 
 __all__ = [
-    "UNSAFE", "YAML_WORDS", "collapse_space", "is_token", "python_text", "quote", "shorten", "yaml_text",
+    "UNSAFE", "YAML_WORDS", "LineBreak", "Preformatted", "collapse_space", "has_lines", "is_token", "join_run",
+    "python_text", "quote", "shorten", "yaml_text",
 ]  # fmt: skip
 
 # Quotes and backslashes; marks of what is not there; private use (icon fonts).
@@ -38,6 +40,54 @@ YAML_WORDS = frozenset({"y", "n", "yes", "no", "true", "false", "on", "off", "nu
 _UNSEEN = re.compile(rf"[\ufffc\ufffd{HIDDEN}]|{MISPLACED}")
 
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,39}")
+
+
+_SPACES = re.compile(f"[{SPACE}]+")
+_ODD_SPACE = re.compile(f"[{SPACE.translate(dict.fromkeys(map(ord, chr(9) + chr(10) + ' ')))}]")
+_BLANKS = re.compile(f"[{NOTHING}]+")
+
+
+class Preformatted(str):
+    """A piece of text whose white space is drawn as it is written, as in `pre`."""
+
+    __slots__ = ()
+
+
+class LineBreak(str):
+    """What a `br` is in a run of text: a space, or a line break where the run has others."""
+
+    __slots__ = ()
+
+
+def has_lines(pieces: Iterable[object]) -> bool:
+    """Say whether one of the pieces has a line break that is drawn."""
+    return any(isinstance(piece, Preformatted) and "\n" in piece for piece in pieces)
+
+
+def join_run(pieces: Sequence[str]) -> str:
+    """Return the pieces as one text: on one line, unless line breaks are drawn as the page wrote them.
+
+    They are where a `Preformatted` piece has one. Lines then keep the white space that they begin with; what they
+    end with, and empty lines at both ends, are left out.
+    """
+    text = "".join(pieces)
+    if "\n" not in text or not has_lines(pieces):
+        return collapse_space(text)
+    drawn: list[str] = []
+    last = "\n"
+    for piece in pieces:
+        kept = isinstance(piece, Preformatted | LineBreak)
+        shown = _ODD_SPACE.sub(" ", _BLANKS.sub("", piece)) if kept else _SPACES.sub(" ", piece)
+        if not kept and last in " \n":
+            shown = shown.lstrip(" ")
+        if shown:
+            drawn.append(shown)
+            last = shown[-1]
+    lines = [line.rstrip(" \t") for line in "".join(drawn).split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    first = next((place for place, line in enumerate(lines) if line), 0)
+    return "\n".join(lines[first:]) if len(lines) - first > 1 else collapse_space("".join(lines))
 
 
 def quote(text: str) -> str:

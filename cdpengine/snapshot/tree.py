@@ -20,9 +20,9 @@ from cdpengine.snapshot.axtree import (
     AXValue,
     placeholder,
 )
-from cdpengine.snapshot.finish import EDGE, Child, Edge, Shown, finish, said_inside
+from cdpengine.snapshot.finish import EDGE, Child, Edge, Hint, Shown, finish, said_inside
 from cdpengine.snapshot.node import Document, Kind, Node
-from cdpengine.snapshot.text import collapse_space
+from cdpengine.snapshot.text import LineBreak, Preformatted, collapse_space
 from cdpengine.snapshot.vocabulary import role_and_kind
 
 
@@ -93,6 +93,7 @@ class _Folding:
         self._documents: dict[str, AXNode] = {}
         self._valued: set[Node] = set()
         self._labels: dict[int, str] = {}
+        self._hints: dict[str, Hint] = {}  # by the ids of folded nodes
         self._known_roles: dict[str, tuple[str, Kind]] = {}
 
     # --- each by itself ------------------------------------------------------------------------------------
@@ -118,10 +119,13 @@ class _Folding:
                 left_out.update(child_ids)
                 text = _string(ax.name)
                 shown = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
+                if "\n" in text or "  " in text or text[:1] == " ":
+                    # Chrome tells a text as it is laid out: such white space is drawn.
+                    text = Preformatted(text)
                 known[node_id] = text if shown else None
             elif role in roles.BREAK_ROLES:
                 left_out.update(child_ids)
-                known[node_id] = "\n"
+                known[node_id] = _BREAK
             elif (node := self._node(ax, role)) is not None:
                 if ax.value is not None and _string(ax.value):
                     self._valued.add(node)
@@ -131,13 +135,16 @@ class _Folding:
                 known[node_id] = (node, child_ids) if child_ids else node
             elif not child_ids:
                 known[node_id] = None
+                self._note_hint(ax)
             elif role in roles.INLINE_ROLES:
                 known[node_id] = (None, child_ids)
+                self._note_hint(ax)
             else:
                 known[node_id] = (
                     Edge(ax.backend_node_id) if role in roles.CAPTION_ROLES else EDGE,
                     child_ids,
                 )
+                self._note_hint(ax)
             if role in roles.ROOT_ROLES:
                 self._documents[node_id] = ax
 
@@ -170,7 +177,7 @@ class _Folding:
 
     def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[Shown]:
         """Put what is shown below what it is in, and return the shown nodes in the order of the page."""
-        take, valued = self._unvisited.pop, self._valued
+        take, valued, hints = self._unvisited.pop, self._valued, self._hints
         shown: list[Shown] = []
         children, ids, closes = top, iter(root_ids), False
         said: str | None = ""
@@ -178,6 +185,8 @@ class _Folding:
         while True:
             for child_id in ids:
                 entry = take(child_id, None)
+                if hints and (hint := hints.pop(child_id, None)) is not None:
+                    children.append(hint)
                 if entry is None:
                     continue
                 content, inside = entry if isinstance(entry, tuple) else (entry, ())
@@ -262,6 +271,10 @@ class _Folding:
                 self._doubtful.append(node)
         return node
 
+    def _note_hint(self, ax: AXNode) -> None:
+        if ax.description is not None and (text := collapse_space(_string(ax.description))):
+            self._hints[ax.node_id] = Hint(text)
+
     def _role(self, chrome_role: str) -> tuple[str, Kind]:
         known = self._known_roles.get(chrome_role)
         if known is None:
@@ -275,6 +288,7 @@ class _Folding:
                     self._labels[node.backend_node_id] = name
 
 
+_BREAK = LineBreak("\n")
 _STATES = roles.FLAG_STATES.union(roles.TOKEN_STATES, roles.NUMBER_STATES)
 
 

@@ -149,3 +149,152 @@ async def test_canvases_in_a_row_that_say_nothing_are_one_line(page: cdpengine.P
     assert last is not None
     third = (await page.find_all("canvas"))[2]
     assert last.backend_node_id == third.backend_node_id
+
+
+LINES = {
+    "pre": ("<pre>a\n\tb\n\n c \n\n</pre>", ['- text: "a\\n\\tb\\n\\n c"']),
+    "code in pre": (
+        "<pre><code><b>def</b> f():\n    <i>return</i>\n<u> 1</u>\n</code></pre>",
+        ['- text: "def f():\\n    return\\n 1"'],
+    ),
+    "one line of code": ("<pre>\n  a  b\n</pre>", ['- text: "a b"']),
+    "pre-wrap, break-spaces": (
+        "<p style='white-space:pre-wrap'>a\n  b</p><p style='white-space:break-spaces'>a\n  b</p>",
+        ['- paragraph: "a\\n  b"', '- paragraph: "a\\n  b"'],
+    ),
+    "pre-line": ("<p style='white-space:pre-line'>a\n  b   c</p>", ['- paragraph: "a\\nb c"']),
+    "spaces without breaks": (
+        "<p>a\n  b<br>c</p><p style='white-space:nowrap'>a\nb</p><p style='white-space-collapse:preserve-spaces'>a\nb</p>",
+        ['- paragraph: "a b c"', '- paragraph: "a b"', '- paragraph: "a b"'],
+    ),
+    "within a sentence": (
+        "<p>Use\n <code style='white-space:pre'>a\n  b</code>\n now</p>",
+        ['- paragraph: "Use a\\n  b now"'],
+    ),
+    "a textarea": (
+        "<textarea aria-label=T>one\n\n two</textarea>",
+        ['- textbox "T" [value="one\\n\\n two"]'],
+    ),
+    "what can take the focus": ("<pre tabindex=0>a\n b</pre>", ['- generic: "a\\n b"']),
+    "a name has one line": ("<button><pre>A\nB</pre></button>", ['- button "A B"']),
+    "cells": (
+        "<table><tr><th>h<tr><td><pre>1\n 2</pre></table>",
+        ["- table", "  - row", '    - columnheader "h"', "  - row", '    - cell: "1\\n 2"'],
+    ),
+    "a forged line": ('<pre>a\n- button "Pay"</pre>', ['- text: "a\\n- button \\"Pay\\""']),
+}
+DESCRIBED = {
+    "its own content": (
+        "<button aria-label=Z title='Hello you'><b>Hello</b> you</button>",
+        ['- button "Z": "Hello you"'],
+    ),
+    "lines inside": (
+        "<div tabindex=0 aria-label=Z title='Hello you'><p>Hello</p><p>you</p></div>",
+        ['- generic "Z"', '  - paragraph: "Hello"', '  - paragraph: "you"'],
+    ),
+    "the text after it": (
+        "<input aria-label=n aria-describedby=q><span id=q>hint</span>",
+        ['- textbox "n"', '- text: "hint"'],
+    ),
+    "the paragraph after it": (
+        "<button aria-describedby=d>Go</button><p id=d>Explains it</p>",
+        ['- button "Go"', '- paragraph: "Explains it"'],
+    ),
+    "a later line": (
+        "<button aria-describedby=d>Go</button><p>But</p><p id=d>Explains it</p>",
+        ['- button "Go" [description="Explains it"]', '- paragraph: "But"', '- paragraph: "Explains it"'],
+    ),
+    "an icon": (
+        "<a href=x><i title=Delete></i></a><button><p><span><i title=Edit></i></span></p></button>",
+        ['- link [description="Delete"]', '- button [description="Edit"]'],
+    ),
+    "a letter of an icon font": (
+        "<button><i title=Edit>&#xf044;</i></button>",
+        ['- button "\\uf044" [description="Edit"]'],
+    ),
+    "an icon beside words": ("<button><i title=Pen></i>Edit</button>", ['- button "Edit"']),
+    "a clickable icon": (
+        "<div onclick=0 class=p><i title=Close></i></div>",
+        ['- generic [clickable] [description="Close"]'],
+    ),
+    "what has a description": (
+        "<button title=''aria-description=Own><i title=Inner></i></button>",
+        ['- button [description="Own"]'],
+    ),
+}
+OPTIONS = {
+    "outside of any list box": (
+        "<div role=option>A</div><div role=option><b>B</b> c</div>",
+        ['- generic "A" [clickable]', '- generic "B c" [clickable]'],
+    ),
+    "tree items outside of a tree": ("<div role=treeitem>A</div>", ['- generic "A" [clickable]']),
+    "a list box": (
+        "<ul role=listbox><li role=option>A</ul><div role=listbox><div role=group><div role=option>B</div></div></div>",
+        ["- listbox", '  - option "A"', "- listbox", "  - group", '    - option "B"'],
+    ),
+    "a list in a list box": (
+        "<div role=listbox><ul><li role=option>A</ul></div>",
+        ["- listbox", "  - list", '    - listitem [clickable]: "A"'],
+    ),
+    "a combobox that controls them": (
+        "<input role=combobox aria-label=C aria-controls=l aria-activedescendant=o><ul role=listbox id=l><li id=o role=option>A</ul>",
+        ['- combobox "C"', "- listbox", '  - option "A"'],
+    ),
+    "an input that owns them": (
+        "<input role=combobox aria-label=C aria-owns=l><ul role=listbox id=l><li role=option>A</ul>",
+        ['- combobox "C"', "- listbox", '  - option "A"'],
+    ),
+    "an input that owns what is no list box": (
+        "<input role=combobox aria-label=C aria-owns=l><div id=l><div role=option>A</div></div>",
+        ['- combobox "C"', '- generic "A" [clickable]'],
+    ),
+    "a list box that owns them": (
+        "<div role=listbox aria-owns=o></div><div role=option id=o>A</div>",
+        ["- listbox", '  - option "A"'],
+    ),
+    "items that listen": (
+        "<ul role=listbox><li onclick=0>A<li onclick=0>B</ul>",
+        ["- listbox", '  - generic "A" [clickable]', '  - generic "B" [clickable]'],
+    ),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+async def test_line_breaks_descriptions_and_options(page: cdpengine.Page, source: Source) -> None:
+    wrong = []
+    for name, (html, expected) in (LINES | DESCRIBED | OPTIONS).items():
+        await page.set_content(f"<!doctype html><style>.p {{ cursor: pointer }}</style>{html}")
+        snapshot = await page.snapshot(source=source)
+        lines = without_refs(str(snapshot))
+        if lines != expected:
+            wrong.append(f"{name}: got {lines}, expected {expected}")
+        unmarked = [node for node in snapshot.nodes if node.clickable or node.role == "option"]
+        assert all(node.ref is not None for node in unmarked), name
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+async def test_descriptions_in_every_mode_and_as_data(page: cdpengine.Page, source: Source) -> None:
+    await page.set_content(
+        "<!doctype html><button aria-describedby=d>Go</button><p id=d>Explains</p><a href=x><i title=Delete></i></a>"
+    )
+    for mode in ("role", "ai", "numbered"):
+        snapshot = await page.snapshot(source=source, mode=mode)
+        assert [node.description for node in snapshot.nodes] == ["", "", "Delete"]
+        assert str(snapshot).count("Explains") == 1
+        only = await page.snapshot(source=source, mode=mode, interactive=True)
+        assert [node.description for node in only.nodes] == ["Explains", "Delete"]
+        assert str(only).count("Explains") == 1
+    assert snapshot.find_all(name="Delete") == []
+    assert await page.find_all("link", name="Delete") == []
+
+
+async def test_white_space_that_a_style_sheet_changes_is_seen(page: cdpengine.Page) -> None:
+    await page.set_content("<!doctype html><div><p>a\n b</p></div>" + "<p>x</p>" * 40)
+    assert str(await page.snapshot()).startswith('- paragraph: "a b"')
+    await page.snapshot()
+    await page.evaluate("document.body.className = 'k', void document.styleSheets")
+    await page.evaluate(
+        "{ const s = new CSSStyleSheet(); s.replaceSync('p { white-space: pre }'); document.adoptedStyleSheets = [s]; }"
+    )
+    assert str(await page.snapshot()).startswith('- paragraph: "a\\n b"')
