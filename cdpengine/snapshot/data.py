@@ -7,6 +7,7 @@ escaped. They are made when they are first asked for.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from types import MappingProxyType
 
@@ -60,13 +61,15 @@ class SnapshotNode:
 class ShownNodes:
     """The nodes of a snapshot: those of a document that its lines stand for, None for all of them.
 
-    `texts` says whether texts inside stand on the lines of what they are in.
+    `texts` says whether texts inside stand on the lines of what they are in. `repeated` are the nodes whose
+    description other lines say; None where that is still to be found.
     """
 
     document: Document
     refs: Mapping[Node, Ref]
     lines: Sequence[Node | None] | None = None
     texts: bool = True
+    repeated: AbstractSet[Node] | None = None
 
     @cached_property
     def data(self) -> tuple[SnapshotNode, ...]:
@@ -98,7 +101,11 @@ class ShownNodes:
                 inner = frame if node.document is None else node.document.frame_id
                 stack.extend((child, below, inner) for child in reversed(node.children))
         for place, (node, (text, parent, frame)) in enumerate(zip(nodes, found, strict=True)):
-            said_after = says_description(place, nodes, depths, with_texts=self.texts)
+            said_after = (
+                says_description(place, nodes, depths, with_texts=self.texts)
+                if self.repeated is None
+                else node in self.repeated
+            )
             yield _data(
                 node, text, self.refs.get(node), parent, frame, "" if said_after else node.description
             )

@@ -39,15 +39,16 @@ class Lines:
     remarks: list[str] = attrs.field(factory=list)
     undescribed: dict[Node, str] = attrs.field(factory=dict)
 
-    def leave_out_repeated(self, undescribed: Mapping[Node, str], *, with_texts: bool) -> None:
-        """Take the descriptions that the lines after them repeat out of the texts."""
-        for place, node in enumerate(self.nodes) if undescribed else ():
-            if (
-                node is not None
-                and node in undescribed
-                and says_description(place, self.nodes, self.depths, with_texts=with_texts)
-            ):
-                self.texts[place] = undescribed[node]
+    def leave_out_repeated(self, *, with_texts: bool) -> set[Node]:
+        """Take the descriptions that the lines after them repeat out of the texts, and return whose they were."""
+        repeated: set[Node] = set()
+        for place, node in enumerate(self.nodes) if self.undescribed else ():
+            if node is None or node not in self.undescribed:
+                continue
+            if says_description(place, self.nodes, self.depths, with_texts=with_texts):
+                self.texts[place] = self.undescribed[node]
+                repeated.add(node)
+        return repeated
 
 
 def says_description(

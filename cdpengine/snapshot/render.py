@@ -40,6 +40,7 @@ class Rendering:
 
     `nodes` are what its lines stand for, in order; None for a line of a mode that shows what is no node here.
 
+    `repeated` are those whose description the lines after them say.
     `unshown` are the refs of nodes that the options left out. `gaps` say, one text each, which parts of the page
     nobody looked at: frames that did not answer, documents that were read only in part.
     """
@@ -52,6 +53,7 @@ class Rendering:
     unshown: list[Ref]
     gaps: list[str]
     nodes: list[Node | None]
+    repeated: set[Node] = attrs.field(factory=set)
 
     @cached_property
     def refs(self) -> dict[str, Ref]:
@@ -81,7 +83,8 @@ def render(document: Document, refs: Mapping[Node, Ref], options: SnapshotOption
 
 def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOptions) -> Rendering:
     lines = _MODES[options.mode](document, refs, options)
-    remarks, undescribed = list(lines.remarks), lines.undescribed
+    repeated = lines.leave_out_repeated(with_texts=not options.interactive)
+    remarks = list(lines.remarks)
     heading = [f"# {document.loading}"] if document.loading else []
     gaps = _gaps(document, refs)
     if document.cut:
@@ -96,7 +99,6 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
         lines, left_out = fit(lines, heading + remarks, document, refs, options)
         if left_out:
             remarks.append(left_out)
-    lines.leave_out_repeated(undescribed, with_texts=not options.interactive)
     texts = lines.texts + remarks
     if not texts:
         what = "nothing that can be acted on" if options.interactive else "nothing to show"
@@ -118,6 +120,7 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
         unshown=unshown,
         gaps=gaps,
         nodes=nodes,
+        repeated=repeated,
     )
 
 

@@ -82,6 +82,7 @@ class Snapshot:
                 refs,
                 None if options.mode in AX_MODES else rendering.nodes,
                 texts=not options.interactive,
+                repeated=None if options.mode in AX_MODES else rendering.repeated,
             ),
             options.ignored,
         )
