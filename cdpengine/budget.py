@@ -99,9 +99,10 @@ def undoing(grace: float) -> trio.CancelScope:
 
 def undone_by(grace: float) -> float:
     """Return when what must be undone has its end, on trio's clock; see `undoing`."""
-    now = trio.current_time()
+    now, deadline = trio.current_time(), _deadline.get()
+    if now < deadline:
+        grace = min(grace, deadline + UNDOING - now)  # also where it failed before the deadline
     if trio.current_effective_deadline() <= now or isinstance(sys.exception(), DeadlineExceeded):
-        deadline = _deadline.get()
         grace = min(grace, max(0.0, deadline + UNDOING - now) if now >= deadline else UNDOING)
     return now + grace
 

@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from cdpengine.activity.arguments import RemoteArgument, Unread, ValueReader
-from cdpengine.budget import within
+from cdpengine.budget import undoing, within
 from cdpengine.errors import ConnectionLost, EngineError
 from cdpengine.session.session import Session
 
@@ -55,7 +55,7 @@ async def _read(
         return attrs.evolve(unread, reason=str(error))
     except (trio.Cancelled, KeyboardInterrupt):
         with (
-            trio.move_on_after(_STOP, shield=True),
+            undoing(_STOP),
             suppress(EngineError),  # gone, with whatever it was running
         ):
             await session.call("Runtime.terminateExecution")

@@ -69,12 +69,15 @@ class Creations:
         assert creation.result is not None
         return creation.result.unwrap()
 
-    async def take_back(self, undo: Undo[T], made: T) -> None:
-        """Undo what was made, in the background; returns when it is done, or after a moment."""
+    async def take_back(self, undo: Undo[T], made: T, grace: float = _GRACE) -> None:
+        """Undo what was made, in the background; returns when it is done, or after `grace` seconds at most.
+
+        Where the time of the action is over, it returns in time, and the undoing goes on.
+        """
         settled = trio.Event()
         self._unsettled.add(settled)
         self._nursery.start_soon(self._undo, undo, made, settled, name="take back")
-        with undoing(_GRACE):
+        with undoing(grace):
             await settled.wait()
 
     async def settle(self) -> None:

@@ -100,7 +100,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
         """
         checked = checked_cookies(cookies)
         with within("set cookies", timeout):
-            await write_cookies(self.browser.session, self.id, checked)
+            await write_cookies(self.browser.session, self.browser.creations, self.id, checked)
 
     async def delete_cookies(
         self,

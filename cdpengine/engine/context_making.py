@@ -97,7 +97,11 @@ async def made_context(browser: Browser, plan: ContextPlan, timeout: float) -> A
             context = BrowserContext(browser, made.browser_context_id, plan.proxy)
             stack.push_async_callback(_dispose, browser, context, made, dispose)
             browser.adopt_context(context)
-            await _set_up(context, plan, state)
+            try:
+                await _set_up(context, plan, state)
+            except BaseException:
+                await stack.aclose()  # here, where it shares what the deadline leaves for undoing
+                raise
         yield context
 
 
@@ -113,7 +117,7 @@ async def _set_up(context: BrowserContext, plan: ContextPlan, state: StorageStat
         await context.check_emulation(plan.emulation)
         await browser.emulations.keep(context, Layer(plan.emulation, applies=context.holds))
     if state is not None:
-        await apply_state(browser.session, context.id, context.origin_page(), state)
+        await apply_state(browser.session, browser.creations, context.id, context.origin_page, state)
 
 
 async def _dispose(browser: Browser, context: BrowserContext, made: _Made, dispose: Any) -> None:

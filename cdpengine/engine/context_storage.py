@@ -115,7 +115,8 @@ class ContextStorage(ABC):
         """
         with within("restore the storage state", timeout):
             checked = await load_state(state)
-            await apply_state(self.browser.session, self.id, self.origin_page(), checked)
+            root, creations = self.browser.session, self.browser.creations
+            await apply_state(root, creations, self.id, self.origin_page, checked)
 
     @abstractmethod
     async def real_id(self) -> str | None:

@@ -15,6 +15,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine.browser.creations import Creations
 from cdpengine.errors import ConnectionLost, CookieRefused, RemoteError, SessionGone
 from cdpengine.session.session import Session
 from cdpengine.state.cookie import ChromeCookie, Cookie, expired, from_chrome, to_chrome
@@ -41,7 +42,9 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
     return [from_chrome(cookie) for cookie in reply.cookies if not cookie.partition_key_opaque]
 
 
-async def write_cookies(root: Session, context_id: str | None, cookies: Sequence[Cookie]) -> None:
+async def write_cookies(
+    root: Session, creations: Creations, context_id: str | None, cookies: Sequence[Cookie]
+) -> None:
     """Set cookies that were checked. Raises CookieRefused when one is not there afterwards; then none is.
 
     Cancelled, or when the browser refuses, what was there before is put back.
@@ -62,7 +65,11 @@ async def write_cookies(root: Session, context_id: str | None, cookies: Sequence
                 )
                 raise CookieRefused(name=cookie.name, domain=cookie.domain, reason=reason)
     except BaseException:
-        await _put_back(root, context_id, before, cookies)
+
+        async def put_back(old: dict[tuple[object, ...], Cookie]) -> None:
+            await _put_back(root, context_id, old, cookies)
+
+        await creations.take_back(put_back, before, _UNDO_GRACE)
         raise
 
 

@@ -5,11 +5,13 @@ Rule: a state comes in whole or not at all: what of it was in when something fai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 
 import trio
 
+from cdpengine.browser.creations import Creations
 from cdpengine.errors import EngineError, StorageUnavailable
 from cdpengine.logs import get_logger
 from cdpengine.session.session import Session
@@ -56,8 +58,9 @@ async def collect_state(
 
 async def apply_state(
     root: Session,
+    creations: Creations,
     context_id: str | None,
-    origin_page: AbstractAsyncContextManager[OriginPage],
+    origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
     state: StorageState,
 ) -> None:
     """Set what a checked state holds; what is there besides stays. Raises CookieRefused, StorageUnavailable."""
@@ -69,25 +72,31 @@ async def apply_state(
     for cookie in cookies:
         root.connection.tap.add_secret(cookie.value)
     if not origins:
-        await write_cookies(root, context_id, cookies)
+        await write_cookies(root, creations, context_id, cookies)
         return
-    async with origin_page as page:
-        before: list[tuple[OriginState, dict[str, str]]] = []
-        try:
+    before: list[tuple[OriginState, dict[str, str]]] = []
+    try:
+        async with origin_page() as page:
             for each in origins:
                 items = await page.go(each.origin)
                 before.append((each, await items.read()))
                 await items.write(each.local_storage)
-            await write_cookies(root, context_id, cookies)
-        except BaseException:
-            await _take_out(page, before)
-            raise
+            await write_cookies(root, creations, context_id, cookies)
+    except BaseException:
+        await creations.take_back(partial(_take_out, origin_page), before, _UNDO_GRACE)
+        raise
 
 
-async def _take_out(page: OriginPage, before: Sequence[tuple[OriginState, dict[str, str]]]) -> None:
+async def _take_out(
+    origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
+    before: Sequence[tuple[OriginState, dict[str, str]]],
+) -> None:
+    if not before:
+        return
     with trio.move_on_after(_UNDO_GRACE, shield=True), suppress(EngineError):  # gone, and all with it
-        for each, old in reversed(before):
-            items = await page.go(each.origin)
-            await items.delete([key for key in each.local_storage if key not in old])
-            kept = {key: value for key, value in old.items() if key in each.local_storage}
-            await items.write(kept, entered=False)
+        async with origin_page() as page:
+            for each, old in reversed(before):
+                items = await page.go(each.origin)
+                await items.delete([key for key in each.local_storage if key not in old])
+                kept = {key: value for key, value in old.items() if key in each.local_storage}
+                await items.write(kept, entered=False)
