@@ -12,9 +12,11 @@ import hypothesis
 import pytest
 from error_texts import ErrorTexts
 
-# Shells start background jobs with Ctrl-C ignored, and so would every program that a test starts from there.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
+# starts would inherit that.
+for inherited in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+    if signal.getsignal(inherited) is signal.SIG_IGN:
+        signal.signal(inherited, signal.default_int_handler if inherited is signal.SIGINT else signal.SIG_DFL)
 
 hypothesis.settings.register_profile("shared machine", deadline=None)
 hypothesis.settings.load_profile("shared machine")

@@ -61,7 +61,7 @@ class Divergences:
         nearest = next((call for call in expected if call.method == method), None)
         diff: Sequence[str] = ()
         if nearest is not None:
-            reason = f"it was recorded with other parameters (line {nearest.line})"
+            reason = "it was recorded with other parameters"
             diff = self._diff(nearest, params, calls)
         elif any(call.method == method and call.session == session for call in calls):
             reason = "it was recorded fewer times than it is asked"

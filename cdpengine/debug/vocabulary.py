@@ -96,6 +96,7 @@ DECODED: tuple[tuple[str, Part, str], ...] = (
     ("Page.frameNavigated", "event", "state.origin_page:_Commit"),
     ("Page.frameNavigated", "event", "state.seen_origins:_Navigated"),
     ("Page.frameRequestedNavigation", "event", "browser.activity:_Navigating"),
+    ("Page.frameRequestedNavigation", "event", "browser.liveness:_NavigationEvent"),
     ("Page.frameStartedNavigating", "event", "browser.liveness:_NavigationEvent"),
     ("Page.frameStoppedLoading", "event", "browser.liveness:_NavigationEvent"),
     ("Page.getFrameTree", "reply", "browser.frames:FrameTreeReply"),
@@ -171,23 +172,35 @@ OWN_FORMATS = frozenset({
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts."""
 
-NO_METHODS = frozenset({"Info.plist"})
-"""Words of the source that look like methods."""
+NO_METHODS = frozenset({"Info.plist", "Network.webSocket"})
+"""Words of the source that look like methods: a file, and how the names of some events begin."""
 
 EITHER: dict[str, tuple[str, ...]] = {
     "activity.network_events:ExtraInfo": ("Network.requestWillBeSentExtraInfo.statusCode",),
     "browser.activity:_Navigating": ("Page.frameRequestedNavigation.navigationType",),
     "browser.liveness:_NavigationEvent": (
+        "Page.frameNavigated.disposition",
         "Page.frameNavigated.frameId",
         "Page.frameNavigated.navigationType",
+        "Page.frameNavigated.reason",
+        "Page.frameRequestedNavigation.frame",
+        "Page.frameRequestedNavigation.navigationType",
+        "Page.frameStartedNavigating.disposition",
         "Page.frameStartedNavigating.frame",
+        "Page.frameStartedNavigating.reason",
+        "Page.frameStoppedLoading.disposition",
         "Page.frameStoppedLoading.frame",
         "Page.frameStoppedLoading.navigationType",
+        "Page.frameStoppedLoading.reason",
     ),
     "browser.requests:_Moved": (
         "Network.loadingFinished.frameId",
         "Network.loadingFinished.loaderId",
         "Network.loadingFinished.type",
+    ),
+    "browser.requests:_TargetMoved": (
+        "Target.attachedToTarget.targetId",
+        "Target.targetDestroyed.targetInfo",
     ),
 }
 """Fields that a structure has for another event of those that it decodes."""

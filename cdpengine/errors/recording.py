@@ -62,8 +62,10 @@ class ReplayDiverged(EngineError):
 
     def _describe(self) -> str:
         at = f", at line {self.line}" if self.line else ""
-        lines = listed(self.diff, ".diff")
-        following = f"\nRecorded next there: {cut(self.expected[0], 60)}" if self.expected else ""
+        lines = listed([cut(line, 50) for line in self.diff], ".diff")
+        # A difference says more than what comes next.
+        shows_next = self.expected and not self.diff
+        following = f"\nRecorded next there: {cut(self.expected[0], 60)}" if shows_next else ""
         return (
             f"the program left the recording {self.path}{at}: it asked {self.got}: {self.reason}{lines}{following}"
             "\nRecord it anew if the program is right"

@@ -120,9 +120,9 @@
   const observer = new MutationObserver((records) => {
     const last = records[records.length - 1];
     const at = last.target.nodeType === Node.ELEMENT_NODE ? last.target : last.target.parentElement;
-    const what = last.type === "attributes" ? "its " + last.attributeName : last.type === "childList" ? "its children" : "its text";
+    const what = last.type === "attributes" ? "attribute " + last.attributeName : last.type === "childList" ? "children" : "text";
     grown = grown || records.some((record) => record.addedNodes.length > 0);
-    noted((at ? looking.describe(at).slice(0, TEXT_SHOWN) : "the document") + " (" + what + ")");
+    noted(what + " of " + (at ? looking.describe(at).slice(0, TEXT_SHOWN) : "the document"));
   });
 
   function stillness() {

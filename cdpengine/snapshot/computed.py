@@ -458,7 +458,11 @@ async def _answered(request: FrameRequest, installed: _Installed, what: dict[str
 def _result(reply: dict[str, Any]) -> dict[str, Any]:
     if "exceptionDetails" in reply:
         raise ProtocolError(f"the walk could not be made: {_reason(reply['exceptionDetails'])}")
-    result: dict[str, Any] = reply.get("result", {})
+    result = reply.get("result", {})
+    if not isinstance(result, dict):
+        raise ProtocolError(
+            f"the walk could not be made: got {type(result).__name__}, expected a remote object"
+        )
     return result
 
 

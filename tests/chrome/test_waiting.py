@@ -310,8 +310,8 @@ async def test_rest_after_a_worker_was_started(
 
 
 BUSY = [
-    ("setInterval(() => gone.append('x'), 20)", r"p#gone.*its children"),
-    ("setInterval(() => frames[0].document.body.className += 'x', 20)", r"its class"),
+    ("setInterval(() => gone.append('x'), 20)", r"children of p#gone"),
+    ("setInterval(() => frames[0].document.body.className += 'x', 20)", r"attribute class of body"),
     ("setInterval(() => fetch('/?' + Math.random()), 20)", r"under way|quiet|settled"),
     ("document.body.append(Object.assign(new Image(), {src: '/slow'}))", r"under way: http://.*/slow"),
 ]
