@@ -62,7 +62,7 @@ class ReplayDiverged(EngineError):
 
     def _describe(self) -> str:
         at = f", at line {self.line}" if self.line else ""
-        lines = listed([cut(line, 50) for line in self.diff], ".diff")
+        lines = listed([cut(line, 50) for line in self.diff], ".diff", most=80)
         # A difference says more than what comes next.
         shows_next = self.expected and not self.diff
         following = f"\nRecorded next there: {cut(self.expected[0], 60)}" if shows_next else ""

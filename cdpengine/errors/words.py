@@ -61,10 +61,11 @@ def tried(steps: Sequence[str]) -> str:
     return listed([f"- {step}" for step in steps], ".steps", last=True)
 
 
-def listed(lines: Sequence[str], attribute: str, *, last: bool = False) -> str:
+def listed(lines: Sequence[str], attribute: str, *, last: bool = False, most: int = _LONGEST_LIST) -> str:
     """Return lines to go at the end of a message: each once, with how often, and no more than can be read.
 
-    `attribute` is where a program finds all of them. Where they are too many, the first are shown, or the `last`.
+    `attribute` is where a program finds all of them. Where they are too many, the first are shown, or the `last`:
+    `most` characters of them.
     """
     count = Counter(lines)
     in_order = dict.fromkeys(reversed(lines) if last else lines)
@@ -72,9 +73,7 @@ def listed(lines: Sequence[str], attribute: str, *, last: bool = False) -> str:
         f"{cut(line, _LONGEST_LINE)}{f' ({count[line]} times)' if count[line] > 1 else ''}"
         for line in in_order
     ]
-    shown_lines = [
-        once[number] for number in range(len(once)) if sum(map(len, once[: number + 1])) <= _LONGEST_LIST
-    ]
+    shown_lines = [once[number] for number in range(len(once)) if sum(map(len, once[: number + 1])) <= most]
     more = len(once) - len(shown_lines)
     rest = [f"... {more} more in {attribute}"] if more else []
     return "".join(f"\n  {line}" for line in (rest + shown_lines[::-1] if last else shown_lines + rest))
