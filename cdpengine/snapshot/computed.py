@@ -34,7 +34,7 @@ from cdpengine.snapshot.kept_parts import Part, PartChanged, Parts
 from cdpengine.snapshot.listeners import ask_listeners, listening_elements, tell_listeners
 from cdpengine.snapshot.node import Document, SharedNodes, Source
 from cdpengine.snapshot.request import FrameRequest
-from cdpengine.snapshot.walk_numbers import CALL, TAKEN_GROUP, InstalledWalk, loader_of, number_elements
+from cdpengine.snapshot.walk_numbers import CALL, InstalledWalk, document_number, loader_of, number_elements
 
 _GROUP = "cdpengine.walk"
 """The remote objects that live as long as a document is looked at."""
@@ -94,8 +94,10 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     if document is None:
                         installed.kept = _NOTHING_KEPT
                         continue  # what was to be used once more cannot be: all of it is read
-                    if await listening.changed() and remaining:
-                        continue  # what began to listen may be in need of a line
+                    if await listening.changed():
+                        if remaining:
+                            continue  # what began to listen may be in need of a line
+                        listening.refusal = "others listened to clicks each time that it was read"
                     break
         except RemoteError as refused:
             if not context_gone(refused) or not remaining:
@@ -321,21 +323,12 @@ async def _document_object(session: Session, installed: _Installed) -> str | Non
     Asked for listeners through an object of an isolated world, Chrome compiles handlers that stand in attributes
     with wrappers of the wrong world: scripts then fail with "Illegal invocation", and the renderer crashes.
     """
-    reply = await session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": {"do": "document"}}],
-        objectGroup=TAKEN_GROUP,
-    )
-    ours = _result(reply).get("objectId")
-    if ours is None:
+    number = await document_number(session, installed.object_id)
+    if number is None:
         return None
-    document = await session.call("DOM.describeNode", objectId=ours)
     # Without a group: with one, each listener that is told of would be kept alive as a remote object of it.
-    page = await session.call("DOM.resolveNode", backendNodeId=document["node"]["backendNodeId"])
-    object_id = page["object"]["objectId"]
-    return object_id if isinstance(object_id, str) else None
+    page = await session.request("DOM.resolveNode", {"backendNodeId": number}, _Resolved)
+    return page.object.object_id
 
 
 _Key = tuple[str, str | None]
@@ -375,13 +368,14 @@ async def _installed(request: FrameRequest, kit: str | None) -> _Installed:
     # and name would make a tree of its own: on a page of 600 elements 3 s in place of 3 ms.
     root = session.post("Accessibility.getRootAXNode", frameId=request.frame_id) if kit is None else None
     try:
-        reply = await session.call(
-            "Runtime.evaluate", expression=_installation(kit), contextId=context, objectGroup=_GROUP
-        )
-        object_id = _result(reply).get("objectId")
-        if not isinstance(object_id, str) and kit is not None:
+        params = {"expression": _installation(kit), "contextId": context, "objectGroup": _GROUP}
+        reply = await session.request("Runtime.evaluate", params, _ObjectReply)
+        if reply.exception_details is not None:
+            raise ProtocolError(f"the walk could not be made: {_reason(reply.exception_details)}")
+        object_id = reply.result.object_id
+        if object_id is None and kit is not None:
             raise ProtocolError("the walk could not be made: the page gave no function")
-        if not isinstance(object_id, str):
+        if object_id is None:
             raise InvalidArgument(
                 what="source",
                 given='"computed"',
@@ -455,17 +449,6 @@ async def _answered(request: FrameRequest, installed: _Installed, what: dict[str
     return reply.result.value
 
 
-def _result(reply: dict[str, Any]) -> dict[str, Any]:
-    if "exceptionDetails" in reply:
-        raise ProtocolError(f"the walk could not be made: {_reason(reply['exceptionDetails'])}")
-    result = reply.get("result", {})
-    if not isinstance(result, dict):
-        raise ProtocolError(
-            f"the walk could not be made: got {type(result).__name__}, expected a remote object"
-        )
-    return result
-
-
 def _reason(details: Any) -> str:
     """Return where and why a script of the engine's own failed."""
     exception = details.get("exception", {}) if isinstance(details, dict) else {}
@@ -477,6 +460,19 @@ def _reason(details: Any) -> str:
 
 class _Text(msgspec.Struct):
     value: str | None = None
+
+
+class _Object(msgspec.Struct, rename="camel"):
+    object_id: str | None = None
+
+
+class _Resolved(msgspec.Struct):
+    object: _Object
+
+
+class _ObjectReply(msgspec.Struct, rename="camel"):
+    result: _Object
+    exception_details: Any = None
 
 
 class _TextReply(msgspec.Struct, rename="camel"):

@@ -16,7 +16,7 @@ from cdpengine.errors import RemoteError
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 from cdpengine.snapshot.request import FrameRequest
-from cdpengine.snapshot.walk_numbers import CALL, TAKEN_GROUP, InstalledWalk
+from cdpengine.snapshot.walk_numbers import CALL, TAKEN_GROUP, InstalledWalk, taking
 
 PRESSES = frozenset(
     {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"}
@@ -34,6 +34,22 @@ class _Listener(msgspec.Struct, rename="camel", gc=False):
 
 class _Listeners(msgspec.Struct, gc=False):
     listeners: tuple[_Listener, ...] = ()
+
+
+class _Object(msgspec.Struct, rename="camel"):
+    object_id: str
+
+
+class _Resolved(msgspec.Struct):
+    object: _Object
+
+
+class _Count(msgspec.Struct):
+    value: float | None = None
+
+
+class _Counted(msgspec.Struct):
+    result: _Count
 
 
 def ask_listeners(session: Session, document_id: str) -> PendingCall:
@@ -80,20 +96,21 @@ async def tell_listeners(
         gone=gone,
     )
     strangers = [number for number in new if number not in numbers]
-    if strangers and await _has_frames(request.session, installed):
-        strangers = await _of_document(request.session, document_id, strangers)
-    for start in range(0, len(strangers), _TOLD_AT_ONCE):
-        objects = await _resolved(request, strangers[start : start + _TOLD_AT_ONCE])
-        ids = list(objects)
-        await _tell(
-            request.session,
-            installed,
-            ids=ids,
-            captures=[listening[number] for number in ids],
-            objects=objects.values(),
-        )
-    if strangers and request.session.error() is None:
-        request.session.post("Runtime.releaseObjectGroup", objectGroup=TAKEN_GROUP)
+    if not strangers:
+        return
+    with taking(request.session):
+        if await _has_frames(request.session, installed):
+            strangers = await _of_document(request.session, document_id, strangers)
+        for start in range(0, len(strangers), _TOLD_AT_ONCE):
+            objects = await _resolved(request, strangers[start : start + _TOLD_AT_ONCE])
+            ids = list(objects)
+            await _tell(
+                request.session,
+                installed,
+                ids=ids,
+                captures=[listening[number] for number in ids],
+                objects=objects.values(),
+            )
 
 
 async def _resolved(request: FrameRequest, numbers: Sequence[int]) -> dict[int, str]:
@@ -103,14 +120,14 @@ async def _resolved(request: FrameRequest, numbers: Sequence[int]) -> dict[int, 
 
 
 async def _has_frames(session: Session, installed: InstalledWalk) -> bool:
-    reply = await session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": {"do": "frames"}}],
-        returnByValue=True,
-    )
-    return bool(reply.get("result", {}).get("value") != 0)
+    params = {
+        "objectId": installed.object_id,
+        "functionDeclaration": CALL,
+        "arguments": [{"value": {"do": "frames"}}],
+        "returnByValue": True,
+    }
+    reply = await session.request("Runtime.callFunctionOn", params, _Counted)
+    return reply.result.value != 0
 
 
 async def _of_document(session: Session, document_id: str, numbers: Sequence[int]) -> list[int]:
@@ -133,7 +150,7 @@ async def _objects(session: Session, numbers: Sequence[int], **where: int) -> di
     try:
         for number, call in calls.items():
             try:
-                found[number] = (await call.result())["object"]["objectId"]
+                found[number] = (await call.decoded(_Resolved)).object.object_id
             except RemoteError:
                 continue  # gone meanwhile
     finally:

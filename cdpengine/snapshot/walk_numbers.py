@@ -7,8 +7,10 @@ is lost costs one more question, never a mapping.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
@@ -20,7 +22,9 @@ from cdpengine.session.session import Session
 from cdpengine.snapshot.request import FrameRequest
 
 TAKEN_GROUP = "cdpengine.walk.taken"
-"""The remote objects that live for a moment."""
+"""The remote objects that live for a moment: while somebody is `taking` them."""
+
+_takers: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
 
 _TAKEN_AT_ONCE = 10_000
 """Chrome needs some 30 microseconds for each element whose id it is asked for."""
@@ -33,6 +37,21 @@ _DEEP = {
     "maxDepth": 2,
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
+
+
+@contextmanager
+def taking(session: Session) -> Iterator[None]:
+    """Keep what is in TAKEN_GROUP for the block.
+
+    The last one who leaves lets it go: the frames of a process, which are read at the same time, share the group.
+    """
+    _takers[session] = _takers.get(session, 0) + 1
+    try:
+        yield
+    finally:
+        _takers[session] -= 1
+        if not _takers[session] and session.error() is None:
+            session.post("Runtime.releaseObjectGroup", objectGroup=TAKEN_GROUP)
 
 
 @attrs.define(eq=False)
@@ -49,12 +68,18 @@ async def number_elements(request: FrameRequest, installed: InstalledWalk, last:
 
     True when some of the elements turned out to have closed shadow roots, which the walk now knows.
     """
+    if len(installed.ids) > last:
+        return False
+    with taking(request.session):
+        return await _number(request, installed, last)
+
+
+async def _number(request: FrameRequest, installed: InstalledWalk, last: int) -> bool:
     session, ids = request.session, installed.ids
-    asked = adopted = False
+    adopted = False
     while len(ids) <= last:
         first = len(ids)
         nodes = await _taken(session, installed, first, min(last, first + _TAKEN_AT_ONCE - 1))
-        asked = True
         closed = {
             first + place: root
             for place, node in enumerate(nodes)
@@ -65,9 +90,8 @@ async def number_elements(request: FrameRequest, installed: InstalledWalk, last:
             adopted = True
         if len(ids) < first + len(nodes):  # another snapshot may have asked for the same meanwhile
             ids.extend(0 if node is None else node.backend_node_id for node in nodes[len(ids) - first :])
-    if asked and session.error() is None:
+    if session.error() is None:
         _post_call(session, installed, {"do": "forget", "known": len(ids) - 1})
-        session.post("Runtime.releaseObjectGroup", objectGroup=TAKEN_GROUP)
     return adopted
 
 
@@ -120,6 +144,17 @@ def _post_call(session: Session, installed: InstalledWalk, what: dict[str, Any])
 
 async def loader_of(session: Session, object_id: str) -> str:
     """Return the loader id of the document that the walk was made for."""
+    document = await _document(session, object_id)
+    return "" if document is None else document.loader_id
+
+
+async def document_number(session: Session, object_id: str) -> int | None:
+    """Return the backend node id of the document that the walk was made for; None when it is gone."""
+    document = await _document(session, object_id)
+    return None if document is None else document.backend_node_id
+
+
+async def _document(session: Session, object_id: str) -> _NodeValue | None:
     reply = await session.request(
         "Runtime.callFunctionOn",
         {
@@ -131,8 +166,7 @@ async def loader_of(session: Session, object_id: str) -> str:
         },
         _NodeReply,
     )
-    node = reply.result.deep_serialized_value.value
-    return "" if node is None else node.loader_id
+    return reply.result.deep_serialized_value.value
 
 
 # --- replies -------------------------------------------------------------------------------------------------

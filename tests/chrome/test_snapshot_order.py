@@ -11,7 +11,7 @@ import json
 import os
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import attrs
 import pytest
@@ -23,8 +23,10 @@ from cdpengine.snapshot.options import Mode
 
 pytestmark = pytest.mark.chrome
 
-PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", "30"))
-AT_ONCE = 10
+PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", "24"))
+AT_ONCE = 8
+FRAMES = (641, 940)
+"""Pages of many frames in one process, which are read at the same time."""
 DEEPEST = 4
 
 Token = str
@@ -181,9 +183,12 @@ async def ids_of(page: cdpengine.Page, snapshot: cdpengine.Snapshot) -> dict[str
     }
 
 
-@pytest.mark.parametrize("first", range(0, PAGES, AT_ONCE))
+SEEDS = [range(first, min(first + AT_ONCE, PAGES)) for first in range(0, PAGES, AT_ONCE)]
+
+
+@pytest.mark.parametrize("seeds", [*SEEDS, FRAMES], ids=lambda seeds: f"from {seeds[0]}")
 async def test_what_is_shown_is_in_the_order_of_the_page(
-    page: cdpengine.Page, httpserver: HTTPServer, first: int
+    page: cdpengine.Page, httpserver: HTTPServer, seeds: Sequence[int]
 ) -> None:
     documents: dict[str, str] = {}
 
@@ -192,7 +197,7 @@ async def test_what_is_shown_is_in_the_order_of_the_page(
 
     httpserver.expect_request(re.compile("/.*")).respond_with_handler(answer)
     here = httpserver.url_for("").replace("localhost", "127.0.0.1").rstrip("/")
-    for seed in range(first, min(first + AT_ONCE, PAGES)):
+    for seed in seeds:
         maker = Maker(seed, here.replace("127.0.0.1", "localhost"))
         made = maker.document()
         documents |= {**maker.documents, f"{seed}": made.html}
@@ -200,7 +205,7 @@ async def test_what_is_shown_is_in_the_order_of_the_page(
         snapshot = await page.snapshot()
         ids = await ids_of(page, snapshot)
         shown = list(tokens_of(snapshot.text, "role", ids))
-        assert shown == made.tokens, f"seed {seed}\n{made.html}\n{snapshot}"
+        assert shown == made.tokens, f"seed {seed}\n{made.html}\n{snapshot}\n{snapshot.stats}"
         for source in ("ax", "dom", "hybrid"):
             other = await page.snapshot(source=source)
             shown = list(tokens_of(other.text, "role", ids))
