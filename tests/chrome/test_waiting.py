@@ -169,14 +169,17 @@ SAYS: list[tuple[dict[str, Any], str]] = [
     ({"expression": "late.value"}, r"expression late\.value did not hold; it threw TypeError"),
     ({"expression": "() => 0"}, r"it was 0"),
     ({"expression": "(() => { for (;;); })()"}, r"it had not come to an end; its script was terminated"),
-    ({"seconds": 60}, r"60 s have passed did not hold; 0\.\d+ s had passed"),
+    ({"seconds": 60}, r"60 s have passed did not hold; \d+\.\d+ s had passed"),
 ]
 
 
 async def test_what_an_end_says(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
-        with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceeded) as caught:
-            await shown.wait_for(**conditions, timeout=0.25)
+        for timeout in (0.25, 2.0, 10.0):  # the longer ones are for a machine that is busy
+            with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+                await shown.wait_for(**conditions, timeout=timeout)
+            if re.search(words, str(caught.value), re.DOTALL):
+                break
         assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)
         assert await shown.evaluate("1 + 1", timeout=20) == 2, "the page goes on"
     ref = await shown.find("#b")
