@@ -56,7 +56,7 @@
       case "css": {
         const found = looking.select(condition.css);
         const shown = found.filter(looking.isVisible).length;
-        return { holds: shown > 0, seen: found.length + " in the document, " + shown + " of them visible" };
+        return { holds: shown > 0, seen: found.length + " in the document, " + shown + " visible" };
       }
       case "node": {
         const holding = Object.keys(STATES).filter((state) => STATES[state]());

@@ -164,7 +164,7 @@ async def test_time(shown: cdpengine.Page) -> None:
 SAYS: list[tuple[dict[str, Any], str]] = [
     ({"text": "never", "css": "h1"}, r"text 'never'.* 'start loading"),
     ({"text_gone": "Start"}, r"text 'Start' gone.*'start loading"),
-    ({"css": "#s"}, r"css '#s': seen was .*1 in the document, 0 of them visible"),
+    ({"css": "#s"}, r"css '#s': seen was .*1 in the document, 0 visible"),
     ({"url": "*/never"}, r"url \*/never did not hold; it was http://"),
     ({"expression": "late.value"}, r"expression late\.value did not hold; it threw TypeError"),
     ({"expression": "() => 0"}, r"it was 0"),
