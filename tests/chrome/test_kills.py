@@ -33,13 +33,13 @@ from cdpengine.session.connection import open_connection
 from cdpengine.testing import ScriptedPeer
 from cdpengine.wire.transport import open_websocket
 
+ASKED = os.environ.get("CDPENGINE_KILLS")
 pytestmark = [
     pytest.mark.chrome,
+    pytest.mark.timeout(0 if ASKED else 300),
     pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals"),
-    pytest.mark.timeout(0),  # as many moments as somebody asks for
 ]
 
-ASKED = os.environ.get("CDPENGINE_KILLS")
 MOMENTS = int(ASKED or "2")
 AT_ONCE = 2
 BOUND = 60
