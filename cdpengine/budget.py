@@ -53,6 +53,7 @@ class Budget:
         timeout = check_timeout(timeout)
         return cls(action=action, timeout=timeout, deadline=trio.current_time() + timeout)
 
+    @property
     def remaining(self) -> float:
         """Seconds left, never below 0, an enclosing cancel scope's deadline included."""
         deadline = min(self.deadline, trio.current_effective_deadline())
@@ -60,7 +61,7 @@ class Budget:
 
     def child(self, action: str, *, at_most: float = math.inf, margin: float = 0.0) -> Budget:
         """Return a budget for a sub-step: at most `at_most` seconds, ending `margin` seconds before this one."""
-        left = max(0.0, min(at_most, self.remaining() - margin))
+        left = max(0.0, min(at_most, self.remaining - margin))
         return Budget(action=action, timeout=left, deadline=trio.current_time() + left, steps=self.steps)
 
     def scope(self) -> trio.CancelScope:

@@ -75,7 +75,7 @@ async def _settled(node: Node, action: str, wanted: bool, before: _Seen, context
         seen = await _look(node, action, context)
         if seen.checked is not before.checked:
             return seen
-    patience = min(_SETTLING, context.budget.remaining() / 2)
+    patience = min(_SETTLING, context.budget.remaining / 2)
     return await _look(node, action, context, wanted=wanted, patience=patience)
 
 

@@ -78,7 +78,7 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
     margin = min(_MARGIN, budget.timeout / 10)
     for number, field in enumerate(fields):
         budget.step(f"filling in {field.target}")
-        share = max(0.0, budget.remaining() - margin) / (len(fields) - number)
+        share = max(0.0, budget.remaining - margin) / (len(fields) - number)
         own = budget.child(f"fill {field.target}", at_most=share)
         try:
             with own.scope() as scope:

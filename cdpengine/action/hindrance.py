@@ -33,6 +33,6 @@ class Hindrance:
         if self.logged or trio.current_time() - self._since < _AFTER:
             return
         self.logged = True
-        left = self.budget.remaining()
+        left = self.budget.remaining
         logger.info("cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.target, reason, left)
         self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")

@@ -93,7 +93,7 @@ async def _choose(
         if seen.shown and not seen.disabled:
             break
         hindrance.note(_not_to_be_had(node, value, seen).reason)
-        if context.budget.remaining() <= 2 * _PATIENCE:
+        if context.budget.remaining <= 2 * _PATIENCE:
             raise _not_to_be_had(node, value, seen)
     if seen.chosen:
         return seen.place, None
@@ -115,7 +115,7 @@ async def _click_option(
 async def _confirm(
     node: Node, request: dict[str, object] | None, before: _Seen, context: ActionContext
 ) -> None:
-    patience = min(_SETTLING, context.budget.remaining() / 2)
+    patience = min(_SETTLING, context.budget.remaining / 2)
     try:
         seen = await _look(node, request, context, until="chosen", patience=patience, label=before.label)
     except StaleRef:

@@ -26,7 +26,7 @@ class Option:
                 f"index {part!r}"
                 if name == "index" and isinstance(part, int)
                 else f"a {name} of type {type(part).__name__}"
-                for name, part in self.parts()
+                for name, part in self.parts
             ]
             raise InvalidArgument(
                 what="Option",
@@ -34,13 +34,14 @@ class Option:
                 expected="a label, a value or an index (0 or more)",
             )
 
+    @property
     def parts(self) -> list[tuple[str, str | int]]:
-        """Return what is given, by name."""
+        """What is given, by name."""
         parts = (("label", self.label), ("value", self.value), ("index", self.index))
         return [(name, part) for name, part in parts if part is not None]
 
     def __str__(self) -> str:
-        return "the option with " + " and ".join(f"{name} {part!r}" for name, part in self.parts())
+        return "the option with " + " and ".join(f"{name} {part!r}" for name, part in self.parts)
 
 
 def request_for(wanted: str | Option) -> dict[str, object]:
@@ -66,6 +67,6 @@ def kind_of(wanted: str | Option) -> str:
         return f"an option with this value or label ({len(wanted)} characters)"
     words = [
         f"this {name} ({len(part)} characters)" if isinstance(part, str) else f"{name} {part}"
-        for name, part in wanted.parts()
+        for name, part in wanted.parts
     ]
     return f"an option with {' and '.join(words)}"

@@ -231,7 +231,7 @@ async def deliver(
             witness.end()
         pause = next(pauses)
         tried = point, record, dialog
-        if not again or budget.remaining() <= pause + inspection.margin:
+        if not again or budget.remaining <= pause + inspection.margin:
             return tried
         assert record is not None
         budget.step(f"{record.held} came in the way, and the press was held back")

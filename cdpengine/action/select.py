@@ -167,7 +167,7 @@ async def _wait_for_options(
         if -1 not in seen.found and seen.disabled is None:
             return seen
         hindrance.note(str(_lacking(node, values, seen, ()).reason))
-        if context.budget.remaining() <= 2 * _PATIENCE:
+        if context.budget.remaining <= 2 * _PATIENCE:
             break
     raise _lacking(node, values, seen, context.budget.steps)
 

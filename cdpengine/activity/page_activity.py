@@ -219,7 +219,7 @@ class PageActivity:
             )
         check_timeout(timeout)
         with within("make an archive of a page's requests", timeout) as budget:
-            exchanges = await filled(requests, largest_body, budget.remaining() / 2) if bodies else None
+            exchanges = await filled(requests, largest_body, budget.remaining / 2) if bodies else None
             if exchanges is None:
                 exchanges = [request.exchange for request in requests]
             await trio.lowlevel.checkpoint()

@@ -385,7 +385,7 @@ async def _free(page: PageTarget, budget: Budget) -> None:
     if page.navigation.under_way:
         # It would end with the new one anyway, and until it ends Chrome holds back what is asked of the page.
         page.session.post("Page.stopLoading")
-    with trio.move_on_after(min(_PATIENCE, budget.remaining() / 2)) as patience:
+    with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)) as patience:
         with suppress(TargetCrashed):  # there is nothing to evaluate in, so nothing hangs
             await answers(page.session)
     if patience.cancelled_caught:
@@ -399,7 +399,7 @@ async def _free(page: PageTarget, budget: Budget) -> None:
 async def _take_leave(page: PageTarget, budget: Budget) -> None:
     """Let those read the document once more who need it. A page that does not answer goes without."""
     for look in page.before_leaving:
-        with trio.move_on_after(min(_PATIENCE, budget.remaining() / 2)):
+        with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)):
             await look()
 
 

@@ -51,7 +51,7 @@ def lines_of(recording: Recording) -> Iterator[Line]:
 
 def damage_of(recording: Recording) -> list[tuple[int, str]]:
     """Return what is wrong with a recording that was read to its end: numbers of lines, and why."""
-    return [(damage.line, damage.reason) for damage in recording.all_damage()]
+    return [(damage.line, damage.reason) for damage in recording.all_damage]
 
 
 def tell_damage(recording: Recording) -> bool:

@@ -333,7 +333,7 @@ def load_playback(path: str | Path, *, strict: bool = False) -> Playback:
     with open_recording(path) as recording:
         playback = Playback(str(path), recording, header=recording.header, strict=strict, now=time.time())
         playback.product = playback.product or recording.header.product
-        playback.passed_over += [f"damaged: {damage}" for damage in recording.all_damage()]
+        playback.passed_over += [f"damaged: {damage}" for damage in recording.all_damage]
     if not playback.calls:
         raise InvalidArgument(what="recording", given=str(path), expected="one with calls in it")
     return playback

@@ -191,8 +191,9 @@ class Recording:
         except msgspec.DecodeError as error:
             raise RecordingDamaged(path=str(self.path), line=self._number, reason=str(error)) from None
 
+    @property
     def all_damage(self) -> list[Damage]:
-        """Return what is wrong with a recording that was read to its end, the lack of its last line included."""
+        """What is wrong with a recording that was read to its end, the lack of its last line included."""
         if self.closed_in_order or (self.damage and self.damage[-1].line >= self._number):
             return list(self.damage)
         return [*self.damage, Damage(self._number, _NO_END)]

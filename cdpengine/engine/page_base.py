@@ -136,7 +136,7 @@ class PageBase:
         if error is None:
             return self._node(ref), None
         page = self._target
-        while (seen := await look_again(page, self._worlds, ref, error, budget.remaining())) is None:
+        while (seen := await look_again(page, self._worlds, ref, error, budget.remaining)) is None:
             budget.step("the frame's document was replaced while it was looked at")
         self._refs.assign(seen.documents)
         healed = successor(page, self._refs, ref, error)

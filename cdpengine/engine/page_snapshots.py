@@ -101,12 +101,12 @@ class PageSnapshots(PageBase):
         budget: Budget,
     ) -> Capture:
         """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
-        arrival = Arrival(self._target, self._worlds, budget.remaining(), is_empty)
+        arrival = Arrival(self._target, self._worlds, budget.remaining, is_empty)
         await arrival.begun()
         while True:
             scope = await choose()
             budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
-            seconds = budget.remaining() * (1 - _GRAFTING)
+            seconds = budget.remaining * (1 - _GRAFTING)
             captured = await capture(self._target, self._worlds, scope, seconds)
             if captured is None:
                 budget.step("the document was replaced meanwhile; reading the new one")

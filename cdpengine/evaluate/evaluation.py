@@ -306,7 +306,7 @@ class Evaluator:
             params["contextId"] = context
 
         def timed() -> dict[str, Any]:
-            remaining = budget.remaining()
+            remaining = budget.remaining
             limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
             return params | limit
 

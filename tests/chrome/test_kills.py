@@ -171,7 +171,7 @@ async def complaints(run: Run, status: int) -> AsyncIterator[str]:
             if len(recording.damage) > 1:
                 yield f"the recording is damaged: {recording.damage}"
             if not was_killed and (recording.damage or not recording.closed_in_order):
-                yield f"the recording has no last line: {recording.all_damage()}"
+                yield f"the recording has no last line: {recording.all_damage}"
         except EngineError as error:
             yield f"the recording cannot be read: {error}"
     # A program that is still being loaded ends as any other. The proxy is asked to end by another signal, too.

@@ -28,7 +28,7 @@ def test_timeouts(timeout: float) -> None:
 async def test_a_body_in_time_passes(autojump_clock: trio.testing.MockClock) -> None:
     with within("wait", 5) as budget:
         await trio.sleep(4)
-        assert budget.remaining() == pytest.approx(1)
+        assert budget.remaining == pytest.approx(1)
 
 
 async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.MockClock) -> None:
@@ -65,28 +65,28 @@ async def test_an_error_of_the_body_leaves_as_itself() -> None:
 async def test_remaining_never_goes_below_zero(autojump_clock: trio.testing.MockClock) -> None:
     budget = Budget.start("wait", 1)
     await trio.sleep(3)
-    assert budget.remaining() == 0
+    assert budget.remaining == 0
 
 
 async def test_remaining_knows_the_enclosing_deadline() -> None:
     budget = Budget.start("wait", 100)
     with trio.move_on_after(2):  # noqa: ASYNC100 (only its deadline is asked for)
-        assert budget.remaining() <= 2
+        assert budget.remaining <= 2
 
 
 async def test_without_limit() -> None:
     with within("wait", math.inf) as budget:
-        assert budget.remaining() == math.inf
+        assert budget.remaining == math.inf
 
 
 async def test_a_child_never_outlives_its_parent(autojump_clock: trio.testing.MockClock) -> None:
     budget = Budget.start("click", 10)
-    assert budget.child("scroll").remaining() == pytest.approx(10)
-    assert budget.child("scroll", at_most=3).remaining() == pytest.approx(3)
-    assert budget.child("scroll", margin=4).remaining() == pytest.approx(6)
+    assert budget.child("scroll").remaining == pytest.approx(10)
+    assert budget.child("scroll", at_most=3).remaining == pytest.approx(3)
+    assert budget.child("scroll", margin=4).remaining == pytest.approx(6)
     await trio.sleep(9)
-    assert budget.child("scroll", at_most=3).remaining() == pytest.approx(1)
-    assert budget.child("scroll", margin=4).remaining() == 0
+    assert budget.child("scroll", at_most=3).remaining == pytest.approx(1)
+    assert budget.child("scroll", margin=4).remaining == 0
 
 
 async def test_a_childs_steps_are_its_parents_and_bounded() -> None:

@@ -82,7 +82,7 @@ class FileOver(Exception):
 def read(path: Path) -> tuple[list[Line], list[int]]:
     with open_recording(path) as recording:
         lines = list(recording)
-        return lines, [damage.line for damage in recording.all_damage()]
+        return lines, [damage.line for damage in recording.all_damage]
 
 
 def follow(path: Path) -> list[Line]:

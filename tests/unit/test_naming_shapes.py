@@ -1,0 +1,152 @@
+"""What is a property, a coroutine method or a plain method, on every public class: one rule, held by introspection.
+
+What needs no round trip and cannot fail is a property. What asks the browser or waits is a coroutine method (or is
+entered). A plain method takes arguments, does something, or makes something new. The exceptions are below, with reasons.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import pytest
+
+import cdpengine
+import cdpengine.debug
+import cdpengine.testing
+
+MODULES: tuple[ModuleType, ...] = (cdpengine, cdpengine.debug, cdpengine.testing)
+
+MAKE = {
+    "Budget.exceeded": "makes an error, for its caller to raise",
+    "Budget.scope": "makes a cancel scope, to be entered",
+    "BrowserContext.origin_page": "opens a page, and is entered",
+    "Browser.statistics": "a record of the moment, as trio's own `statistics()` are",
+    "Connection.statistics": "a record of the moment",
+    "EventStream.statistics": "a record of the moment",
+    "Page.evaluate_statistics": "a record of the moment",
+    "Recorder.statistics": "a record of the moment",
+    "EventStream.receive_nowait": "takes the event out of the stream",
+    "Event.typed": "decodes anew, and can fail",
+    "InterceptedRequest.json": "decodes anew, and can fail",
+    "UndecodableReply.result": "decodes anew, and can fail",
+    "Header.encoded": "writes the object in another form",
+    "Ref.describe": "writes the object in another form",
+    "Session.describe": "writes the object in another form",
+    "Snapshot.to_json": "writes the object in another form",
+    "StorageState.to_json": "writes the object in another form",
+}
+"""Plain methods without arguments that answer something, each with what makes it no property."""
+
+CAN_FAIL = {
+    "Event.params": "decoded when it is first looked at; events with parameters of another shape are read as `raw`",
+    "Expected.value": "there is none before its block has ended",
+    "ExpectedFileChooser.value": "there is none before its block has ended",
+    "PageActivity.console": "not kept unless it was asked for",
+    "PageActivity.errors": "not kept unless it was asked for",
+    "PageActivity.requests": "not kept unless it was asked for",
+    "ScriptedPeer.link": "there is none before a client has connected",
+}
+"""Properties that can fail, each with when it has no value. To ask before that is a mistake of the program's own."""
+
+
+def public_classes() -> dict[str, type]:
+    found = (getattr(module, name) for module in MODULES for name in module.__all__)
+    return {kind.__name__: kind for kind in found if inspect.isclass(kind)}
+
+
+CLASSES = public_classes()
+
+
+def members(kind: type) -> Iterator[tuple[str, object]]:
+    """Yield the public names of the class that are defined in the package, as the class has them."""
+    for name in dir(kind):
+        owner = next((base for base in kind.__mro__ if name in vars(base)), None)
+        if not name.startswith("_") and owner is not None and owner.__module__.startswith("cdpengine"):
+            yield name, inspect.getattr_static(kind, name)
+
+
+def properties() -> Iterator[tuple[str, Callable[..., object]]]:
+    for kind in CLASSES.values():
+        for name, found in members(kind):
+            getter = getattr(found, "fget", None) or getattr(found, "func", None)
+            if getter is not None:
+                yield f"{kind.__name__}.{name}", getter
+
+
+def methods() -> Iterator[tuple[str, Callable[..., object]]]:
+    for kind in CLASSES.values():
+        for name, found in members(kind):
+            if inspect.isfunction(found):
+                yield f"{kind.__name__}.{name}", inspect.unwrap(found)
+
+
+def has(function: Callable[..., object], *kinds: type[ast.AST]) -> bool:
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    return any(isinstance(node, kinds) for node in ast.walk(tree))
+
+
+def can_fail(getter: Callable[..., object]) -> bool:
+    return has(getter, ast.Raise) or "Raises" in (getter.__doc__ or "")
+
+
+def only_answers(method: Callable[..., object]) -> bool:
+    """Say whether it is a plain method that takes nothing and answers something."""
+    if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
+        return False
+    signature = inspect.signature(method)
+    return list(signature.parameters) == ["self"] and signature.return_annotation not in (None, "None")
+
+
+def test_the_classes_are_found() -> None:
+    assert {"Page", "Browser", "BrowserContext", "Session", "Recording", "ScriptedPeer"} <= CLASSES.keys()
+    assert len(list(properties())) > 100
+    assert len(list(methods())) > 150
+
+
+def test_a_property_is_no_coroutine() -> None:
+    assert [name for name, getter in properties() if inspect.iscoroutinefunction(getter)] == []
+
+
+def test_a_property_cannot_fail() -> None:
+    assert {name for name, getter in properties() if can_fail(getter)} == CAN_FAIL.keys()
+
+
+def test_a_coroutine_method_asks_or_waits() -> None:
+    waits = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+    assert [
+        name for name, each in methods() if inspect.iscoroutinefunction(each) and not has(each, *waits)
+    ] == []
+
+
+def test_a_plain_method_without_arguments_does_or_makes_something() -> None:
+    assert {name for name, each in methods() if only_answers(each)} == MAKE.keys()
+
+
+class _Wrong:
+    @property
+    def size(self) -> int:
+        """Raises ValueError at times."""
+        return 1
+
+    def count(self) -> int:
+        return 1
+
+    async def number(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize(
+    ("breaks", "expected"),
+    [
+        (can_fail(_Wrong.size.fget), True),  # type: ignore[attr-defined]
+        (only_answers(_Wrong.count), True),
+        (only_answers(_Wrong.number), False),
+        (has(_Wrong.number, ast.Await), False),
+    ],
+)
+def test_what_breaks_the_rule_is_seen(breaks: bool, expected: bool) -> None:
+    assert breaks is expected
