@@ -1,0 +1,140 @@
+"""Every public method that takes `timeout`, of all objects but pages, with a browser that stops to answer at each step.
+
+Rule: the methods come from introspection, and the steps from a run that is answered. From one step on nothing is answered
+any more, on no session, and the method ends at most `LATE` after its deadline, with an EngineError or done; it leaves no
+task and no call behind. So does the end of a block that it opens.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+
+import pytest
+import trio
+from object_calls import CALLS, NOT_HERE, Row, Stage, StagedBrowser, methods_with_timeout
+from scripted_browser import quiet
+from trio.testing import MockClock
+
+import cdpengine
+from cdpengine.testing import SILENCE
+
+TIMEOUT = 1.0
+LEAVING = 2.0
+"""Seconds at most that leaving a block takes: `timeout` is for entering it."""
+LATE = 0.15
+
+ENGINE_OWN = {
+    "lane",
+    "questions before deadlines",
+    "_set_up_page",
+    "take back",
+    "Target.createTarget",
+    "Target.createBrowserContext",
+}
+"""Tasks that belong to a page or a context which the browser has, or may still make: they end with it, or take it back."""
+
+
+@pytest.fixture
+def guard() -> None:
+    """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
+
+
+def test_no_method_is_left_out() -> None:
+    named = {name.partition(",")[0] for name in CALLS}
+    assert named == {each for each in methods_with_timeout() if each.partition(".")[0] not in NOT_HERE}
+
+
+def running() -> list[str]:
+    """Return the names of all tasks, those that a method started among them."""
+    root = trio.lowlevel.current_root_task()
+    assert root is not None
+    names, waiting = [], [root]
+    while waiting:
+        task = waiting.pop()
+        names.append(task.name)
+        for nursery in task.child_nurseries:
+            waiting += nursery.child_tasks
+    return sorted(names)
+
+
+async def spent(
+    row: Row, stage: Stage, given: object, timeout: float
+) -> tuple[float, float, BaseException | None]:
+    """Call the method, and leave the block that it opens. Return the seconds of each, and what was raised."""
+    began, inside, raised = trio.current_time(), 0.0, None
+    try:
+        used = row.use(given, stage, timeout)
+        if isinstance(used, AbstractAsyncContextManager):
+            async with used:
+                inside = trio.current_time()
+        else:
+            await used
+    except cdpengine.EngineError as error:
+        raised = error
+    ended = trio.current_time()
+    return (inside or ended) - began, ended - (inside or ended), raised
+
+
+async def faults_at(name: str, step: int, path: Path, timeout: float) -> tuple[bool, list[str]]:
+    """Call it with silence from call `step` on. Return whether it made fewer calls, and what was wrong."""
+    row = CALLS[name]
+    async with (
+        StagedBrowser() as scripted,
+        scripted.engine() as browser,
+        browser.new_context() as context,
+        AsyncExitStack() as stack,
+    ):
+        page = await context.new_page()
+        stage = Stage(scripted, browser, context, page, path, stack)
+        given = row.given(stage)
+        if inspect.isawaitable(given):
+            given = await given
+        await quiet()
+        before = Counter(running())
+        scripted.target = page.target_id
+        scripted.arm(step, lambda *_: SILENCE)
+        took, leaving, raised = await spent(row, stage, given, timeout)
+        assert scripted.left is not None
+        done, scripted.left = scripted.left > 0, None
+        await quiet()
+        left = {task for task in Counter(running()) - before if task not in ENGINE_OWN}
+    wrong = []
+    if took > timeout + LATE:
+        wrong.append(f"{took - timeout:.2f} s late")
+    if leaving > LEAVING + LATE:
+        wrong.append(f"leaving took {leaving:.2f} s")
+    if left:
+        wrong.append(f"left {left}")
+    if done and (raised is not None) != row.waits:
+        wrong.append(f"with all answered: {raised!r}")
+    return done, [f"silent from call {step} on: {each}" for each in wrong]
+
+
+async def ends_in_time(name: str, folder: Path, timeout: float) -> None:
+    wrong: list[str] = []
+    for step in range(1, 100):
+        path = folder / str(step) / "a.txt"
+        path.parent.mkdir()
+        with trio.fail_after(20):
+            done, found = await faults_at(name, step, path, timeout)
+        wrong += found
+        if done:
+            break
+    assert done
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", [name for name, row in CALLS.items() if not row.threads])
+async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
+    name: str, tmp_path: Path, guard: None, autojump_clock: MockClock
+) -> None:
+    await ends_in_time(name, tmp_path, TIMEOUT)
+
+
+@pytest.mark.parametrize("name", [name for name, row in CALLS.items() if row.threads])
+async def test_what_works_in_threads_ends_in_time(name: str, tmp_path: Path) -> None:
+    """On the clock of the machine."""
+    await ends_in_time(name, tmp_path, 0.1)

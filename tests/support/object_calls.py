@@ -1,0 +1,304 @@
+"""How every public method with a timeout is called, of all objects but pages; and what each object is got from.
+
+Rule: which methods there are comes from introspection of all classes of the package. `page_calls.py` has those of pages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import attrs
+import trio
+from page_calls import FaultyBrowser
+from scripted_browser import quiet, target_of
+
+import cdpengine
+from cdpengine.network.words import NETWORKS
+from cdpengine.testing import SILENCE, Request
+from cdpengine.testing.peer import Answer
+
+ORIGIN = "https://a.example"
+COOKIE = cdpengine.Cookie(name="a", value="b", domain="a.example", path="/")
+STATE = cdpengine.StorageState((COOKIE,), ())
+REMOTE = {"type": "object", "className": "Thing", "description": "Thing", "objectId": "9"}
+
+ATTRIBUTES = {"size": 2, "httpOnly": False, "secure": False, "session": True}
+"""What Chrome tells of a cookie beyond what it was given."""
+
+Used: TypeAlias = "Awaitable[Any] | AbstractAsyncContextManager[Any]"
+
+ANSWERS: dict[str, Any] = {
+    "Storage.getStorageKey": {"storageKey": f"{ORIGIN}/"},
+    "DOMStorage.getDOMStorageItems": {"entries": [["a", "b"]]},
+    "IndexedDB.requestDatabaseNames": {"databaseNames": ["d"]},
+    "IndexedDB.requestDatabase": {
+        "databaseWithObjectStores": {"name": "d", "version": 1, "objectStores": [{"name": "s"}]}
+    },
+    "CacheStorage.requestCacheNames": {"caches": [{"cacheId": "1", "cacheName": "c"}]},
+    "Network.getResponseBody": {"body": "{}", "base64Encoded": False},
+    "IO.read": {"data": "{}", "eof": True},
+}
+
+
+class StagedBrowser(FaultyBrowser):
+    """A browser that answers so many calls of those that are made after `arm`, and then none, on any session."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for method, answer in ANSWERS.items():
+            self.on(method, answer)
+        self.cookies: list[dict[str, Any]] = []
+        self.on("Storage.getCookies", lambda _: {"cookies": [each | ATTRIBUTES for each in self.cookies]})
+        self.on("Storage.setCookies", lambda request: self.cookies.extend(request.params["cookies"]))
+        self.on("Page.navigate", self.navigate)
+        self.on("Tracing.end", self.end_tracing)
+
+    def _answer(self, request: Request, answer: Any) -> None:
+        super()._answer(request, SILENCE if self.left is not None and self.left <= 1 else answer)
+
+    def navigate(self, request: Request) -> Answer:
+        reply = super().navigate(request)
+        assert isinstance(reply, dict)
+        # A page that the engine attached to by hand is told of its documents on that session.
+        frame = self.frame(target_of(request)) | {"securityOrigin": ORIGIN, "loaderId": reply["loaderId"]}
+        self.tell("Page.frameNavigated", {"frame": frame}, request.session_id)
+        return reply
+
+    def end_tracing(self, request: Request) -> Answer:
+        request.reply({})
+        self.tell("Tracing.tracingComplete", {"dataLossOccurred": False, "stream": "1"})
+        return SILENCE
+
+
+@attrs.frozen
+class Stage:
+    """What the objects are got from. `path` is for a file that is not there yet."""
+
+    scripted: StagedBrowser
+    browser: cdpengine.Browser
+    context: cdpengine.BrowserContext
+    page: cdpengine.Page
+    path: Path
+    stack: AsyncExitStack
+    """What is entered here is left after the call."""
+
+    async def told(self, method: str, params: dict[str, Any]) -> None:
+        self.scripted.page_event(method, params, self.page.target_id)
+        await quiet()
+
+    async def request(self) -> cdpengine.Request:
+        await self.page.activity.start()
+        params = {"requestId": "1", "timestamp": 1.0, "wallTime": 1.7e9, "type": "XHR"}
+        asked = {"request": {"url": f"{ORIGIN}/x", "method": "GET"}}
+        await self.told("Network.requestWillBeSent", params | asked)
+        return self.page.activity.requests[0]
+
+    async def response(self) -> cdpengine.Response:
+        request = await self.request()
+        answer = {"url": f"{ORIGIN}/x", "status": 200, "mimeType": "application/json", "headers": {}}
+        await self.told("Network.responseReceived", {"requestId": "1", "timestamp": 1.0, "response": answer})
+        await self.told(
+            "Network.loadingFinished", {"requestId": "1", "timestamp": 2.0, "encodedDataLength": 2}
+        )
+        assert request.response is not None
+        return request.response
+
+    async def message(self) -> cdpengine.ConsoleMessage:
+        await self.page.activity.start()
+        await self.told(
+            "Runtime.consoleAPICalled", {"type": "log", "args": [REMOTE, REMOTE], "timestamp": 1.0}
+        )
+        return self.page.activity.console[0]
+
+    async def error(self) -> cdpengine.PageError:
+        await self.page.activity.start()
+        thrown = {"text": "Uncaught", "exception": REMOTE}
+        await self.told("Runtime.exceptionThrown", {"timestamp": 1.0, "exceptionDetails": thrown})
+        return self.page.activity.errors[0]
+
+    async def download(self) -> cdpengine.Download:
+        told = {"guid": "g", "url": f"{ORIGIN}/f", "suggestedFilename": "f", "frameId": self.page.target_id}
+        self.scripted.tell("Browser.downloadWillBegin", told)
+        await quiet()
+        return self.browser.downloads[0]
+
+    async def chooser(self) -> cdpengine.ExpectedFileChooser:
+        self.scripted.control = "file"
+        await trio.Path(self.path).touch()
+        chooser = await self.stack.enter_async_context(self.page.expect_file_chooser(timeout=5))
+        await self.told(
+            "Page.fileChooserOpened",
+            {"frameId": self.page.target_id, "mode": "selectSingle", "backendNodeId": 5},
+        )
+        return chooser
+
+    async def activity(self) -> cdpengine.PageActivity:
+        await self.response()
+        return self.page.activity
+
+
+@attrs.frozen
+class Row:
+    """`given` gets the object, `use` calls the method with a timeout, in seconds.
+
+    `waits`: it waits for what never comes here, so its deadline is its end also where all is answered. `threads`: it
+    works in threads, which a clock that jumps does not wait for.
+    """
+
+    given: Callable[[Stage], Any]
+    use: Callable[[Any, Stage, float], Used]
+    waits: bool = False
+    threads: bool = False
+
+
+def on_context(name: str, /, *arguments: object, threads: bool = False, **options: Any) -> Row:
+    return calling(lambda stage: stage.context, name, *arguments, threads=threads, **options)
+
+
+def calling(
+    given: Callable[[Stage], Any],
+    name: str,
+    /,
+    *arguments: object,
+    waits: bool = False,
+    threads: bool = False,
+    **options: Any,
+) -> Row:
+    def use(target: Any, stage: Stage, timeout: float) -> Used:
+        here = [stage.path if argument is PATH else argument for argument in arguments]
+        used: Used = getattr(target, name)(*here, **options, timeout=timeout)
+        return used
+
+    return Row(given, use, waits, threads)
+
+
+PATH = object()
+"""Stands for the stage's path."""
+
+
+def _browser(stage: Stage) -> cdpengine.Browser:
+    return stage.browser
+
+
+def _page_storage(stage: Stage) -> Any:
+    return stage.page.local_storage
+
+
+def _origin_storage(stage: Stage) -> Any:
+    return stage.context.local_storage(ORIGIN)
+
+
+CALLS: dict[str, Row] = {
+    "Browser.new_page": calling(_browser, "new_page"),
+    "Browser.new_page, url": calling(_browser, "new_page", f"{ORIGIN}/"),
+    "Browser.new_page, activity": calling(_browser, "new_page", activity=True),
+    "Browser.new_context": calling(_browser, "new_context"),
+    "Browser.new_context, all": calling(
+        _browser,
+        "new_context",
+        storage_state=STATE,
+        permissions=["geolocation"],
+        timezone="Europe/Berlin",
+    ),
+    "Browser.wait_for_page": calling(_browser, "wait_for_page", url="https://never.example/", waits=True),
+    "Browser.expect_page": calling(_browser, "expect_page", waits=True),
+    "Browser.trace": calling(_browser, "trace", PATH, threads=True),
+    "BrowserContext.new_page": on_context("new_page"),
+    "BrowserContext.cookies": on_context("cookies"),
+    "BrowserContext.set_cookies": on_context("set_cookies", [COOKIE]),
+    "BrowserContext.clear_cookies": on_context("clear_cookies"),
+    "BrowserContext.delete_cookies": on_context("delete_cookies", name="a"),
+    "BrowserContext.set_permissions": on_context("set_permissions", {"geolocation": "denied"}),
+    "BrowserContext.grant_permissions": on_context("grant_permissions", "geolocation"),
+    "BrowserContext.reset_permissions": on_context("reset_permissions"),
+    "BrowserContext.emulate": on_context("emulate", timezone="Europe/Berlin"),
+    "BrowserContext.reset_emulation": on_context("reset_emulation"),
+    "BrowserContext.allow_downloads": on_context("allow_downloads", PATH, threads=True),
+    "BrowserContext.databases": on_context("databases", ORIGIN),
+    "BrowserContext.caches": on_context("caches", ORIGIN),
+    "BrowserContext.clear_storage": on_context("clear_storage", ORIGIN),
+    "BrowserContext.clear_http_cache": on_context("clear_http_cache"),
+    "BrowserContext.storage_state": on_context("storage_state", origins=[ORIGIN]),
+    "BrowserContext.storage_state, path": on_context("storage_state", PATH, threads=True),
+    "BrowserContext.restore_storage_state": on_context("restore_storage_state", STATE),
+    "BrowserContext.route": on_context("route", "**", print),
+    "BrowserContext.unroute": on_context("unroute"),
+    "BrowserContext.http_credentials": on_context("http_credentials", "user", "secret"),
+    "BrowserContext.extra_headers": on_context("extra_headers", {"x-a": "1"}),
+    "BrowserContext.network_conditions": on_context("network_conditions", next(iter(NETWORKS))),
+    "BrowserContext.offline": on_context("offline"),
+    "BrowserContext.throttle_cpu": on_context("throttle_cpu", 2),
+    "BrowserContext.bypass_service_workers": on_context("bypass_service_workers"),
+    "BrowserContext.reset_network": on_context("reset_network"),
+    "BrowserContext.add_init_script": on_context("add_init_script", "1"),
+    "BrowserContext.remove_init_scripts": on_context("remove_init_scripts"),
+    "BrowserContext.expose": on_context("expose", "name", print),
+    "BrowserContext.unexpose": on_context("unexpose"),
+    "ConsoleMessage.values": calling(Stage.message, "values"),
+    "PageError.read": calling(Stage.error, "read"),
+    "PageActivity.start": calling(lambda stage: stage.page.activity, "start"),
+    "PageActivity.start_with": calling(
+        lambda stage: stage.page.activity, "start_with", cdpengine.ActivityOptions()
+    ),
+    "PageActivity.collecting": calling(lambda stage: stage.page.activity, "collecting"),
+    "PageActivity.har": calling(Stage.activity, "har"),
+    "PageActivity.save_har": calling(Stage.activity, "save_har", PATH, threads=True),
+    "Request.finished": calling(Stage.request, "finished", waits=True),
+    "Response.body": calling(Stage.response, "body"),
+    "Response.text": calling(Stage.response, "text"),
+    "Response.json": calling(Stage.response, "json"),
+    "Download.wait": calling(Stage.download, "wait", waits=True),
+    "Download.cancel": calling(Stage.download, "cancel", waits=True),
+    "ExpectedFileChooser.set_files": calling(Stage.chooser, "set_files", PATH, threads=True),
+    "PageStorage.items": calling(_page_storage, "items"),
+    "PageStorage.set": calling(_page_storage, "set", {"a": "b"}),
+    "PageStorage.delete": calling(_page_storage, "delete", "a"),
+    "PageStorage.clear": calling(_page_storage, "clear"),
+    "OriginStorage.items": calling(_origin_storage, "items"),
+    "OriginStorage.set": calling(_origin_storage, "set", {"a": "b"}),
+    "OriginStorage.delete": calling(_origin_storage, "delete", "a"),
+    "OriginStorage.clear": calling(_origin_storage, "clear"),
+}
+"""By class and method; what stands after a comma is a second way of calling it."""
+
+NOT_HERE = {
+    "Page": "page_calls.py has its methods",
+    "LineTarget": "the console's own: it calls page.rescue",
+    "Source": "the command line's own: it calls browser.new_page",
+    "Budget": "it only starts a clock",
+    "EvaluationCounters": "its `timeout` says how an evaluation ended",
+}
+
+
+def methods_with_timeout() -> set[str]:
+    """All public methods that take a timeout, as "Class.method", of all classes that no other one extends."""
+    classes: set[type] = set()
+    for module in pkgutil.walk_packages(cdpengine.__path__, "cdpengine."):
+        if not module.name.endswith("__main__"):
+            loaded = importlib.import_module(module.name)
+            classes |= {
+                each
+                for each in vars(loaded).values()
+                if inspect.isclass(each) and each.__module__ == module.name
+            }
+    return {
+        f"{each.__name__}.{name}"
+        for each in classes
+        if not each.__name__.startswith("_")
+        and not any(other.__base__ and each in other.__mro__[1:] for other in classes)
+        for name, method in inspect.getmembers(each, callable)
+        if not name.startswith("_") and "timeout" in _parameters(method)
+    }
+
+
+def _parameters(method: Callable[..., Any]) -> set[str]:
+    try:
+        return set(inspect.signature(method).parameters)
+    except (TypeError, ValueError):
+        return set()  # one of a built-in base
