@@ -1,0 +1,189 @@
+"""Endpoints that never come to an end: whatever one gives out piece by piece, who connects to it is back in time.
+
+Rule: each way to stall, over each scheme that has it, for each function that looks for a browser. All at once, on the clock
+of the machine; where that was too busy for one, that one is tried again by itself.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, ExitStack
+
+import attrs
+import pytest
+import trio
+from raw_server import LOOPBACK_TLS, ByteStream, accepting, read_request, tcp_server
+
+import cdpengine
+from cdpengine.debug import proxy
+from cdpengine.debug.protocol_source import fetch_protocol
+
+TIMEOUT = 0.4
+LATE = 0.15
+PAUSE = 0.02
+"""Seconds between two pieces."""
+
+OK = b"HTTP/1.1 200 OK\r\n"
+SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\n"
+
+
+@attrs.frozen
+class Stall:
+    """Writes `first`, then `piece` again and again; nothing more where it is empty.
+
+    `asked`: a request is read before that; `upgraded`: it is answered as a websocket's handshake, too.
+    """
+
+    first: bytes = b""
+    piece: bytes = b""
+    asked: bool = True
+    upgraded: bool = False
+
+
+def stalls_of(status_line: bytes) -> dict[str, Stall]:
+    return {
+        "accepted and silent": Stall(asked=False),
+        "asked and silent": Stall(),
+        "half a status line": Stall(status_line[:10]),
+        "a status line that trickles": Stall(status_line[:-2], b"K"),
+        "a head without end, a byte at a time": Stall(status_line + b"X-A: ", b"a"),
+        "a head without end, a line at a time": Stall(status_line, b"X-A: a\r\n"),
+    }
+
+
+OVER_HTTP = stalls_of(OK) | {
+    "continue, for ever": Stall(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "a body that trickles": Stall(OK + b"Content-Length: 60000\r\n\r\n{", b" "),
+    "a body shorter than its length": Stall(OK + b'Content-Length: 60000\r\n\r\n{"Browser": "Chrome/1"}'),
+    "a body without length": Stall(OK + b"\r\n{", b" "),
+    "chunks for ever": Stall(OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", b"1\r\n \r\n"),
+    "half a chunk": Stall(OK + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n{"),
+    "trailers for ever": Stall(OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n", b"X-A: a\r\n"),
+}
+OVER_WEBSOCKETS = stalls_of(SWITCHING) | {
+    "half a handshake": Stall(SWITCHING + b"Upgrade: web"),
+    "a handshake that trickles": Stall(SWITCHING + b"Upgrade: websocket\r\nX-A: ", b"a"),
+    "a websocket, and silent": Stall(upgraded=True),
+    "half a frame": Stall(b"\x81\x7e\xff\xff{", upgraded=True),
+    "a frame that trickles": Stall(b"\x81\x7e\xff\xff{", b" ", upgraded=True),
+    "a message in fragments, for ever": Stall(b"\x01\x01{", b"\x00\x01 ", upgraded=True),
+    "pings, for ever": Stall(b"", b"\x89\x00", upgraded=True),
+    "events, for ever": Stall(b"", b'\x81\x0e{"method":"a"}', upgraded=True),
+}
+BEFORE_TLS = {
+    "accepted and silent": Stall(asked=False),
+    "half a record": Stall(b"\x16\x03\x03\x40\x00\x02", asked=False),
+    "a record that trickles": Stall(b"\x16\x03\x03\x40\x00\x02\x00\x40\x00", b"\x03", asked=False),
+}
+
+WAYS: list[tuple[str, str, Stall]] = [
+    *[(scheme, name, stall) for scheme in ("http", "https") for name, stall in OVER_HTTP.items()],
+    *[(scheme, name, stall) for scheme in ("ws", "wss") for name, stall in OVER_WEBSOCKETS.items()],
+    *[
+        (f"{scheme} before TLS", name, stall)
+        for scheme in ("https", "wss")
+        for name, stall in BEFORE_TLS.items()
+    ],
+    *[("http, then ws", name, stall) for name, stall in OVER_WEBSOCKETS.items()],
+]
+
+
+HTTP_WAYS = [way for way in WAYS if way[0].startswith("http") and way[0] != "http, then ws"]
+
+
+async def connected(endpoint: str) -> None:
+    async with cdpengine.connect(endpoint, timeout=TIMEOUT):
+        pytest.fail("connected")
+
+
+async def proxied(endpoint: str) -> None:
+    async with proxy(endpoint, timeout=TIMEOUT):
+        pytest.fail("a proxy, and no browser")
+
+
+async def asked_for_its_protocol(endpoint: str) -> None:
+    await fetch_protocol(endpoint, timeout=TIMEOUT)
+
+
+def serve(scheme: str, stall: Stall, port: Callable[[], int]) -> Callable[[ByteStream], Awaitable[None]]:
+    async def answer(stream: ByteStream) -> None:
+        request = await read_request(stream) if stall.asked else b""
+        if scheme == "http, then ws" and b" /json/version " in request:
+            body = b'{"webSocketDebuggerUrl": "ws://127.0.0.1:%d/devtools/browser/1"}' % port()
+            await stream.send_all(OK + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            return
+        await stream.send_all((accepting(request) if stall.upgraded else b"") + stall.first)
+        while stall.piece:
+            await stream.send_all(stall.piece)
+            await trio.sleep(PAUSE)
+        await trio.sleep_forever()
+
+    return answer
+
+
+async def lateness(look: Callable[[str], Awaitable[None]], way: tuple[str, str, Stall]) -> float:
+    """Return by how much it was late. It ends with ConnectFailed, and not before its time."""
+    scheme, _, stall = way
+    name = scheme.partition(" ")[0].rstrip(",")
+    ports: list[int] = []
+    server: AbstractAsyncContextManager[int] = tcp_server(
+        serve(scheme, stall, lambda: ports[0]), tls=scheme in ("https", "wss")
+    )
+    async with server as port:
+        ports.append(port)
+        path = "/devtools/browser/1" if name.startswith("ws") else ""
+        began = trio.current_time()
+        with trio.fail_after(5), pytest.raises(cdpengine.ConnectFailed, match="within"):
+            await look(f"{name}://127.0.0.1:{port}{path}")
+        return trio.current_time() - began - TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("look", "ways"),
+    [(connected, WAYS), (proxied, HTTP_WAYS), (asked_for_its_protocol, HTTP_WAYS)],
+)
+async def test_it_ends_in_time(
+    look: Callable[[str], Awaitable[None]],
+    ways: list[tuple[str, str, Stall]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(LOOPBACK_TLS))
+    late: dict[tuple[str, str, Stall], float] = {}
+
+    async def measure(way: tuple[str, str, Stall]) -> None:
+        try:
+            late[way] = await lateness(look, way)
+        except BaseException as error:
+            error.add_note(f"{way[0]}: {way[1]}")
+            raise
+
+    async with trio.open_nursery() as nursery:
+        for way in ways:
+            nursery.start_soon(measure, way)
+    for way in [way for way in ways if late[way] > LATE]:
+        await measure(way)
+    assert not {way: over for way, over in late.items() if over > LATE}
+
+
+async def test_a_port_that_takes_no_connection() -> None:
+    """Its queue is full, so the system leaves the handshake of TCP open, as a firewall does that drops packets."""
+
+    async def look_for_it(look: Callable[[str], Awaitable[None]]) -> None:
+        began = trio.current_time()
+        with pytest.raises(cdpengine.ConnectFailed, match="within"):
+            await look(f"http://127.0.0.1:{port}")
+        assert trio.current_time() - began <= TIMEOUT + LATE
+
+    with ExitStack() as stack:
+        listening = stack.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        port = listening.getsockname()[1]
+        for _ in range(3):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.1", port))
+        async with trio.open_nursery() as nursery:
+            for look in (connected, proxied, asked_for_its_protocol):
+                nursery.start_soon(look_for_it, look)
