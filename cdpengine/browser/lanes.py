@@ -7,7 +7,8 @@ its lane is asked whether it answers and for its contexts, and ends its scripts 
 
 Lanes have a connection of their own where that reaches the same browser. Where it does not, the first connection
 carries them: over a pipe, and at endpoints that start a browser for each connection or allow only one connection.
-A second connection to another browser shows itself at the first page: it does not know a target that lives.
+A second connection to another browser shows itself at the first page: it does not know a target that lives. One
+that is open and silent is given up where the browser answers on the first: it is asked there after ANSWER_TIMEOUT.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from cdpengine.errors import (
     shortage_of,
 )
 from cdpengine.logs import get_logger
+from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
@@ -71,6 +73,10 @@ _NO_TARGET = "No target with given id"
 
 _OPEN_PATIENCE = 5.0
 """Seconds for one attempt to open the connection: a server can accept a socket and never say a word on it."""
+
+ANSWER_TIMEOUT = 1.0
+"""Seconds that the browser gets to answer on the second connection, before it is asked on the first one whether it
+answers at all. Less than the 2 s for which a new page is held back until its lane is there."""
 
 _TOLD_AFTER = 4
 """Failed attempts to open the connection (0.7 s of pauses) after which those who wait for a lane are told."""
@@ -314,11 +320,35 @@ class Lanes:
             ended = CONNECTION_LOST if connection.lost is not None else DETACHED
             await trio.sleep(row.next_pause())
 
+    async def _attach(self, connection: Connection, session: Session) -> _Attached:
+        """Attach to a session's target over `connection`. Raises ConnectionLost where it is given up meanwhile."""
+        params = {"targetId": session.target_id, "flatten": True}
+        if connection is self._main:
+            return await connection.root.request("Target.attachToTarget", params, _Attached)
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(self._leave_if_silent, connection)
+            return await connection.root.request("Target.attachToTarget", params, _Attached)
+
+    async def _leave_if_silent(self, connection: Connection) -> None:
+        """Have the first connection carry the lanes where the browser answers on it, and not on `connection`.
+
+        A browser that is busy or stopped answers on neither: then there is nothing to leave.
+        """
+        received = connection.statistics().received
+        await trio.sleep(ANSWER_TIMEOUT)
+        with suppress(RemoteError, ProtocolError, ConnectionLost):
+            await self._main.root.call("Browser.getVersion")
+        if (
+            self._main.lost is None
+            and connection is self.connection
+            and connection.statistics().received == received
+        ):
+            self._share_main("the browser answers nothing on a second one")
+
     async def _open(
         self, connection: Connection, page: PageTarget, session: Session, held_back: bool
     ) -> Session:
-        params = {"targetId": session.target_id, "flatten": True}
-        attached = await connection.root.request("Target.attachToTarget", params, _Attached)
+        attached = await self._attach(connection, session)
         lane = connection.targets.sessions.get(attached.session_id)
         if lane is None:
             raise SessionGone(target=session.describe(), reason="it was detached again at once")

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 import trio
@@ -14,7 +15,7 @@ from trio.testing import MockClock
 
 import cdpengine
 from cdpengine.browser.frames import Frame
-from cdpengine.browser.lanes import PROOF_GRACE
+from cdpengine.browser.lanes import ANSWER_TIMEOUT, PROOF_GRACE
 from cdpengine.engine.opening import _engine
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
@@ -122,6 +123,48 @@ async def test_a_silent_server_is_given_up_and_tried_again(
         door.silent = False
         with trio.fail_after(10):
             await page._target.lane_of("T1")
+
+
+class SilentOnSecond(ScriptedBrowser):
+    """Answers on the first connection; on others when `answers`."""
+
+    answers = False
+
+    def _answer(self, request: Request, answer: Any) -> None:
+        super()._answer(request, answer if self.answers or request.link is self.links[0] else SILENCE)
+
+
+async def test_a_second_connection_that_says_nothing_is_given_up(
+    guard: None, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "cdpengine.browser")
+    async with SilentOnSecond() as scripted:
+        started = trio.current_time()
+        async with scripted.engine() as browser:
+            assert trio.current_time() == started
+            page = await browser.new_page()
+            assert trio.current_time() - started == ANSWER_TIMEOUT
+            assert await page.evaluate("1") == 1
+            await browser.new_page()
+            assert trio.current_time() - started == ANSWER_TIMEOUT, "it is found out once"
+            assert (await page._target.lane_of("T1")).connection is browser.session.connection
+            left = trio.current_time()
+        assert trio.current_time() - left <= 0.5
+    assert "the browser answers nothing on a second one" in caplog.text
+
+
+async def test_a_second_connection_that_goes_silent_later_is_given_up_at_the_next_page(
+    guard: None, autojump_clock: MockClock
+) -> None:
+    async with SilentOnSecond() as scripted:
+        scripted.answers = True
+        async with scripted.engine() as browser:
+            first = await browser.new_page()
+            assert (await first._target.lane_of("T1")).connection is not browser.session.connection
+            scripted.answers = False
+            await browser.new_page()
+            assert (await first._target.lane_of("T1")).connection is browser.session.connection
+            assert await first.evaluate("1") == 1
 
 
 async def test_a_first_connection_that_fails_leaves_as_itself(

@@ -9,15 +9,19 @@ from __future__ import annotations
 import socket
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack
+from urllib.parse import urlsplit
 
 import attrs
 import pytest
 import trio
 from raw_server import LOOPBACK_TLS, ByteStream, accepting, read_request, tcp_server
+from scripted_browser import ScriptedBrowser
 
 import cdpengine
+from cdpengine.browser.lanes import ANSWER_TIMEOUT
 from cdpengine.debug import proxy
 from cdpengine.debug.protocol_source import fetch_protocol
+from cdpengine.wire.transport import CLOSE_GRACE
 
 TIMEOUT = 0.4
 LATE = 0.15
@@ -164,6 +168,52 @@ async def test_it_ends_in_time(
     for way in [way for way in ways if late[way] > LATE]:
         await measure(way)
     assert not {way: over for way, over in late.items() if over > LATE}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "accepted and silent",
+        "a handshake that trickles",
+        "a websocket, and silent",
+        "a frame that trickles",
+    ],
+)
+async def test_a_second_connection_that_stalls_holds_up_nothing(name: str) -> None:
+    """What stops scripts has a connection of its own; the first one has it where that connection comes to nothing."""
+    stall = OVER_WEBSOCKETS[name]
+    taken = 0
+
+    async def serve_first(stream: ByteStream) -> None:
+        nonlocal taken
+        taken += 1
+        if taken > 1:
+            await serve("ws", stall, int)(stream)
+        at = urlsplit(scripted.endpoint)
+        async with (
+            await trio.open_tcp_stream("127.0.0.1", at.port or 0) as inner,
+            trio.open_nursery() as both,
+        ):
+            both.start_soon(pass_on, stream, inner, both.cancel_scope)
+            both.start_soon(pass_on, inner, stream, both.cancel_scope)
+
+    async with ScriptedBrowser("websocket") as scripted, tcp_server(serve_first) as port:
+        began = trio.current_time()
+        async with cdpengine.connect(f"ws://127.0.0.1:{port}/devtools/browser/1", timeout=0.6) as browser:
+            assert trio.current_time() - began <= 0.6 / 2 + LATE
+            began = trio.current_time()
+            page = await browser.new_page(timeout=10)
+            assert trio.current_time() - began <= ANSWER_TIMEOUT + LATE
+            assert await page.evaluate("1") == 1
+            assert (await page._target.lane_of("T1")).connection is browser.session.connection
+            began = trio.current_time()
+        assert trio.current_time() - began <= CLOSE_GRACE + LATE
+
+
+async def pass_on(source: ByteStream, destination: ByteStream, done: trio.CancelScope) -> None:
+    async for data in source:
+        await destination.send_all(data)
+    done.cancel()
 
 
 async def test_a_port_that_takes_no_connection() -> None:
