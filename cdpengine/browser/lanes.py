@@ -326,7 +326,7 @@ class Lanes:
         if connection is self._main:
             return await connection.root.request("Target.attachToTarget", params, _Attached)
         async with open_body_nursery() as nursery:
-            nursery.start_soon(self._leave_if_silent, connection)
+            nursery.start_soon(self._leave_if_silent, connection, name="lane")
             return await connection.root.request("Target.attachToTarget", params, _Attached)
 
     async def _leave_if_silent(self, connection: Connection) -> None:
