@@ -38,8 +38,11 @@ from cdpengine.js import script_with
 
 __all__ = ["Option", "select"]
 
-_PATIENCE = 0.25
-"""Seconds of one look for an option that is not there yet; a change in the select ends it at once."""
+_PATIENCE = 0.2
+"""Seconds of one look for an option that is not there yet; a change of the options ends it at once."""
+
+_STEADY_LOOKS = 2
+"""Looks in a row (0.4 s) in which a static list stays as it is; then an option that it lacks will not come."""
 
 _OPENS = "F4"
 """The key that opens the list, on all systems that draw it in the browser."""
@@ -63,17 +66,20 @@ class _Seen(msgspec.Struct):
     steps: int = -1
     toggles: list[int] | None = None
     open: bool = False
+    options: int = 0
+    static: bool = False
 
 
 async def select(node: Node, *values: str | Option, context: ActionContext) -> ActionOutcome:
     """Choose exactly these options. A text is an option's value where one has it, else its label.
 
     The node is a <select>, a label of one, a listbox or what opens one; or, without values, an option itself.
-    Waits for options that are not there yet, or disabled.
+    Waits for options that are disabled, or not there while the list may still be filled.
 
     Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once for what has no
-    options, or takes one only; OptionNotFound, Disabled or Invisible when the budget ends first; ValueRefused
-    when the page does not leave the choice as it was made.
+    options, or takes one only; OptionNotFound at once for what a static <select> does not have; OptionNotFound,
+    Disabled or Invisible when the budget ends first; ValueRefused when the page does not leave the choice as it
+    was made.
     """
     wanted = [request_for(value) for value in values]
     async with context.inspect(node, "select from") as inspection:
@@ -159,13 +165,19 @@ async def _wait_for_options(
 ) -> _Seen:
     """Look until all wanted options are there and enabled; the last look's reason is the error.
 
-    A list may fill at any time, so it is watched to the end; what is missing is logged within the first second.
+    A list that may still be filled is watched to the end, and what it lacks is logged within the first second. A
+    static one is watched for so many steady looks: it may be filled when it gets the focus.
     """
     hindrance = Hindrance("select from", node.description, context.budget)
+    steady, known = 0, None
     for patience in itertools.chain([0.0], itertools.repeat(_PATIENCE)):
         seen = await _look(inspection, wanted, patience=patience)
         if -1 not in seen.found and seen.disabled is None:
             return seen
+        steady = steady + 1 if seen.static and seen.options == known else 0
+        known = seen.options
+        if -1 in seen.found and steady == _STEADY_LOOKS:
+            break
         hindrance.note(str(_lacking(node, values, seen, ()).reason))
         if context.budget.remaining <= 2 * _PATIENCE:
             break

@@ -192,10 +192,12 @@ class PageForms(PageBase):
         values. Options are chosen as by keyboard, so the page's input and change events are trusted; where they
         could not be, the outcome's `set_by_script` is true.
 
-        Raises OptionNotFound, with the labels that there are; Disabled for a disabled option: both at the end,
-        because lists may fill late, and logged within the first second. NotInteractable, at once, for several in a
-        list of one; ValueRefused when the page does not leave the choice; and as `click`
-        does.
+        Raises OptionNotFound, with the labels that there are: at once where a <select> is static, which is when
+        its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
+        other list may still be filled: it is watched to the end, as one with a disabled option (Disabled) is, and
+        that is logged within the first second. Where the page fills a list anew after an earlier choice, wait for
+        that first. NotInteractable, at once, for several in a list of one; ValueRefused when the page does not
+        leave the choice; and as `click` does.
         """
         for value in values:
             request_for(value)

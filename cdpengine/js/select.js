@@ -1,9 +1,10 @@
 // Looks at a <select>, and chooses from it. Called on a node in an isolated world, with one request:
 //   wanted    [{ text } or { label, value, index }, ...]: the options, each by all that is given
 //   set       whether to choose them now and tell the page, by input and change events
-//   patience  milliseconds to wait for an option that is not there yet; any change in the select ends the wait
+//   patience  milliseconds to wait for an option that is not there yet; a change of the options ends the wait
 // and the part secret_field.js. Answers what it is, which options are meant, and whether just these are selected; where
-// they are not, which are, unless that is secret. At once, or as a promise.
+// they are not, which are, unless that is secret; what its options are, as one number, and whether it is static: nothing
+// says that options are still to come. At once, or as a promise.
 (function (request, isSecret) {
   "use strict";
 
@@ -73,6 +74,23 @@
     }
   }
 
+  // What the options are, as a number that differs when any of them does (FNV-1a over their texts).
+  function fingerprint() {
+    let number = element.options.length;
+    for (const option of element.options) {
+      const text = `${option.value}\n${option.label}\n${disabled(option)}\n`;
+      for (let at = 0; at < text.length; at++) number = Math.imul(number ^ text.charCodeAt(at), 16777619);
+    }
+    return number;
+  }
+
+  // A document that loads, a region that is busy, and a list with nothing but a placeholder are still to be filled.
+  function isStatic() {
+    const options = Array.from(element.options);
+    if (element.ownerDocument.readyState !== "complete" || element.closest('[aria-busy="true"]')) return false;
+    return options.length > 1 && options.some((option) => option.value !== "");
+  }
+
   function answer() {
     const found = request.wanted.map(find);
     const known = found.filter((option) => option !== null);
@@ -100,6 +118,8 @@
       steps: known.length === 1 ? steps(known[0]) : -1,
       toggles: toggles(known),
       open: opened(),
+      options: fingerprint(),
+      static: isStatic(),
     };
   }
 
@@ -111,7 +131,9 @@
       clearTimeout(timer);
       resolve(answer());
     };
-    const observer = new MutationObserver(done);
+    const observer = new MutationObserver(() => {
+      if (fingerprint() !== first.options) done();
+    });
     const timer = setTimeout(done, request.patience);
     observer.observe(element, { subtree: true, childList: true, attributes: true, characterData: true });
   });

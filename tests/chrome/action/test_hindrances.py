@@ -70,7 +70,11 @@ CASES = {
         "over.disabled = false",
     ),
     "option": Case(
-        "<select id=at><option>a</select>", choose, OptionNotFound, "is not there", "at.add(new Option('b'))"
+        "<select id=at><option value=''>Which?</select>",
+        choose,
+        OptionNotFound,
+        "is not there",
+        "at.add(new Option('b'))",
     ),
     "disabled option": Case(
         "<select id=at><option>a<option disabled id=over>b</select>",

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import logging
+import threading
+
 import pytest
 import trio
 from form_page import FormPage
 from pytest_httpserver import HTTPServer
 from refusals import refused
+from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine.action.option import Option
@@ -164,6 +168,82 @@ async def test_waits_for_an_option_and_until_it_is_enabled(form: FormPage) -> No
     await form.js("void setTimeout(() => list.options[1].disabled = false, 250)")
     await form.page.select(await form.node("#list"), "b", timeout=20)
     assert await form.js("list.value") == "b"
+
+
+NUMBERS = "<select id=list><option>one<option>two</select>"
+
+
+async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPage) -> None:
+    """Changes that are none of its options' are no reason to wait."""
+    await form.show(NUMBERS)
+    await form.js(
+        "void setInterval(() => { list.dataset.at = performance.now(); list.options[0].className = 'a' }, 50)"
+    )
+    aim = await form.node("#list")
+    took = []
+    for _ in range(2):  # the machine may be busy for a moment
+        started = trio.current_time()
+        with pytest.raises(OptionNotFound, match="is not there. It has: 'one', 'two'"):
+            await form.page.select(aim, "three", timeout=20)
+        took.append(trio.current_time() - started)
+        if took[-1] < 1:
+            break
+    assert min(took) < 1
+    assert await form.js("list.value") == "one"
+
+
+@pytest.mark.parametrize(
+    ("markup", "fill"),
+    [
+        # Nothing but a placeholder, whatever it is called.
+        ("<select id=list></select>", "setTimeout(add, 650)"),
+        ("<select id=list><option>Loading</select>", "setTimeout(add, 650)"),
+        ("<select id=list><option value=''>Country<option value=''>-</select>", "setTimeout(add, 650)"),
+        (f"<div aria-busy=true>{NUMBERS}</div>", "setTimeout(add, 650)"),
+        # The options change, one after the other.
+        (
+            NUMBERS,
+            "(function more(n) { n ? list.add(new Option(n)) : add(); n && setTimeout(more, 250, n - 1) })(3)",
+        ),
+        # It is filled when it gets the focus.
+        (NUMBERS, "list.addEventListener('focus', () => setTimeout(add, 200))"),
+    ],
+)
+async def test_a_list_that_is_still_filled_is_waited_for(form: FormPage, markup: str, fill: str) -> None:
+    await form.show(markup)
+    await form.js(f"window.add = () => list.add(new Option('three')); void {fill}")
+    await form.page.select(await form.node("#list"), "three", timeout=20)
+    assert await form.js("list.value") == "three"
+
+
+async def test_a_list_of_a_document_that_loads_is_waited_for(
+    form: FormPage, httpserver: HTTPServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The script that fills it comes once the log has said that the option is not there, and is waited for."""
+    logged = threading.Event()
+
+    class Watch(logging.Handler):
+        def emit(self, _record: logging.LogRecord) -> None:
+            logged.set()
+
+    def script(_request: Request) -> Response:
+        assert logged.wait(20)
+        return Response("list.add(new Option('three'))", content_type="text/javascript")
+
+    httpserver.expect_request("/slow.js").respond_with_handler(script)
+    httpserver.expect_request("/list").respond_with_data(
+        f"{NUMBERS}<script src=/slow.js async></script>", content_type="text/html"
+    )
+    await form.page.goto(httpserver.url_for("/list"), wait_until="domcontentloaded")
+    watch, logger = Watch(), logging.getLogger("cdpengine.action")
+    caplog.set_level(logging.INFO, "cdpengine.action")
+    logger.addHandler(watch)
+    try:
+        await form.page.select(await form.node("#list"), "three", timeout=20)
+    finally:
+        logger.removeHandler(watch)
+        logged.set()
+    assert await form.js("list.value") == "three"
 
 
 async def test_a_page_that_keeps_the_keys(form: FormPage) -> None:
