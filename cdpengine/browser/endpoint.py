@@ -90,6 +90,11 @@ def check_endpoint(endpoint: str) -> SplitResult:
         raise wrong(_EXPECTED)
     if not url.hostname:
         raise wrong(f"{_EXPECTED}; the host is missing")
+    if _ip(url.hostname) is None:
+        try:
+            url.hostname.encode("idna")
+        except UnicodeError:
+            raise wrong(f"{_EXPECTED}; the parts of a host's name have 1 to 63 characters") from None
     if port == 0:
         raise wrong(f"{_EXPECTED}, with a port from 1 to 65535")
     if url.username is not None or url.password is not None:

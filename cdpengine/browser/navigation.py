@@ -184,7 +184,7 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
         if reply.is_download:
             raise NavigationFailed(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
-            _check_left(page, refusals)
+            _check_left(page, refusals, url)
             raise NavigationFailed(url=url, reason=_explain(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
@@ -211,8 +211,10 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
     history = await page.session.request("Page.getNavigationHistory", {}, _History)
     index = history.current_index + by
     if not 0 <= index < len(history.entries):
-        where = "earlier" if by < 0 else "later"
-        raise NavigationFailed(url=page.frames.main.url, reason=f"its history has no {where} entry")
+        which, end = ("previous", "first") if by < 0 else ("next", "last")
+        url = page.frames.main.url
+        reason = f"there is none: {shown_url(url)} is the {end} one of {len(history.entries)}"
+        raise NavigationFailed(url=url, reason=reason, asked=f"the {which} entry of the history")
     entry = history.entries[index]
 
     async def send(_dead: bool) -> str | None:
@@ -222,7 +224,7 @@ async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, b
         await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
 
         def moved() -> bool:
-            _check_left(page, refusals)
+            _check_left(page, refusals, entry.url)
             main = page.frames.main
             return main.loader_id != before or main.moves_within > moves_before
 
@@ -295,18 +297,18 @@ class _History(msgspec.Struct, rename="camel"):
 
 async def _next_document(page: PageTarget, before: str, refusals: int, dead: bool) -> str:
     def replaced() -> str | None:
-        _check_left(page, refusals)
+        _check_left(page, refusals, page.frames.main.url)
         loader_id = page.frames.main.loader_id
         return loader_id if loader_id != before else None
 
     return await page.wait_for(replaced, also_crashed=dead)
 
 
-def _check_left(page: PageTarget, refusals: int) -> None:
+def _check_left(page: PageTarget, refusals: int, url: str) -> None:
     """Raise NavigationFailed when the page's question before leaving was answered with no since `refusals`."""
     if page.dialogs.refusals > refusals:
         reason = "the page asked before being left (beforeunload), and its dialog was dismissed"
-        raise NavigationFailed(url=page.frames.main.url, reason=reason)
+        raise NavigationFailed(url=url, reason=reason)
 
 
 async def _navigate(

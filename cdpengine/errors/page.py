@@ -10,13 +10,17 @@ from cdpengine.errors.words import LONGEST_URL, shown_url
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class NavigationFailed(EngineError):
-    """The document did not load. `reason` is Chrome's own word, such as net::ERR_CONNECTION_REFUSED."""
+    """The document did not load. `reason` is Chrome's own word, such as net::ERR_CONNECTION_REFUSED.
+
+    `url` is where it was to go; with `asked` (an entry of the history that is not there), where the page is.
+    """
 
     url: str
     reason: str
+    asked: str = ""
 
     def _describe(self) -> str:
-        return f"navigation to {shown_url(self.url)} failed: {self.reason}"
+        return f"navigation to {self.asked or shown_url(self.url)} failed: {self.reason}"
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)

@@ -40,7 +40,9 @@ async def get(url: str, headers: Mapping[str, str], *, shown: str, longest: int)
         except trio.BrokenResourceError:
             raise failed(shown, answer.end() or CLOSED) from None
         except h11.RemoteProtocolError as error:
-            reason = f"what answers there does not speak HTTP as expected ({error})"
+            # Its text may repeat what the server wrote, as a Python object: that may be what the server was sent.
+            why = str(error).partition(": bytearray(")[0]
+            reason = f"what answers there does not speak HTTP as expected ({why})"
             raise failed(shown, answer.end() or Obstacle(reason, ELSE)) from None
 
 

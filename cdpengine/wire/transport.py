@@ -18,7 +18,7 @@ import attrs
 import trio
 import trio_websocket
 from h11 import ProtocolError as HttpProtocolError
-from trio_websocket import ConnectionClosed, HandshakeError, WebSocketConnection
+from trio_websocket import CloseReason, ConnectionClosed, HandshakeError, WebSocketConnection
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine.budget import undoing
@@ -162,7 +162,11 @@ async def open_websocket(
             raise failed(shown, background.obstacle or answer.end() or _CLOSED_EARLY)
         if websocket.closed is not None:
             raise failed(
-                shown, attrs.evolve(_CLOSED_EARLY, reason=f"{_CLOSED_EARLY.reason} ({websocket.closed})")
+                shown,
+                attrs.evolve(
+                    _CLOSED_EARLY,
+                    reason=f"{_CLOSED_EARLY.reason}, {_close_words(websocket.closed, answer.secrets)}",
+                ),
             )
         transport = WebSocketTransport(websocket, shown, arrival, answer.secrets)
         try:
@@ -331,6 +335,10 @@ def _describe(closed: ConnectionClosed, secrets: Collection[str]) -> str:
     reason = closed.reason
     if reason is None or reason.code == 1006:
         return "the browser's end of the websocket vanished without a close frame"
+    return f"the websocket was closed {_close_words(reason, secrets)}"
+
+
+def _close_words(reason: CloseReason, secrets: Collection[str]) -> str:
     # A server may say in it what it was sent.
     words = f": {reason.reason}" if reason.reason and not holds_secret(reason.reason, secrets) else ""
-    return f"the websocket was closed with code {reason.code} {reason.name}{words}"
+    return f"with code {reason.code} {reason.name}{words}"

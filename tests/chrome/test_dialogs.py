@@ -104,8 +104,9 @@ async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, polic
     page.set_dialog_policy(policy)  # type: ignore[arg-type]
     with trio.fail_after(20):
         if policy == "dismiss":
-            with pytest.raises(cdpengine.NavigationFailed, match="beforeunload"):
+            with pytest.raises(cdpengine.NavigationFailed, match="beforeunload") as caught:
                 await (page.goto(asking) if way == "goto" else page.reload())
+            assert caught.value.url == (asking if way == "goto" else before)
         elif policy == "raise":
             with pytest.raises(cdpengine.DialogOpened, match="beforeunload"):
                 await (page.goto(asking) if way == "goto" else page.reload())

@@ -13,6 +13,31 @@ from cdpengine.testing.peer import Answer
 ENTRIES = [{"id": 1, "url": "https://a.example/"}, {"id": 2, "url": "https://b.example/"}]
 
 
+@pytest.mark.parametrize(
+    ("index", "way", "told"),
+    [
+        (
+            0,
+            "go_back",
+            "to the previous entry of the history failed: there is none: about:blank is the first one of 2",
+        ),
+        (
+            1,
+            "go_forward",
+            "to the next entry of the history failed: there is none: about:blank is the last one of 2",
+        ),
+    ],
+)
+async def test_an_entry_that_is_not_there_is_named(
+    page: cdpengine.Page, scripted: ScriptedBrowser, index: int, way: str, told: str
+) -> None:
+    scripted.on("Page.getNavigationHistory", result={"currentIndex": index, "entries": ENTRIES})
+    with pytest.raises(cdpengine.NavigationFailed) as caught:
+        await getattr(page, way)()
+    assert told in str(caught.value)
+    assert caught.value.url == "about:blank"
+
+
 @pytest.mark.parametrize("words", ["Not attached to an active page", "Something else"])
 async def test_the_history_is_asked_while_the_document_is_being_replaced(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock, words: str

@@ -198,6 +198,33 @@ async def test_an_answer_that_never_comes_ends_with_the_timeout(head: bytes, sch
     assert SECRETS[0] not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"HTTP/1.1 200 OK\r\nno header " + SECRETS[0].encode() + b"\r\n\r\n", "(illegal header line)"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + SECRETS[0].encode() + b"\r\n",
+            "(illegal chunk header)",
+        ),
+    ],
+)
+async def test_what_is_no_http_is_not_repeated(
+    head: bytes, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with tcp_server(answering(head)) as port:
+        assert told in str(await refusal_of("http", port, caplog))
+
+
+async def test_a_websocket_that_is_closed_with_its_handshake() -> None:
+    reason = b"\x03\xe8" + SECRETS[0].encode()
+    async with tcp_server(answering(bytes((0x88, len(reason))) + reason, upgrade=True)) as port:
+        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailed) as caught:
+            async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):
+                pytest.fail("connected")
+    assert "with code 1000 NORMAL_CLOSURE. " in str(caught.value)
+    assert SECRETS[0] not in str(caught.value)
+
+
 # --- a websocket, and no browser behind it -----------------------------------------------------------------
 
 

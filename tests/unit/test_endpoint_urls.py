@@ -27,6 +27,8 @@ from cdpengine.errors import InvalidArgument
         ("http://x:99999", "port from 1 to 65535"),
         ("http://x:0", "port from 1 to 65535"),
         ("http://x:port", "port from 1 to 65535"),
+        (f"http://{'a' * 64}.example:1", "have 1 to 63 characters"),
+        ("ws://a..example/x", "have 1 to 63 characters"),
         ("http://[::1", "ws://127.0.0.1:9222"),
         ("http://a b/", "ws://127.0.0.1:9222"),
         ("ws://x\n", "ws://127.0.0.1:9222"),
