@@ -2,16 +2,19 @@
 // dom_text.js answer, and isSecret (see secret_field.js), it answers { roleOf, nameOf }, which stand in for
 // `element.computedRole` and `computedName`.
 //
-// A name has its white space collapsed. Linear where names do not contain each other; a name stops growing at
-// LONGEST characters, so that nested names cannot make it anything worse.
+// A name has its white space collapsed. What makes one name is a walk of Chrome's own shape: it notes each node that it
+// has taken, takes none twice, and takes no more once it has MOST of them (AXNodeObject::TextFromDescendants). So names
+// that contain each other cost no more than any others, and say what Chrome has them say.
 (function (kit, drawn, isSecret) {
   "use strict";
 
   const { roleOf, gridOf, isFocusable } = kit;
   const { getAttribute, hasAttribute, closest, checkVisibility, getRootNode, contains, childNodes } = kit.own;
   const { generated, transformed } = drawn;
+  const MOST = 100; // kMaxDescendantsForTextAlternativeComputation
   const LONGEST = 10000;
   const DEEPEST = 400;
+  const STEPS = 2000; // of one name: elements that are owned by each other would lead in circles
 
   const NAMED_BY_CONTENT = new Set(
     ("button cell checkbox columnheader doc-backlink doc-biblioref doc-glossref doc-noteref doc-subtitle gridcell " +
@@ -44,11 +47,16 @@
   // Their content is not text of the page, or stands beside it.
   const FOREIGN = new Set(["audio", "iframe", "math", "object", "rt", "select", "video"]);
   const SVG = "http://www.w3.org/2000/svg";
+  const PUSHED = new Set(["submit", "reset", "button"]);
+  const TYPED = /^(?:textbox|searchbox)$/;
+  const UNPLAYABLE = "Unable to play media.";
+  const SPACE = /^[ \t\n\f\r]*$/;
   const SPACES = /[ \t\n\f\r]+/g;
 
+  const KEEPABLE = "a,area,button,input,label,summary,th,td,[id],[tabindex],[role],[contenteditable]";
+
   const names = new WeakMap();
-  const labelTexts = new WeakMap(); // what an element says as somebody's label
-  const contents = new WeakMap(); // what is inside, as any name from outside takes it
+  const referred = new WeakMap(); // of each tree, the ids that name or describe something
 
   function tidy(text) {
     return text.replace(SPACES, " ").replace(/^ | $/g, "");
@@ -64,23 +72,60 @@
     return checkVisibility(element, { visibilityProperty: true });
   }
 
+  // --- the walk of one name -----------------------------------------------------------------------------
+
+  // `root` is the element that aria-labelledby refers to, while the walk is in it; `hidden`, that it is not shown, so
+  // that all in it counts. For all parts of one walk: `visited` has the nodes that were taken, `steps.taken` is how many
+  // of them Chrome has in its tree, `steps.count` how many elements were come to.
+  function beginWalk() {
+    return { root: null, hidden: false, visited: new Set(), steps: { count: 0, taken: 0 }, depth: 0 };
+  }
+
+  function take(node, trail) {
+    if (trail.visited.has(node)) return;
+    trail.visited.add(node);
+    if (node.nodeType !== Node.ELEMENT_NODE || !isBare(node)) trail.steps.taken += 1;
+  }
+
+  // What runs on and says nothing itself: Chrome has what is in it in its place.
+  function isBare(element) {
+    if (roleOf(element) !== "generic" || getComputedStyle(element).display !== "inline") return false;
+    for (const name of element.getAttributeNames()) if (!/^(?:class|style|data-.*)$/.test(name)) return false;
+    return true;
+  }
+
+  function inner(trail) {
+    return { ...trail, depth: trail.depth + 1 };
+  }
+
+  function inRoot(root, trail) {
+    return { ...trail, root, hidden: isHidden(root), depth: trail.depth + 1 };
+  }
+
+  // Through the content of a field that is no input: its value, which takes nothing from the walk that it is part of.
+  function ownWalk(trail) {
+    return { ...beginWalk(), hidden: trail.hidden, depth: trail.depth + 1 };
+  }
+
+  // Into what the language ties to an element: its labels, its caption.
+  function outsideRoot(trail) {
+    return { ...trail, root: null, hidden: false, depth: trail.depth + 1 };
+  }
+
   // --- from attributes and other elements ---------------------------------------------------------------
 
   function labelled(element, trail) {
-    if (trail.labelling || !hasAttribute(element, "aria-labelledby")) return "";
+    if (trail.root || !hasAttribute(element, "aria-labelledby")) return "";
     const parts = [];
     let length = 0;
     for (const label of element.ariaLabelledByElements || []) {
-      const part = label === element ? ofItself(element, labelling(label)) : labelText(label);
+      const part = isLocked(label) ? "" : textOf(label, inRoot(label, trail));
+      take(label, trail);
       parts.push(part);
       length += part.length;
       if (parts.length > 100 || length > LONGEST) break;
     }
     return tidy(parts.join(" "));
-  }
-
-  function labelling(label) {
-    return { labelling: true, hidden: isHidden(label), seen: new Set(), target: label, depth: 0 };
   }
 
   // In a closed `details`, or in what is not laid out: Chrome has no text of that, not even for a label.
@@ -92,35 +137,19 @@
     return false;
   }
 
-  function labelText(label) {
-    let text = labelTexts.get(label);
-    if (text === undefined) {
-      text = isLocked(label) ? "" : textOf(label, labelling(label));
-      labelTexts.set(label, text);
-    }
-    return text;
-  }
-
-  // An element that is one of its own labels, by which its other names are meant.
-  function ofItself(element, trail) {
-    return ariaLabel(element) || valueOf(element, roleOf(element), trail) || textOf(element, trail);
-  }
-
   function ariaLabel(element) {
     return tidy(getAttribute(element, "aria-label") || "");
   }
 
+  // What its labels say; null where it has none.
   function fromLabels(element, trail) {
-    if (!LABELABLE.has(element.localName)) return "";
+    if (!LABELABLE.has(kit.own.localName(element))) return null;
     const labels = element.labels;
-    if (!labels || labels.length === 0) return "";
+    if (!labels || labels.length === 0) return null;
     const parts = [];
-    let outer = null;
     for (const label of labels) {
-      if (trail.seen.has(label) || (outer && contains(outer, label)) || isHidden(label)) continue;
-      outer = label;
-      const through = { labelling: false, hidden: false, seen: new Set([element]), target: null, depth: trail.depth };
-      parts.push(textOf(label, through));
+      parts.push(isHidden(label) ? "" : textOf(label, outsideRoot(trail)));
+      take(label, trail);
     }
     return tidy(parts.join(" "));
   }
@@ -129,7 +158,7 @@
     for (let child = element.firstElementChild; child; child = child.nextElementSibling) {
       if (child.localName !== tag) continue;
       if (element.namespaceURI === SVG) return tidy(child.textContent);
-      return isHidden(child) ? "" : tidy(contentOf(child, inner(trail)));
+      return isHidden(child) ? "" : tidy(textOf(child, outsideRoot(trail)));
     }
     return "";
   }
@@ -137,8 +166,10 @@
   function inputName(element, trail) {
     const type = element.type;
     const label = fromLabels(element, trail);
-    if (type === "file") return label || (element.multiple ? "Choose Files" : "Choose File");
     if (label) return label;
+    const silent = label !== null; // its labels say nothing, or were said already
+    if (type === "file") return silent ? "" : element.multiple ? "Choose Files" : "Choose File";
+    if (silent && PUSHED.has(type) && !isDrawn(element)) return "";
     if (type === "image") {
       return tidy(element.alt) || tidy(getAttribute(element, "value") || "") || tidy(element.title) || "Submit";
     }
@@ -163,7 +194,7 @@
       case "meter":
       case "output":
       case "progress":
-        return fromLabels(element, trail);
+        return fromLabels(element, trail) || "";
       case "img":
       case "area": {
         const alt = getAttribute(element, "alt");
@@ -182,12 +213,17 @@
     }
   }
 
-  function fromTitle(element, role) {
+  function fromTitle(element, role, trail) {
     const given = getAttribute(element, "title");
     const title = given ? tidy(given) : "";
-    if (!title || given.trim() === kit.own.textContent(element).trim()) return ""; // Chrome says it once
+    if (!title || given.trim() === drawnText(element).trim()) return ""; // Chrome says it once
+    if (trail.root) return title;
     if (role === "generic") return isFocusable(element) && element.localName !== "a" ? title : "";
     return UNTITLED.has(role) && !isFocusable(element) ? "" : title;
+  }
+
+  function drawnText(element) {
+    return element instanceof HTMLElement ? kit.own.innerText(element) : kit.own.textContent(element);
   }
 
   // The least of names: what a field says about itself, where it has no label at all.
@@ -222,37 +258,39 @@
     return role === "group" && (tag === "address" || tag === "details");
   }
 
-  function inner(trail) {
-    return { ...trail, target: null, depth: trail.depth + 1 };
-  }
-
-  // The value of a control that stands inside of a name; null when the element is no such control.
+  // The value of a control that stands inside of a name; null when the element is no such control, or has none.
   function valueOf(element, role, trail) {
     const tag = kit.own.localName(element);
     switch (role) {
       case "textbox":
       case "searchbox":
         if ((tag === "input" || tag === "textarea") && isSecret(element)) return "\u2022".repeat(element.value.length);
-        return tag === "input" || tag === "textarea" ? element.value : contentOf(element, trail);
+        return tag === "input" || tag === "textarea" ? element.value : contentOf(element, ownWalk(trail));
       case "combobox":
       case "listbox": {
         if ((tag === "input" || tag === "textarea" || tag === "select") && isSecret(element)) return "";
         if (tag === "input" || tag === "textarea") return element.value;
-        if (tag === "select") return Array.from(element.selectedOptions, (option) => option.label).join(" ");
-        const chosen = Array.from(element.querySelectorAll("[aria-selected='true']")).slice(0, 100);
-        if (chosen.length) return chosen.map((option) => textOf(option, inner(trail))).join(" ");
-        return trail.target === element ? null : "";
+        const chosen = tag === "select" ? Array.from(element.selectedOptions) : element.querySelectorAll("[aria-selected='true']");
+        if (tag !== "select" && chosen.length === 0) return null;
+        const said = [];
+        for (const option of Array.prototype.slice.call(chosen, 0, 100)) {
+          if (trail.visited.has(option)) continue;
+          take(option, trail);
+          said.push(tag === "select" ? option.label : nameOf(option));
+        }
+        return said.join(" ");
       }
       case "slider":
       case "spinbutton":
       case "scrollbar":
       case "meter":
       case "progressbar": {
+        if (tag === "input" && element.type === "number") return element.value;
         const spoken = getAttribute(element, "aria-valuetext") || getAttribute(element, "aria-valuenow");
         if (spoken) return spoken;
-        if (tag === "progress") return element.position < 0 ? "" : String(element.value);
+        if (tag === "progress") return element.position < 0 ? null : String(element.value);
         if (tag === "input" || tag === "meter") return String(element.value);
-        return role === "slider" || role === "scrollbar" ? "50" : role === "progressbar" ? (trail.target === element ? null : "") : "0";
+        return role === "slider" || role === "scrollbar" ? "50" : role === "progressbar" ? null : "0";
       }
       default:
         return null;
@@ -272,16 +310,6 @@
   }
 
   function contentOf(element, trail) {
-    if (trail.hidden || trail.labelling || trail.seen.size) return contentIn(element, trail);
-    let content = contents.get(element);
-    if (content === undefined) {
-      content = contentIn(element, trail);
-      contents.set(element, content);
-    }
-    return content;
-  }
-
-  function contentIn(element, trail) {
     if (trail.depth > DEEPEST) return "";
     const style = getComputedStyle(element);
     if (style.contentVisibility === "hidden" && !trail.hidden) return "";
@@ -290,9 +318,16 @@
     const veiled = style.webkitTextSecurity !== "none";
     let text = generated(element, "::before", trail.hidden);
     for (const node of childrenOf(element)) {
-      if (text.length > LONGEST) break;
+      if (text.length > LONGEST || trail.steps.taken > MOST) break;
       if (node.nodeType === Node.TEXT_NODE) {
         if (!visible || details) continue;
+        if (SPACE.test(node.data)) {
+          text += " ";
+          if (isInline(node.previousSibling) && isInline(node.nextSibling)) take(node, trail);
+          continue;
+        }
+        if (trail.visited.has(node) && !trail.root) continue;
+        take(node, trail);
         text += veiled ? "\u2022".repeat(node.data.length) : transformed(node.data, style.textTransform);
       } else if (node.nodeType === Node.ELEMENT_NODE) {
         if (details && node.localName !== "summary") continue;
@@ -304,97 +339,143 @@
     return text + generated(element, "::after", trail.hidden);
   }
 
+  function isInline(node) {
+    if (node === null) return false;
+    if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeType === Node.TEXT_NODE;
+    return /^(?:inline|ruby)/.test(getComputedStyle(node).display) && kit.own.localName(node) !== "br";
+  }
+
+  // What is said all the same of an element with aria-hidden: what names something by itself and can take the focus,
+  // labels, and what is referred to. Chrome keeps these in its tree, and has them in the place of what they are in.
+  function keptInHidden(element, trail) {
+    if (trail.root || closest(element, "label") || isKept(element)) return "";
+    let text = "";
+    for (const child of kit.own.search(element, KEEPABLE)) {
+      if (trail.steps.count > STEPS) break;
+      if (child.ariaHidden !== "true" && isDrawn(child) && isKept(child)) text += " " + textOf(child, inner(trail)) + " ";
+      trail.steps.count += 1;
+    }
+    return text;
+  }
+
+  function isKept(element) {
+    if (element.localName === "label" || isReferredTo(element)) return true;
+    return isFocusable(element) && isNamedByContent(element, roleOf(element));
+  }
+
+  function isReferredTo(element) {
+    if (!element.id) return false;
+    const root = getRootNode(element);
+    let ids = referred.get(root);
+    if (!ids) {
+      ids = new Set();
+      for (const each of kit.own.search(root, "[aria-labelledby],[aria-describedby]")) {
+        for (const name of ["aria-labelledby", "aria-describedby"]) {
+          for (const id of (getAttribute(each, name) || "").split(/\s+/)) ids.add(id);
+        }
+      }
+      referred.set(root, ids);
+    }
+    return ids.has(element.id);
+  }
+
   // The text of an element inside of another one's name, with space around it where it does not run on.
   function embedded(element, trail) {
     const tag = kit.own.localName(element);
-    if (tag === "br" || tag === "wbr") return " ";
-    if (SILENT.has(tag) || trail.seen.has(element)) return "";
-    if (tag === "label") trail.seen.add(element); // of a field in it, it is not the name once more
-    if (hasAttribute(element, "aria-owns") || trail.depth % 16 === 15) {
-      if (trail.seen.size > 1000) return "";
-      trail.seen.add(element);
+    if (tag === "br" || tag === "wbr") {
+      take(element, trail);
+      return " ";
     }
+    if (SILENT.has(tag)) return "";
     const style = getComputedStyle(element);
     if (!trail.hidden) {
-      if (style.display === "none" || element.ariaHidden === "true") return "";
-      if (style.visibility !== "visible" && !element.firstElementChild) return "";
+      if (style.display === "none") return "";
+      if (element.ariaHidden === "true") return keptInHidden(element, trail);
+      if (style.visibility !== "visible") return ""; // with all that is in it
     }
-    const text = textOf(element, inner(trail));
-    const inline = /^(?:inline|ruby|ruby-text)$/.test(style.display) && !REPLACED.has(tag) && !APART.has(roleOf(element));
+    trail.steps.count += 1;
+    if (trail.steps.count > STEPS) return "";
+    const role = roleOf(element);
+    const text = role === "none" ? contentOf(element, inner(trail)) : textOf(element, inner(trail));
+    const inline = /^(?:inline|ruby|ruby-text)$/.test(style.display) && !REPLACED.has(tag) && !APART.has(role);
     if (inline || (!text && (tag === "img" || element.type === "hidden"))) return text;
     return " " + text + " ";
   }
 
-  // What Chrome adds to a name, or has in its place, to tell the state of an element.
-  function withState(element, name) {
-    if (element.localName === "input" && element.type === "file") {
-      const count = element.files.length;
-      return tidy(name) + ": " + (count > 1 ? count + " files" : count ? element.files[0].name : "No file chosen");
-    }
-    if (element.localName !== "video" && element.localName !== "audio") return name;
-    const empty = element.networkState === element.NETWORK_EMPTY || element.networkState === element.NETWORK_NO_SOURCE;
-    return empty ? "Unable to play media." : name;
+  // What Chrome adds to the name of an element to tell what was chosen.
+  function withChoice(element, name) {
+    if (element.localName !== "input" || element.type !== "file") return name;
+    const count = element.files.length;
+    return tidy(name) + ": " + (count > 1 ? count + " files" : count ? element.files[0].name : "No file chosen");
+  }
+
+  // What stands for the name of what cannot be played.
+  function isUnplayable(element) {
+    if (element.localName !== "video" && element.localName !== "audio") return false;
+    return element.networkState === element.NETWORK_EMPTY || element.networkState === element.NETWORK_NO_SOURCE;
   }
 
   // The text alternative of an element on the way to somebody's name.
   function textOf(element, trail) {
-    return withState(element, plainTextOf(element, trail));
-  }
-
-  function plainTextOf(element, trail) {
+    const { root, visited } = trail;
+    const again = visited.has(element);
+    if (again && !root) return "";
+    if (isUnplayable(element)) return UNPLAYABLE;
     const role = roleOf(element);
-    if (trail.target !== element) {
+    if (!again) {
       const value = valueOf(element, role, trail);
-      if (value !== null) {
-        if (tidy(value) || element.localName === "select" || /^(?:textbox|searchbox)$/.test(getAttribute(element, "role"))) {
-          return value;
-        }
-        return labelled(element, trail) || ariaLabel(element) || fromTitle(element, role) || fromHints(element, role);
-      }
+      if (value !== null && (tidy(value) || isSilentValue(element))) return value;
+      take(element, trail);
     }
-    const said = labelled(element, trail) || ariaLabel(element);
-    if (said) return " " + said + " ";
-    if (trail.target === element) {
-      const value = valueOf(element, role, trail);
-      if (value !== null && tidy(value)) return value;
-    }
+    const said = (again ? "" : labelled(element, trail)) || ariaLabel(element);
+    if (said) return " " + withChoice(element, said) + " ";
     const native = nativeName(element, trail);
-    if (native) return native;
+    if (native) return withChoice(element, native);
     if (native === null) return "";
-    if (trail.target === element || element.localName === "label" || trail.labelling || isOpenInside(element, role)) {
-      const content = contentOf(element, trail);
-      const title = content.trim() ? "" : fromTitle(element, role);
+    if ((root || isOpenInside(element, role)) && kit.own.localName(element) !== "select") {
+      const field = root === element && isTextField(element, role);
+      const content = field ? valueOf(element, role, trail) || "" : contentOf(element, trail);
+      if (content.trim()) return content;
+      const title = fromTitle(element, role, trail) || fromHints(element, role);
       return title ? " " + title + " " : content;
     }
-    const title = fromTitle(element, role);
+    const title = fromTitle(element, role, trail) || fromHints(element, role);
     return title && " " + title + " ";
+  }
+
+  function isTextField(element, role) {
+    return TYPED.test(role) || (kit.own.localName(element) === "input" && /^(?:combobox|spinbutton)$/.test(role));
+  }
+
+  // Values that count although they say nothing: no other name takes their place.
+  function isSilentValue(element) {
+    return element.localName === "select" || TYPED.test(getAttribute(element, "role"));
   }
 
   // --- one element --------------------------------------------------------------------------------------
 
   function computeName(element) {
-    return withState(element, plainName(element));
-  }
-
-  function plainName(element) {
+    if (isUnplayable(element)) return UNPLAYABLE;
     const role = roleOf(element);
     if (role === "none") return "";
-    const trail = { labelling: false, hidden: false, seen: new Set(), target: null, depth: 0 };
+    const trail = beginWalk();
+    take(element, trail);
     const said = labelled(element, trail) || ariaLabel(element);
-    if (said) return said;
+    if (said) return withChoice(element, said);
     const native = nativeName(element, trail);
-    if (native) return native;
+    if (native) return withChoice(element, native);
     if (native === null) return "";
     if (isNamedByContent(element, role) && !/^(?:input|select)$/.test(element.localName) && !isEditingHost(element)) {
       const content = tidy(contentOf(element, trail));
       if (content) return content;
     }
-    return fromTitle(element, role) || fromHints(element, role);
+    return fromTitle(element, role, trail) || fromHints(element, role);
   }
 
   function nameOf(element) {
     let name = names.get(element);
     if (name === undefined) {
+      names.set(element, ""); // who asks for it on the way there
       name = computeName(element);
       names.set(element, name);
     }

@@ -79,6 +79,7 @@
     childNodes: getter(Node.prototype, "childNodes"),
     parentNode: getter(Node.prototype, "parentNode"),
     textContent: getter(Node.prototype, "textContent"),
+    innerText: getter(HTMLElement.prototype, "innerText"),
     localName: getter(Element.prototype, "localName"),
     assignedSlot: getter(Element.prototype, "assignedSlot"),
     search: (root, selector) =>
@@ -133,8 +134,8 @@
     return (element.id && owned.get(element.id)) || null;
   }
 
-  // The role of the nearest ancestor that has one that counts; "group" is looked through, but remembered as
-  // itself where nothing better is above it.
+  // The role of the nearest ancestor that has one that counts; "group" is looked through where the page said it, but
+  // remembered as itself where nothing better is above it. What is a group by its language (a fieldset) is like any other.
   function containerOf(element) {
     const path = [];
     let found = "";
@@ -148,7 +149,9 @@
     for (let index = path.length - 1; index >= 0; index -= 1) {
       const at = path[index];
       const role = roleOf(at);
-      if (role === "group") {
+      if (role === "group" && explicitRole(at) !== "group") {
+        found = "native group";
+      } else if (role === "group") {
         if (found !== "listbox" && found !== "tree" && found !== "list") found = "group";
       } else if (role !== "generic" && role !== "none") {
         found = role;
@@ -212,11 +215,9 @@
 
   function listItem(element) {
     const parent = parentOf(element);
-    if (parent && /^(?:ul|ol|menu|dir)$/.test(parent.localName) && hasAttribute(parent, "role")) {
-      const role = explicitRole(parent);
-      if (role && role !== "list") return "none";
-    }
-    return "listitem";
+    if (parent === null || !/^(?:ul|ol|menu|dir)$/.test(parent.localName)) return "listitem";
+    const given = getAttribute(parent, "role"); // also one that it cannot have, with which it is a list all the same
+    return given && !/^(?:list|directory)$/i.test(given.trim()) ? "none" : "listitem";
   }
 
   // --- tables -------------------------------------------------------------------------------------------

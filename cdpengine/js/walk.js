@@ -391,7 +391,9 @@
         if (end >= 0) name = name.slice(0, end);
       }
       const marked = clickable || (request.pointer && isPointer(at));
-      if (!focusable && !marked && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
+      // Items of a list that is something else: Chrome shows none of them, whatever they can do.
+      const unlisted = tag === "li" && role === "none" && !marked;
+      if (((!focusable && !marked) || unlisted) && (what & (INLINE | LAYOUT) || (what & FOLDED && name === ""))) {
         if (EMPTY.has(tag)) return;
         if (bare && attributed) {
           const hint = descriptionOf(at);

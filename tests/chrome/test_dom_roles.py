@@ -22,7 +22,7 @@ CASES = [
 ]
 """One page a line, in which both say the same of every element that is drawn."""
 
-ELEMENTS = 2100
+ELEMENTS = 2700
 """How many elements these have at least, so that none is passed over unseen."""
 
 COMPARE = """(kit) => {

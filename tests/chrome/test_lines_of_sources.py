@@ -119,6 +119,14 @@ SAID = {
         ['- paragraph: "q"', '- text: "x"', '- text: "1"', '- text: "2"', '- text: "a"'],
     ),
     "presentation that can take the focus": ("<div role=none tabindex=0>abc</div>", ['- generic: "abc"']),
+    "what Chrome keeps of what aria-hidden hides": (
+        "<h1>x <sub aria-hidden=true>t <label>lone</label> <button>b</button> <i id=d>d</i></sub></h1><p aria-describedby=d>p</p>",
+        ['- heading "x lone b d" [level=1]', '- paragraph: "p"'],
+    ),
+    "items of a list that is something else": (
+        "<ul role=article><li tabindex=0>a</li><li>b</li></ul>",
+        ["- article", '  - text: "a"', '  - text: "b"'],
+    ),
     "a focusable wrapper of a button": (
         '<span tabindex=0 aria-label="Buy now"><button>Buy now</button></span><span tabindex=0 aria-label=Go>Go</span>',
         ["- generic", '  - button "Buy now"', '- generic "Go"'],

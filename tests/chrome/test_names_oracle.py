@@ -64,12 +64,13 @@ def failures(snapshot: cdpengine.Snapshot, tree: list[dict[str, Any]], source: s
     wrong = []
     for number, node in shown.items():
         if number not in told:
-            if source != "hybrid" and node.role != "canvas":
+            # What the page made clickable without saying so is in no tree of Chrome's.
+            if source != "hybrid" and node.role != "canvas" and not node.clickable:
                 wrong.append(f"{node.ref} is not in Chrome's tree")
             continue
         name = collapse_space(value_of(told[number], "name"))
         if node.name.replace(" ", "") != name.replace(" ", "") and not (
-            node.name == "" and node.role in SAID_INSIDE
+            (node.name == "" and node.role in SAID_INSIDE) or (node.clickable and name == "")
         ):
             wrong.append(f"{node.ref}: its name is {name!r}")
     for number, ax in told.items():
