@@ -203,7 +203,7 @@ async def test_history_and_reload(page: cdpengine.Page, site: HTTPServer) -> Non
     reloaded = await page.reload()
     assert (reloaded.url, reloaded.status) == (site.url_for("/two"), 200)
     assert await page.evaluate("window.old") is None
-    with pytest.raises(cdpengine.NavigationFailed, match="no later entry"):
+    with pytest.raises(cdpengine.NavigationFailed, match="next entry of the history failed: there is none"):
         await page.go_forward()
 
 
