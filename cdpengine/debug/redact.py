@@ -34,7 +34,10 @@ from cdpengine.debug.secret_words import (
     IN_COOKIES,
     IN_JSON,
     NAMED_KEYS,
+    OPEN_FIELDS,
+    OPEN_LISTS,
     SECRET_PARAMETERS,
+    VALUE_FIELDS,
     holds_secrets,
     is_secret_field,
     is_secret_name,
@@ -312,13 +315,23 @@ class Redactor:
         )
 
     def _clean(
-        self, value: Any, fields: tuple[str, ...], *, cookies: bool, remember: Remember | None = None
+        self,
+        value: Any,
+        fields: tuple[str, ...],
+        *,
+        cookies: bool,
+        remember: Remember | None = None,
+        named_by_page: bool = False,
     ) -> Any:
+        """Return the value without secrets; `named_by_page`: the names of its fields may be a page's own."""
         kind = type(value)  # as decoded from JSON: exactly one of these
         if kind is str:
             return self.text(value)
         if kind is list:
-            return [self._clean(item, fields, cookies=cookies, remember=remember) for item in value]
+            return [
+                self._clean(item, fields, cookies=cookies, remember=remember, named_by_page=named_by_page)
+                for item in value
+            ]
         if kind is not dict:
             return value
         secret = fields
@@ -335,7 +348,7 @@ class Redactor:
         clean: dict[str, Any] = {}
         for key, item in value.items():
             kind = type(item)
-            name = self.known.replace(key) if self.learned else key
+            name = self.known.replace(key) if named_by_page and key not in VALUE_FIELDS else key
             if kind is str:
                 if key in secret or is_secret_field(key):
                     clean[name] = hide_all(item, remember or self.known.add_seen)
@@ -348,7 +361,13 @@ class Redactor:
             elif key in secret:
                 clean[name] = hide_all(item, remember or self.known.add_seen)
             elif kind is dict or kind is list:
-                clean[name] = self._clean(item, fields, cookies=cookies, remember=remember)
+                clean[name] = self._clean(
+                    item,
+                    fields,
+                    cookies=cookies,
+                    remember=remember,
+                    named_by_page=named_by_page or key in (OPEN_FIELDS if kind is dict else OPEN_LISTS),
+                )
             else:
                 clean[name] = item
         return clean

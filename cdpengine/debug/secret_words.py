@@ -57,6 +57,22 @@ SECRET_PARAMETERS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Of these methods (of their replies too), the fields that are secret wherever they stand in the message."""
 
+OPEN_FIELDS = frozenset({
+    "value", "data", "args", "values", "auxData", "executionContextAuxData", "hints", "shape", "marginShape",
+    "auxAttributes", "featureStatus", "commandLog", "highlight", "headers", "requestHeaders", "responseHeaders",
+    "attributes",
+})  # fmt: skip
+"""Objects whose fields the protocol does not name: a page may have named them, and the name may hold a secret.
+
+All other fields have names of the protocol's own. A secret that is such a word by chance ("value") leaves them.
+"""
+
+OPEN_LISTS = frozenset({"value", "data"})
+"""Of these, the ones that may be lists of such objects."""
+
+VALUE_FIELDS = frozenset({"type", "value"})
+"""The protocol's own fields of a value, which may stand right in such an object."""
+
 ENTERED = frozenset({
     "Input.insertText", "Input.imeSetComposition", "Page.handleJavaScriptDialog", "Network.setCookie",
     "Network.setCookies", "Storage.setCookies", "Fetch.continueWithAuth", "DOMStorage.setDOMStorageItem",

@@ -37,7 +37,7 @@ class _Listeners(msgspec.Struct, gc=False):
 
 
 class _Object(msgspec.Struct, rename="camel"):
-    object_id: str
+    object_id: str | None = None
 
 
 class _Resolved(msgspec.Struct):
@@ -150,9 +150,11 @@ async def _objects(session: Session, numbers: Sequence[int], **where: int) -> di
     try:
         for number, call in calls.items():
             try:
-                found[number] = (await call.decoded(_Resolved)).object.object_id
+                object_id = (await call.decoded(_Resolved)).object.object_id
             except RemoteError:
                 continue  # gone meanwhile
+            if object_id is not None:
+                found[number] = object_id
     finally:
         for call in calls.values():
             call.abandon()

@@ -242,7 +242,40 @@ async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser
 
 # --- every way of giving up stops the script -------------------------------------------------------------------------
 
-COUNT = "window.n = 0; while (true) window.n++"
+COUNT = """
+window.n = 1;
+const request = new XMLHttpRequest();
+request.open("GET", "URL", false);
+try { request.send() } catch { /* the answer is for no other origin; that it was asked is enough */ }
+while (true) window.n++;
+"""
+
+
+@attrs.frozen
+class Counting:
+    """A script that never ends, and that says to the test's server when it begins."""
+
+    url: str
+    begun: threading.Event
+
+    @property
+    def script(self) -> str:
+        return COUNT.replace("URL", self.url)
+
+    async def begins(self) -> None:
+        assert await trio.to_thread.run_sync(self.begun.wait, 30, abandon_on_cancel=True)
+
+
+@pytest.fixture
+def counting(httpserver: HTTPServer) -> Counting:
+    begun = threading.Event()
+
+    def answer(_: Request) -> Response:
+        begun.set()
+        return Response("")
+
+    httpserver.expect_request("/counting").respond_with_handler(answer)
+    return Counting(httpserver.url_for("/counting"), begun)
 
 
 async def stands_still(page: cdpengine.Page) -> None:
@@ -251,22 +284,22 @@ async def stands_still(page: cdpengine.Page) -> None:
     assert await page.evaluate("window.n", timeout=20) == count
 
 
-async def test_a_cancelled_nursery_stops_it(page: cdpengine.Page) -> None:
+async def test_a_cancelled_nursery_stops_it(page: cdpengine.Page, counting: Counting) -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(page.evaluate, COUNT)
-        await trio.testing.wait_all_tasks_blocked(0.1)
+        nursery.start_soon(page.evaluate, counting.script)
+        await counting.begins()
         nursery.cancel_scope.cancel()
     await stands_still(page)
 
 
-async def test_another_tasks_failure_stops_it(page: cdpengine.Page) -> None:
+async def test_another_tasks_failure_stops_it(page: cdpengine.Page, counting: Counting) -> None:
     async def fail() -> None:
-        await trio.testing.wait_all_tasks_blocked(0.1)
+        await counting.begins()
         raise KeyError("mine")
 
     with pytest.raises(ExceptionGroup) as caught:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(page.evaluate, COUNT)
+            nursery.start_soon(page.evaluate, counting.script)
             nursery.start_soon(fail)
     assert caught.group_contains(KeyError)
     await stands_still(page)
@@ -277,26 +310,32 @@ import sys, trio, cdpengine
 
 async def main():
     async with cdpengine.connect(sys.argv[1]) as browser:
-        page = await browser.new_page("data:text/html,<title>counting</title>")
+        page = await browser.new_page(sys.argv[3])
         print(page.target_id, flush=True)
-        await page.evaluate("window.n = 0; while (true) window.n++", timeout=60)
+        await trio.to_thread.run_sync(input)  # until the test has the page, too
+        await page.evaluate(sys.argv[2], timeout=60)
 
 trio.run(main)
 """
 
 
-async def test_ctrl_c_stops_it(browser: cdpengine.Browser, shared_endpoint: str) -> None:
+async def test_ctrl_c_stops_it(
+    browser: cdpengine.Browser, shared_endpoint: str, httpserver: HTTPServer, counting: Counting
+) -> None:
+    httpserver.expect_request("/page").respond_with_data("<title>counting</title>", content_type="text/html")
+    url = httpserver.url_for("/page")
+    arguments = [sys.executable, "-c", PROGRAM, shared_endpoint, counting.script, url]
     async with await trio.open_file(os.devnull, "w") as nowhere:
         program = await trio.lowlevel.open_process(
-            [sys.executable, "-c", PROGRAM, shared_endpoint], stdout=subprocess.PIPE, stderr=nowhere.fileno()
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=nowhere.fileno()
         )
     try:
         assert program.stdout is not None
         target_id = (await program.stdout.receive_some()).decode().strip()
         page = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
-        with trio.fail_after(20):  # until the loop is running: then the page does not answer
-            while await page.unresponsive_for() == 0:
-                pass
+        assert program.stdin is not None
+        await program.stdin.send_all(b"\n")
+        await counting.begins()
         program.send_signal(signal.SIGINT)
         with trio.fail_after(10):
             await program.wait()
@@ -305,5 +344,6 @@ async def test_ctrl_c_stops_it(browser: cdpengine.Browser, shared_endpoint: str)
     finally:
         program.kill()
         await program.wait()
-        if program.stdout is not None:
-            await program.stdout.aclose()
+        for pipe in (program.stdin, program.stdout):
+            if pipe is not None:
+                await pipe.aclose()

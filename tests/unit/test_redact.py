@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import json
+import pkgutil
+import re
 from typing import Any
 from urllib.parse import quote
 
+import cdp
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
 import cdpengine
 from cdpengine.debug import Redactor
+from cdpengine.debug.secret_words import OPEN_FIELDS
 
 CANARY = 'cAnArY-7f3/é "q" 42'
 
@@ -318,3 +324,76 @@ def test_a_command_that_comes_again_is_redacted_as_the_first_time(expression: st
             assert json.loads(redactor.redact_call(call(number), "Runtime.evaluate", number)) == expected
     spaced = b'{ "id":30,"method":"Runtime.evaluate","params":{"expression":"password=abcdef"}}'
     assert b"abcdef" not in redactor.redact_call(spaced, "Runtime.evaluate", 30)
+
+
+WORDS = (
+    "method",
+    "params",
+    "id",
+    "sessionId",
+    "headers",
+    "value",
+    "name",
+    "type",
+    "requestId",
+    "request",
+    "url",
+    "nodes",
+    "role",
+)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_secret_that_is_a_word_of_the_protocol_leaves_its_fields(word: str) -> None:
+    messages: list[dict[str, Any]] = [
+        {"method": "Network.requestWillBeSent", "sessionId": "A", "params": {"requestId": "1", "request": {
+            "url": f"http://a/?x={word}", "headers": {"X-Own": "b"}}}},
+        {"id": 1, "result": {"nodes": [{"role": {"type": "role", "value": "button"}, "name": {"type": "x", "value": "y"}}]}},
+        {"method": "Fetch.requestPaused", "params": {"responseHeaders": [{"name": "a", "value": "b"}]}},
+    ]  # fmt: skip
+    for message in messages:
+        redactor = Redactor(secrets=[word])
+        assert shape(json.loads(redacted(message, with_=redactor))) == shape(message)
+    archive = {
+        "log": {
+            "entries": [{"request": {"url": "u", "headers": [{"name": "a", "value": "b"}]}}],
+            "version": word,
+        }
+    }
+    cleaned = Redactor(secrets=[word]).clean(archive)
+    assert shape(cleaned) == shape(archive)
+    assert cleaned["log"]["version"] == "[redacted]"
+
+
+def shape(value: Any) -> Any:
+    """The names of all fields, in their places."""
+    if isinstance(value, dict):
+        return {name: shape(item) for name, item in value.items()}
+    return [shape(item) for item in value] if isinstance(value, list) else None
+
+
+@pytest.mark.parametrize("field", ["value", "data", "headers"])
+def test_a_name_that_a_page_gave_is_searched(field: str) -> None:
+    redactor = Redactor(secrets=[CANARY])
+    assert gone(json.dumps(redactor.clean({"result": {field: {CANARY: 1, "inside": [{CANARY: 2}]}}})))
+    if field != "headers":
+        assert gone(json.dumps(redactor.clean({"result": {field: [{CANARY: 1}]}})))
+
+
+def test_where_the_protocol_leaves_names_open_is_known() -> None:
+    """All fields that the protocol's description gives no structure are tabled."""
+    open_fields = set()
+    for module in pkgutil.iter_modules(cdp.__path__):
+        domain = importlib.import_module(f"cdp.{module.name}")
+        for kind in vars(domain).values():
+            if (
+                isinstance(kind, type)
+                and dataclasses.is_dataclass(kind)
+                and kind.__module__ == domain.__name__
+            ):
+                open_fields |= {
+                    field.name for field in dataclasses.fields(kind)
+                    if re.search(r"\bdict\b|\bAny\b|\bHeaders\b", str(field.type))
+                }  # fmt: skip
+    camel = {re.sub("_(.)", lambda found: found[1].upper(), name) for name in open_fields}
+    assert camel <= OPEN_FIELDS
