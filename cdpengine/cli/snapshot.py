@@ -12,7 +12,7 @@ from cdpengine.cli.output import errors_as_json, print_json, say_lines
 
 if TYPE_CHECKING:
     from cdpengine.snapshot.node import Source as PageSource
-    from cdpengine.snapshot.options import Mode
+    from cdpengine.snapshot.options import Mode, RefsFor
 
 _MODES = ("role", "ai", "aria", "numbered", "webarena")
 _SOURCES = ("ax", "computed", "hybrid", "dom")
@@ -40,6 +40,13 @@ _SOURCES = ("ax", "computed", "hybrid", "dom")
 @click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Levels of the tree to show.")
 @click.option("--max-chars", type=click.IntRange(min=1), metavar="N", help="Characters after which to cut.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="The same in tokens, estimated.")
+@click.option(
+    "--refs",
+    type=click.Choice(("actions", "all")),
+    default="actions",
+    show_default=True,
+    help="What has a ref: what can be acted on and named content, or every element with a line.",
+)
 @click.option("--ignored", is_flag=True, help="With --mode aria, also the nodes that Chrome shows nobody.")
 @timeout_option("the loading and the snapshot, each,", 30_000)
 @json_option
@@ -55,6 +62,7 @@ def snapshot(
     max_depth: int | None,
     max_chars: int | None,
     max_tokens: int | None,
+    refs: RefsFor,
     ignored: bool,
     timeout_ms: int,
     as_json: bool,
@@ -82,6 +90,7 @@ def snapshot(
                 max_depth=max_depth,
                 max_chars=max_chars,
                 max_tokens=max_tokens,
+                refs=refs,
                 ignored=ignored,
                 timeout=timeout_ms / 1000,
             )

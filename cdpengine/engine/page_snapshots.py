@@ -17,10 +17,11 @@ from cdpengine.engine.scopes import FrameTarget, find_frame, find_root
 from cdpengine.engine.targets import Target
 from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
 from cdpengine.snapshot.arrival import Arrival, has_nothing
+from cdpengine.snapshot.axlines import loose_nodes
 from cdpengine.snapshot.capture import Capture, Scope, capture
 from cdpengine.snapshot.collector import collector_paused
 from cdpengine.snapshot.node import Document, Source
-from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
+from cdpengine.snapshot.options import AX_MODES, Mode, RefsFor, SnapshotOptions
 from cdpengine.snapshot.refs import RefTable, parse_ref_text
 from cdpengine.snapshot.render import render
 from cdpengine.snapshot.snapshot import Snapshot
@@ -45,6 +46,7 @@ class PageSnapshots(PageBase):
         source: Source | None = None,
         frame: FrameTarget | None = None,
         root: Target | None = None,
+        refs: RefsFor = "actions",
         ignored: bool = False,
         fresh: bool = False,
         since: Snapshot | None = None,
@@ -56,6 +58,10 @@ class PageSnapshots(PageBase):
         (Chrome's accessibility tree, with `ignored` also what it shows nobody). `interactive` shows only what can
         be acted on, `compact` leaves out structural lines, `max_depth` deeper lines; `max_chars` and `max_tokens`
         cut at a line and say what was left out.
+
+        `refs` is "actions" (what can be acted on, and content that has a name) or "all": then every element with a
+        line has a ref, an item of a sortable list for example. Texts, and in mode "aria" what Chrome shows nobody,
+        have none.
 
         `frame` takes one frame and the frames in it: a Frame, a frame's id, name or URL pattern (`*`, `?`), or a
         ref of its element. `root` takes what is in one element: a ref, or a CSS selector, for which the main frame
@@ -81,6 +87,7 @@ class PageSnapshots(PageBase):
             max_chars=max_chars,
             max_tokens=max_tokens,
             ignored=ignored,
+            refs=refs,
         )
         source = _checked_source(source, mode)
         if since is not None:
@@ -184,8 +191,12 @@ def taken_snapshot(
 ) -> Snapshot:
     """Give the refs and make the text. Nothing is awaited here."""
     captured_at = time.perf_counter()
+    every = options.refs == "all"
     with collector_paused():
-        refs = table.assign(captured.documents, partial=partial)
+        if every and options.mode in AX_MODES:
+            for document in captured.documents:
+                document.loose = loose_nodes(document)
+        refs = table.assign(captured.documents, partial=partial, every=every)
         assigned = time.perf_counter()
         rendering = render(captured.document, refs, options)
     ended = time.perf_counter()

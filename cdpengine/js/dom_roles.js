@@ -6,6 +6,7 @@
 (function () {
   "use strict";
 
+  const WITH_BOX = { contentVisibilityAuto: true };
   const VALID = new Set(
     ("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader " +
       "combobox comment complementary contentinfo definition deletion dialog document emphasis feed figure form " +
@@ -243,7 +244,8 @@
     for (let row = 0; row < rows.length; row += 1) {
       for (const cell of rows[row].cells) {
         if (cell.headers || cell.abbr || cell.scope || cell.axis) return true;
-        if (cell.offsetWidth < 1 || cell.offsetHeight < 1) continue;
+        // Of what content-visibility: auto skips, no size is known for sure.
+        if ((cell.offsetWidth < 1 || cell.offsetHeight < 1) && cell.checkVisibility(WITH_BOX)) continue;
         cells += 1;
         if (cell.localName === "th" && cells + rows[row].cells.length + rows.length > 3) return true;
         const own = getComputedStyle(cell);

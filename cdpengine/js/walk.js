@@ -11,6 +11,7 @@
 //                              a string of JSON: see the end of walk(). With a number `held`, parts that say the same
 //                              as in the walk of that number, the last one, are only named; null: nothing is to be kept.
 //                              { number, same: true, last } where all of it is what that walk said
+//                              { bare: true, last } where Chrome has not laid the document out, unless `waited`
 //   { do: "clickables", milliseconds, known }, element   the numbers of what is clickable there, in order, as a string
 //   { do: "hear", numbers, ids, captures, gone }, element, ...   elements that listen to presses: those with these
 //                              numbers, then the given ones, each with its own id; and ids of those that do no more
@@ -18,6 +19,9 @@
 //   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
 //   { do: "forget", known }    says that the numbers up to `known` are known by other means
 //   { do: "document" }         the document
+//   { do: "help" }, kit        gives it a kit for what content-visibility: auto skips, where the first one is null. A
+//                              walk that needs it and has none answers { lacking: true, last }
+//   { do: "wait", milliseconds }  a promise of when the document is laid out, or these are over
 //   { do: "frames" }           how many frames are right in it
 //   { do: "adopt", hosts: [number, ...] }, root, ...   closed shadow roots to be walked like open ones
 // Each element that gets a line has a number, from 1, for as long as it lives. The page sees nothing of all this.
@@ -48,9 +52,13 @@
   const VISIBLE = { contentVisibilityAuto: true, visibilityProperty: true };
   const SAYING = /[^\s\p{Co}]/u; // more than letters of icon fonts
   const KEPT_SPACES = new Set(["preserve", "break-spaces"]);
+  const NOT_HIDDEN = { visibilityProperty: true };
   const MATHML = "http://www.w3.org/1998/Math/MathML";
 
   const owner = document;
+  let help = null; // a kit for what Chrome has no roles and names of
+  const { checkVisibility } = Element.prototype;
+  const isSkipped = (at) => !checkVisibility.call(at, WITH_BOX) && checkVisibility.call(at);
   const frameCount = () => Number(Reflect.get(globalThis, "length")); // of any process, in shadow trees too
   const bits = new Map(Object.entries(tables.bits));
   const numbers = new WeakMap();
@@ -106,12 +114,24 @@
     }
   }
 
+  // A frame of another process in what content-visibility: auto skips is not laid out at first, and then it is.
+  function isLaidOut() {
+    const root = ofDocument("documentElement");
+    return root === null || root.checkVisibility() || getComputedStyle(root).display === "none";
+  }
+
+  function whenLaidOut(until, resolve) {
+    if (isLaidOut() || performance.now() > until) resolve(true);
+    else setTimeout(() => whenLaidOut(until, resolve), 5);
+  }
+
   // With `request.found`, a list, no more is done than to put the numbers of what is clickable there.
   function walk(request, start) {
     forget(request.known);
     const deadline = performance.now() + request.milliseconds;
     const globals = () => `${ofDocument("baseURI")} ${ofDocument("designMode")} ${request.clickables}`;
     const only = request.found;
+    if (!only && !request.waited && start === null && !isLaidOut()) return `{"bare":true,"last":${last}}`;
     const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
     if (request.held !== null && kit === null) {
       if (reuse.isStill(request.held, state(), deepFocus(), deadline, () => styles.sheetsDecorate(document))) {
@@ -122,6 +142,45 @@
     const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
     const nameOf = names === null ? (element) => veil(element, element.computedName) : names.nameOf;
+    const near = { roleOf, nameOf };
+    let far = null; // those of what content-visibility: auto skips
+    let lacking = false; // there is such a thing, and nobody to ask
+    let skippedCount = 0; // what it skips, with `only`
+    let skippedActing = 0; // what of that can be acted on
+
+    function farNames() {
+      if (names !== null) return near;
+      lacking = help === null;
+      if (far === null && !lacking) far = help();
+      return far || near;
+    }
+
+    // Whether the name of what is not skipped itself comes from what is: Chrome leaves that part out.
+    function isNamedFromAfar(at, attributed, what, name) {
+      if (attributed && at.hasAttribute("aria-labelledby")) {
+        const root = getRootNode.call(at);
+        for (const id of at.getAttribute("aria-labelledby").split(/\s+/)) {
+          const target = byId(root, id);
+          if (target && isSkipped(target)) return true;
+        }
+      }
+      if (name !== "") return false;
+      if (at.labels && Array.from(at.labels).some(isSkipped)) return true;
+      if (!(what & REPEATED)) return false;
+      return getComputedStyle(at).contentVisibility === "auto" || Array.from(query(at, "*")).some(isSkipped);
+    }
+
+    // Whether content-visibility: auto skips what has no box of its own: display: contents, an option. Of what is
+    // right in an element that may skip it Chrome has neither role nor name then, or says just that.
+    function isSkippedWithoutBox(at) {
+      for (let above = flatParent(at); above !== null; above = flatParent(above)) {
+        if (isSkipped(above)) return true;
+        if (!checkVisibility.call(above, WITH_BOX)) continue;
+        if (getComputedStyle(above).contentVisibility !== "auto") return false;
+        return names !== null ? styles.isFarOff(above) : at.computedRole === "" && at.computedName === "";
+      }
+      return false;
+    }
 
     const { columns, roleNumber, row, addText, addPreformatted, addBreak, addHint, ...made } = makeColumns();
     const { runningText, isPreformatted, addEdge, extra, noteBox, shorten } = made;
@@ -242,7 +301,12 @@
     }
 
     function text(node, depth) {
-      if (only) return;
+      if (only) {
+        const parent = node.parentElement;
+        if (parent === null || !/\S/.test(node.data) || getComputedStyle(parent).contentVisibility !== "auto") return;
+        if (parent.firstElementChild === null && styles.isFarOff(parent)) skippedCount++;
+        return;
+      }
       const data = node.data;
       const above = node.parentNode;
       const parent = above instanceof ShadowRoot ? above.host : above instanceof Element ? above : null;
@@ -254,7 +318,7 @@
           transform = style.textTransform;
           spaces = style.whiteSpaceCollapse;
           veiled = style.webkitTextSecurity !== "none";
-          skipped = style.contentVisibility !== "visible" && styles.skipsContents(parent, style);
+          skipped = style.contentVisibility === "hidden";
         }
         if (skipped) return;
         if (veiled && solid) return addText(depth, "\u2022".repeat(data.length)); // as it is drawn, and as Chrome tells it
@@ -335,8 +399,13 @@
       if (UNSEEN.has(tag)) return;
       if (FRAMING.has(tag)) framed = true;
       let visible = true;
+      let away = false; // skipped by content-visibility: auto, for which Chrome knows neither role nor name
       if (!at.checkVisibility(VISIBLE)) {
-        if (!at.checkVisibility(WITH_BOX) && !shownWithoutBox(at, tag)) return;
+        if (!at.checkVisibility(WITH_BOX)) {
+          if (at.checkVisibility()) away = true;
+          else if (!shownWithoutBox(at, tag)) return;
+          else away = isSkippedWithoutBox(at);
+        }
         const visibility = getComputedStyle(at).visibility;
         visible = visibility === "visible" || visibility === ""; // "": the options of a closed list have no style
       }
@@ -365,12 +434,17 @@
         !native &&
         (isClickable(at, tag, pointing, around, inControl) || (attributed && !inControl && isLooseOption(at, tag, roleOf)));
       if (only) {
-        if (clickable || (request.pointer && isPointer(at))) only.push(numberOf(at));
+        if (away) {
+          skippedCount++;
+          if (clickable || native || isFocusable(at, attributed)) skippedActing++;
+        } else if (clickable || (request.pointer && isPointer(at))) {
+          only.push(numberOf(at));
+        }
         if (!EMPTY.has(tag)) children(at, depth, level + 1, true);
         return;
       }
       let role = sureRole(at, tag, attributed);
-      if (role === undefined) role = roleOf(at);
+      if (role === undefined) role = (away ? farNames() : near).roleOf(at);
       if (tag === "foreignObject") role = "generic";
       if (role === "") role = namelessRole(at, tag);
       if (clickable && (role === "none" || role === "presentation")) role = "generic";
@@ -382,7 +456,10 @@
       if (what & DROPPED) return;
       const focusable = isFocusable(at, attributed);
       let name = "";
-      if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) name = nameOf(at);
+      if (!(what & BY_ATTRIBUTE) || focusable || (attributed && hasNameAttribute(at))) {
+        name = (away ? farNames() : near).nameOf(at);
+        if (!away && names === null && isNamedFromAfar(at, attributed, what, name)) name = farNames().nameOf(at);
+      }
       if (parts !== null && !parts.inside) about = `${role} ${focusable} ${name}`;
       const fullName = name;
       // Chrome's name of a file input ends with what was chosen, which is its value in the tree.
@@ -433,15 +510,18 @@
       const own = (key) => read(at, HTMLFormElement.prototype, key);
       if (owned.size && owned.has(at)) return; // moving whole forms is not what aria-owns is for
       const visible = own("checkVisibility")(VISIBLE);
-      if (!visible && !own("checkVisibility")(WITH_BOX) && getComputedStyle(at).display !== "contents") return;
+      if (!visible && !own("checkVisibility")() && getComputedStyle(at).display !== "contents") return;
+      const away = !own("checkVisibility")(WITH_BOX) && own("checkVisibility")();
       if (own("getAttribute")("aria-hidden") === "true" || (own("inert") && modal === null)) return;
       let below = depth;
       const around = pointing;
       pointing = request.clickables && isPointing(at);
-      const shown = visible && (modal === null || insideModal(at));
+      const shown = (visible || (away && own("checkVisibility")(NOT_HIDDEN))) && (modal === null || insideModal(at));
+      if (shown && away && only) skippedCount++;
       if (shown && !only) {
-        const role = (kit === null ? own("computedRole") : roleOf(at)) || "generic";
-        const name = kit === null ? veil(at, own("computedName")) : nameOf(at);
+        const chrome = kit === null && !away;
+        const role = (chrome ? own("computedRole") : farNames().roleOf(at)) || "generic";
+        const name = chrome ? veil(at, own("computedName")) : farNames().nameOf(at);
         const what = bits.get(role) || 0;
         const focusable = own("hasAttribute")("tabindex");
         if (!focusable && (what & INLINE || (what & FOLDED && name === ""))) {
@@ -482,7 +562,8 @@
       cut = true; // out of stack: what is whole so far stands
       shorten();
     }
-    if (only) return JSON.stringify({ numbers: only, last, cut });
+    if (only) return JSON.stringify({ numbers: only, last, cut, skipped: skippedCount, acting: skippedActing });
+    if (lacking) return `{"lacking":true,"last":${last}}`;
     if (disturbed) {
       reuse.forgetAll();
       return walk({ ...request, held: null }, start);
@@ -512,6 +593,11 @@
     switch (request.do) {
       case "walk":
         return walk(request, objects[0] || null);
+      case "help":
+        help = objects[0];
+        return reuse.forgetAll();
+      case "wait":
+        return new Promise((resolve) => whenLaidOut(performance.now() + request.milliseconds, resolve));
       case "frames":
         return frameCount();
       case "clickables":

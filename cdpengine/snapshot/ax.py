@@ -18,9 +18,8 @@ from cdpengine.snapshot.ax_cache import keep_warm
 from cdpengine.snapshot.axplaces import Place, with_missing
 from cdpengine.snapshot.axtree import AXNode, AXTree, ax_nodes, decode_ax_tree
 from cdpengine.snapshot.bounds import check_bounds
+from cdpengine.snapshot.clickables import Clickables, find_clickables
 from cdpengine.snapshot.collector import collector_paused
-from cdpengine.snapshot.computed import Clickables
-from cdpengine.snapshot.dom import dom_clickables
 from cdpengine.snapshot.node import Document, Node, walk
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.tree import fold, fold_within
@@ -73,6 +72,8 @@ async def read_ax(request: FrameRequest) -> Document:
     if doubtful:
         await check_bounds(request.session, doubtful)
     document.unknown = unknown
+    if clickables is not None:
+        document.skipped, document.skipped_acting = clickables.skipped
     document.session_id = request.session.id
     document.loader_id = request.loader_id
     document.source = "ax"
@@ -98,7 +99,7 @@ async def _clickables(request: FrameRequest) -> tuple[Clickables | None, str]:
         return None, ""
     with trio.move_on_after(request.seconds * _LOOKING) as time_left:
         try:
-            found = await dom_clickables(request)
+            found = await find_clickables(request)
         except (RemoteError, ProtocolError) as refused:
             return None, f"what else is clickable is not known: {refused}"
         else:

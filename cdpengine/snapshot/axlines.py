@@ -16,13 +16,15 @@ from cdpengine.snapshot.axtree import AXName, AXNode, AXProperty, AXPropertyValu
 from cdpengine.snapshot.lines import DEEPEST_INDENT, Lines
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.refs import Ref
+from cdpengine.snapshot.text import collapse_space
+from cdpengine.snapshot.vocabulary import role_and_kind
 
 
 @attrs.define(eq=False)
 class Visit:
     """One AX node on the way. `node` is what the snapshot made of it, None for most; `ref` is its ref.
 
-    `hidden` says that the name is text of a masked field.
+    `hidden` says that the name is text of a masked field, `loose` that the snapshot's own nodes have none for it.
     """
 
     ax: AXNode
@@ -30,6 +32,35 @@ class Visit:
     ref: Ref | None
     document: Document
     hidden: bool
+    loose: bool = False
+
+
+def loose_nodes(document: Document) -> list[Node]:
+    """Return nodes for the elements that only the accessibility tree has: the modes role and ai fold them."""
+    known = {node.backend_node_id for node in _own_nodes(document)}
+    found: list[Node] = []
+    for ax in () if document.ax is None else document.ax.nodes:
+        chrome_role, number = value_text(ax.role), ax.backend_node_id
+        if (
+            ax.ignored
+            or not chrome_role
+            or chrome_role in roles.NEVER_FOUND
+            or number is None
+            or number in known
+        ):
+            continue
+        known.add(number)
+        role, kind = role_and_kind(chrome_role)
+        found.append(
+            Node(
+                role,
+                kind,
+                collapse_space(value_text(ax.name)),
+                backend_node_id=number,
+                frame_id=document.frame_id,
+            )
+        )
+    return found
 
 
 Describe = Callable[[Visit], str | None]
@@ -84,7 +115,8 @@ def _visits(
     while stack:
         tree, ax, depth, hidden = stack.pop()
         node = tree.take_node(ax)
-        visit = Visit(ax, node, None if node is None else refs.get(node), tree.document, hidden)
+        ref = None if node is None else refs.get(node)
+        visit = Visit(ax, node, ref, tree.document, hidden, node in tree.loose)
         text = describe(visit)
         if text is not None:
             yield visit, depth, text
@@ -103,7 +135,8 @@ class _Tree:
         ax = document.ax if document.ax is not None else _tree_of_nodes(document)
         self._left = {node.node_id: node for node in reversed(ax.nodes)}  # of several with one id, the first
         self._nodes: dict[int, Node] = {}  # by backend id: the one with the ref, else the first
-        for node in _own_nodes(document):
+        self.loose = frozenset(document.loose)
+        for node in (*_own_nodes(document), *document.loose):
             number = node.backend_node_id
             if number is not None and (
                 number not in self._nodes or (node in refs and self._nodes[number] not in refs)

@@ -35,7 +35,9 @@ class Walk(msgspec.Struct, gc=False):
     value) one after the other, `boxes` (row, x, y, width, height), `labels` (caption, name that it gave).
     `last` is the greatest number given so far. Parts of the document (see parts.py) stand between rows OPENED
     and CLOSED, or are one row REUSED, with their numbers for uids; `number` is that of the walk, 0 when no part
-    is kept. `same` stands for all the rest: it is what the walk before said.
+    is kept. `same` stands for all the rest: it is what the walk before said. `lacking` stands for
+    all the rest, too: the walk was given nobody to ask for roles and names that Chrome does not have; and so does
+    `bare`: Chrome has not laid the document out.
     """
 
     depths: tuple[int, ...] = ()
@@ -54,6 +56,8 @@ class Walk(msgspec.Struct, gc=False):
     last: int = 0
     number: int = 0
     same: bool = False
+    lacking: bool = False
+    bare: bool = False
 
 
 _decode = msgspec.json.Decoder(Walk).decode

@@ -7,19 +7,10 @@ What it says otherwise than the accessibility tree does is in docs/snapshots.md.
 
 from __future__ import annotations
 
-from functools import cache
-
-from cdpengine.js import script
-from cdpengine.snapshot.computed import Clickables, read_clickables, read_walk
+from cdpengine.snapshot.computed import read_walk
+from cdpengine.snapshot.dom_kit import role_and_name_source
 from cdpengine.snapshot.node import Document
 from cdpengine.snapshot.request import FrameRequest
-
-
-@cache
-def role_and_name_source() -> str:
-    """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
-    parts = ", ".join(f"{script(part)}()" for part in ("dom_roles", "dom_text", "secret_field"))
-    return f"() => {script('dom_names')}({parts})"
 
 
 async def read_dom(request: FrameRequest) -> Document:
@@ -29,11 +20,3 @@ async def read_dom(request: FrameRequest) -> Document:
     RemoteError also when the frame is gone, or gets new documents all the time.
     """
     return await read_walk(request, role_and_name_source(), "dom")
-
-
-async def dom_clickables(request: FrameRequest) -> Clickables:
-    """Return what the frame's page made clickable without saying so, whatever reads the rest of the document.
-
-    Raises as `read_dom` does.
-    """
-    return await read_clickables(request, role_and_name_source())

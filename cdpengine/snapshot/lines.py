@@ -103,7 +103,10 @@ def can_be_acted_on(node: Node) -> bool:
 
 
 def folded_when_compact(document: Document, refs: Mapping[Node, Ref]) -> AbstractSet[Node]:
-    """Return the unnamed structural nodes that group fewer than two lines, or that hold no ref."""
+    """Return the unnamed structural nodes that group fewer than two lines, or that hold no ref.
+
+    A ref that a node only has because all have one does not count.
+    """
     folded: set[Node] = set()
     below: dict[Node, tuple[int, bool]] = {}  # lines right below, after folding; whether a ref is below
     for node in reversed(list(walk(document.roots))):
@@ -111,9 +114,11 @@ def folded_when_compact(document: Document, refs: Mapping[Node, Ref]) -> Abstrac
         for child in node.children:
             child_lines, child_has_ref = below.pop(child)
             lines += child_lines if child in folded else 1
-            has_ref = has_ref or child_has_ref or child in refs
+            has_ref = has_ref or child_has_ref or (child in refs and child.wants_ref)
         below[node] = lines, has_ref
-        says_nothing = not node.name and not node.states and node.value is None and node not in refs
+        says_nothing = (
+            not node.name and not node.states and node.value is None and not (node in refs and node.wants_ref)
+        )
         if node.role in STRUCTURAL_ROLES and says_nothing and not node.remark and (lines < 2 or not has_ref):
             folded.add(node)
     return folded

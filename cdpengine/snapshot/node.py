@@ -67,8 +67,10 @@ class Document:
     looked at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want
     of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
     and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
-    tree, kept on request. `renderer_id` names the process that the document is in (browser/renderer.py);
-    documents read by one program have all of them one, or none has. `unknown` says what could not be asked.
+    tree, kept on request, and `loose` are nodes made for what only that tree has. `renderer_id` names the
+    process that the document is in (browser/renderer.py); documents read by one program have all of them one, or
+    none has. `unknown` says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from
+    the source, `skipped_acting` what of that can be acted on.
     `shared` is there where later documents may have the same nodes (`once_more`). `loading` says what was
     still on its way when it was read, "" for nothing.
     """
@@ -88,9 +90,12 @@ class Document:
     parts_reused: int = 0
     viewport: tuple[float, float] | None = None
     ax: AXTree | None = None
+    loose: list[Node] = attrs.field(factory=list, kw_only=True)
     shared: SharedNodes | None = None
     loading: str = ""
     unknown: str = ""
+    skipped: int = 0
+    skipped_acting: int = 0
 
     def once_more(self) -> Document:
         """Return a document of the same nodes, that may have another session, source, reason and time."""

@@ -16,6 +16,9 @@ Mode = Literal["role", "ai", "aria", "numbered", "webarena"]
 
 _MODES: tuple[str, ...] = get_args(Mode)
 
+RefsFor = Literal["actions", "all"]
+"""What gets a ref: what can be acted on and named content, or every shown element."""
+
 AX_MODES = frozenset({"aria", "webarena"})
 """Modes that show the accessibility tree itself: they need `Document.ax`."""
 
@@ -39,6 +42,8 @@ class SnapshotOptions:
     max_chars: cut at a line end, so that the text has at most this many characters, the remark about what was
         left out included (the remark is there even when it alone is longer).
     max_tokens: the same in tokens of a language model, as `size.estimate_tokens` counts them.
+    refs: "actions" gives refs to what can be acted on, and to content that has a name (headings, images, items);
+        "all" to every element that has a line. Texts have none, and what Chrome shows nobody (`ignored`).
     ignored: in mode aria, also the nodes that Chrome's tree holds but shows nobody, with Chrome's reasons.
 
     `interactive` and `compact` are for the modes role, ai and numbered.
@@ -51,11 +56,16 @@ class SnapshotOptions:
     max_chars: int | None = attrs.field(default=None, validator=_not_negative)
     max_tokens: int | None = attrs.field(default=None, validator=_not_negative)
     ignored: bool = False
+    refs: RefsFor = "actions"
 
     def __attrs_post_init__(self) -> None:
         if self.mode not in _MODES:
             raise InvalidArgument(
                 what="mode", given=repr(self.mode), expected=f"one of {', '.join(get_args(Mode))}"
+            )
+        if self.refs not in get_args(RefsFor):
+            raise InvalidArgument(
+                what="refs", given=repr(self.refs), expected=f"one of {', '.join(get_args(RefsFor))}"
             )
         if self.ignored and self.mode != "aria":
             raise InvalidArgument(what="ignored", given="True", expected='False, or mode="aria" with it')

@@ -158,8 +158,11 @@ class RefTable:
         documents: Collection[Document],
         *,
         partial: bool = False,
+        every: bool = False,
     ) -> Mapping[Node, Ref]:
-        """Give refs to the nodes of one snapshot that want one, in the order of the page.
+        """Give refs to the nodes of one snapshot that want one, or to `every` element, in the order of the page.
+
+        What only the accessibility tree has (`Document.loose`) comes after that.
 
         `documents` are those of the snapshot, outer ones first; one that stands below a node of another
         (`Node.document`) need not be named. `partial` says that only a part of them was looked at (`root=`): then,
@@ -168,7 +171,7 @@ class RefTable:
         A node seen before keeps its id; role, name and nth are brought up to date. Of several nodes with one
         backend node id the first gets the ref.
         """
-        only = next(iter(documents)) if len(documents) == 1 and not partial else None
+        only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
         with self._lock:
             if only is not None and (again := self._given_before(only)) is not None:
                 return again
@@ -176,7 +179,7 @@ class RefTable:
             done: set[int] = set()
             self._snapshots += 1
             for document in documents:
-                self._walk(document, partial, done, given)
+                self._walk(document, partial, every, done, given)
             self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
             self._make_room(len(given))
             if only is not None and only.shared is not None and not only.cut:
@@ -203,6 +206,7 @@ class RefTable:
         self,
         document: Document,
         partial: bool,
+        every: bool,
         done: set[int],
         given: dict[Node, Ref],
     ) -> None:
@@ -213,12 +217,14 @@ class RefTable:
         stack = document.roots[::-1]
         while stack:
             node = stack.pop()
-            if node.wants_ref:
+            if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
                 self._give(node, view, given)
             if node.document is not None:
-                self._walk(node.document, partial, done, given)
+                self._walk(node.document, partial, every, done, given)
             elif node.children:
                 stack.extend(reversed(node.children))
+        for node in document.loose:
+            self._give(node, view, given)
         if not view.partial:
             for group in view.groups.values():
                 count = len(group)

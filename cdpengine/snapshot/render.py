@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine.snapshot.lines import Lines, amount, can_be_acted_on
 from cdpengine.snapshot.node import Document, Node, walk
-from cdpengine.snapshot.options import Mode, SnapshotOptions
+from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.render_ai import ai_lines
 from cdpengine.snapshot.render_aria import aria_lines
@@ -89,6 +89,8 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
     gaps = _gaps(document, refs)
     if document.cut:
         remarks.append("# this document was read only in part, for want of time; root= takes a part of it")
+    if skipped := _skipped(document, options.mode):
+        remarks.append(skipped)
     if lines.too_deep:
         ref_count = sum(node is not None and node in refs for node in lines.too_deep)
         remarks.append(
@@ -121,6 +123,21 @@ def _rendered(document: Document, refs: Mapping[Node, Ref], options: SnapshotOpt
         gaps=gaps,
         nodes=nodes,
         repeated=repeated,
+    )
+
+
+def _skipped(document: Document, mode: Mode) -> str:
+    """Say what is in no source that was asked, in frames too; "" where nothing is."""
+    found = [document, *(node.document for node in walk(document.roots) if node.document is not None)]
+    count = sum(each.skipped for each in found)
+    if not count:
+        return ""
+    acting = sum(each.skipped_acting for each in found)
+    elsewhere = 'mode="role" with ' if mode in AX_MODES else ""
+    return (
+        f"# {count} element{'s' if count != 1 else ''} ({acting} to act on) far off the screen left out: "
+        "content-visibility: auto keeps them out of the accessibility tree; "
+        f'{elsewhere}source="dom" shows them'
     )
 
 

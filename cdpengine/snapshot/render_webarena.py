@@ -52,7 +52,8 @@ def webarena_lines(document: Document, refs: Mapping[Node, Ref], options: Snapsh
 def _line(visit: Visit) -> str | None:
     ax = visit.ax
     role = "generic" if ax.ignored else value_text(ax.role)
-    if visit.ref is None and (ax.ignored or ax.name is None or not role or role in LEFT_OUT):
+    has_line = visit.ref is not None and not visit.loose
+    if not has_line and (ax.ignored or ax.name is None or not role or role in LEFT_OUT):
         return None
     name = "(hidden)" if visit.hidden and role in TEXT_ROLES else value_text(ax.name)
     if not name and visit.node is not None and visit.node.clickable:
@@ -64,7 +65,7 @@ def _line(visit: Visit) -> str | None:
         properties.append(f"remark: {python_text(visit.node.remark)}")
     if (
         not name.strip()
-        and visit.ref is None
+        and not has_line
         and (role in FOLDED_WITHOUT_NAME if not properties else role in ALWAYS_FOLDED_WITHOUT_NAME)
     ):
         return None

@@ -102,6 +102,7 @@ async def _add_boxes(
 
 
 async def _best(request: FrameRequest) -> Document:
+    began = trio.current_time()
     source, reason = await _choice(request)
     if source != "dom":
         seconds = request.seconds * FIRST_PART
@@ -113,12 +114,28 @@ async def _best(request: FrameRequest) -> Document:
                 reason = f"{source} failed: {refused}"
             else:
                 document.reason = reason
-                return document
+                return await _with_skipped(request, document, began) if document.skipped else document
         if time.cancelled_caught:
             reason = f"{source} did not come within {seconds:.1f} s"
         request = request.within(request.seconds - seconds)
     document = await read_dom(request)
     document.reason = reason
+    return document
+
+
+async def _with_skipped(request: FrameRequest, document: Document, began: float) -> Document:
+    """Return what the DOM says where the source could not say all of it; the document itself where that fails."""
+    seconds = request.seconds - (trio.current_time() - began)
+    with trio.move_on_after(max(0.0, seconds * _WITH_ADDITIONS)):
+        try:
+            whole = await read_dom(request.within(seconds))
+        except (RemoteError, ProtocolError) as refused:
+            document.reason += f"; dom failed: {refused}"
+        else:
+            whole.reason = (
+                f"content-visibility: auto keeps {document.skipped} elements from {document.source}"
+            )
+            return whole
     return document
 
 

@@ -18,6 +18,7 @@ import msgspec
 from cdpengine.browser.node import Node
 from cdpengine.errors import ProtocolError
 from cdpengine.js import own
+from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 from cdpengine.snapshot.request import FrameRequest
 
@@ -142,6 +143,32 @@ def _post_call(session: Session, installed: InstalledWalk, what: dict[str, Any])
     )
 
 
+def ask_nodes(session: Session, call: dict[str, Any]) -> PendingCall:
+    """Post a call of a function that returns nodes. To be awaited by `node_ids`, in a block of `taking`."""
+    return session.post("Runtime.callFunctionOn", **call, serializationOptions=_DEEP, objectGroup=TAKEN_GROUP)
+
+
+async def node_ids(call: PendingCall) -> list[int]:
+    """Return the backend node ids of the nodes.
+
+    Raises as `Session.call` does, and ProtocolError when the function threw.
+    """
+    reply = await call.decoded(_NodesReply)
+    if reply.exception_details is not None:
+        raise ProtocolError(reason_of(reply.exception_details))
+    return [
+        node.value.backend_node_id
+        for node in reply.result.deep_serialized_value.value
+        if node.value is not None
+    ]
+
+
+def reason_of(details: Any) -> str:
+    """Return where and why a script of the engine's own failed, by the exception's details."""
+    exception = details.get("exception", {}) if isinstance(details, dict) else {}
+    return str(exception.get("description") or details.get("text"))[:300]
+
+
 async def loader_of(session: Session, object_id: str) -> str:
     """Return the loader id of the document that the walk was made for."""
     document = await _document(session, object_id)
@@ -218,8 +245,9 @@ class _NodesResult(msgspec.Struct, rename="camel"):
     deep_serialized_value: _DeepNodes = msgspec.field(default_factory=_DeepNodes)
 
 
-class _NodesReply(msgspec.Struct):
+class _NodesReply(msgspec.Struct, rename="camel"):
     result: _NodesResult
+    exception_details: Any = None
 
 
 class _NodeResult(msgspec.Struct, rename="camel"):

@@ -11,7 +11,7 @@ import trio
 
 import cdpengine
 from cdpengine.session.session import Session
-from cdpengine.snapshot.dom import role_and_name_source
+from cdpengine.snapshot.dom_kit import role_and_name_source
 
 pytestmark = pytest.mark.chrome
 

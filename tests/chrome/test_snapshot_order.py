@@ -1,8 +1,9 @@
 """The order of a snapshot is that of the page, in every mode and from every source, on random pages.
 
 A page is made of words that are each there once. What is shown has to be these words and the things to act on, in the
-order of the flat tree, each once; and each ref has to name the element that the page itself knows by that id.
-CDPENGINE_ORDER_PAGES says how many pages.
+order of the flat tree, each once; and each ref has to name the element that the page itself knows by that id. On every
+fourth page there are sections that content-visibility: auto skips; the accessibility tree, which may not have them, has
+to say so. With refs="all", each line of an element has a ref of its own. CDPENGINE_ORDER_PAGES says how many pages.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from collections.abc import Iterator, Sequence
 import attrs
 import pytest
 from pytest_httpserver import HTTPServer
+from snapshot_trees import element_lines
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine.snapshot.options import Mode
+from cdpengine.snapshot.options import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 
@@ -40,17 +42,22 @@ def page(kept_page: cdpengine.Page) -> cdpengine.Page:
 
 @attrs.define
 class Made:
-    """HTML with what it shows, in the order of the page; `roots` are its shadow roots: host, mode, HTML."""
+    """HTML with what it shows, in the order of the page; `roots` are its shadow roots: host, mode, HTML.
+
+    `far` is what of it stands where it may be skipped.
+    """
 
     html: str = ""
     tokens: list[Token] = attrs.field(factory=list)
     roots: list[tuple[str, str, str]] = attrs.field(factory=list)
+    far: frozenset[Token] = frozenset()
 
     def __add__(self, other: Made) -> Made:
-        return Made(self.html + other.html, self.tokens + other.tokens, self.roots + other.roots)
+        far = self.far | other.far
+        return Made(self.html + other.html, self.tokens + other.tokens, self.roots + other.roots, far)
 
     def within(self, before: str, after: str, *tokens: Token) -> Made:
-        return Made(before + self.html + after, [*tokens, *self.tokens], self.roots)
+        return Made(before + self.html + after, [*tokens, *self.tokens], self.roots, self.far)
 
 
 SCRIPT = """<script>
@@ -74,6 +81,7 @@ class Maker:
         self.seed = seed
         self.other = other
         self.count = 0
+        self.skipping = seed % 4 == 3
         self.documents: dict[str, str] = {}
 
     def number(self) -> int:
@@ -111,6 +119,8 @@ class Maker:
         return made
 
     def piece(self, depth: int) -> Made:
+        if self.skipping and depth < DEEPEST and self.random.random() < 0.15:
+            return self.skipped(depth)
         kind = self.random.random()
         if depth >= DEEPEST or kind < 0.3:
             return self.words()
@@ -128,6 +138,15 @@ class Maker:
             return self.host(depth)
         return self.frame(depth)
 
+    def skipped(self, depth: int) -> Made:
+        """A section that is skipped while it is far from the viewport, which it is."""
+        tag = self.random.choice(["div", "section", "ul"])
+        made = self.content(depth + 1).within(
+            f"<div style='height:9000px'></div><{tag} style='content-visibility:auto;height:300px'>",
+            f"</{tag}>",
+        )
+        return attrs.evolve(made, far=frozenset(made.tokens))
+
     def host(self, depth: int) -> Made:
         """An element with a shadow tree: what stands before and after its slot, or no slot at all."""
         own = f"h{self.number()}"
@@ -138,39 +157,43 @@ class Maker:
         mode = self.random.choice(["open", "closed"])
         tokens = [*before.tokens, *([f"#s{own}", *light.tokens] if slotted else []), *after.tokens]
         root = (own, mode, before.html + slot + after.html)
-        return Made(
-            f"<div id={own}>{light.html}</div>", tokens, [root, *before.roots, *after.roots, *light.roots]
-        )
+        roots = [root, *before.roots, *after.roots, *light.roots]
+        return Made(f"<div id={own}>{light.html}</div>", tokens, roots, before.far | light.far | after.far)
 
     def frame(self, depth: int) -> Made:
         own = f"f{self.number()}"
         inner = self.document(depth + 1)
         if self.random.random() < 0.5:
             html = inner.html.replace("&", "&amp;").replace('"', "&quot;")
-            return Made(f'<iframe id={own} srcdoc="{html}"></iframe>', [f"#{own}", *inner.tokens])
+            return Made(
+                f'<iframe id={own} srcdoc="{html}"></iframe>', [f"#{own}", *inner.tokens], far=inner.far
+            )
         name = f"{self.seed}-{own}"
         self.documents[name] = inner.html
-        return Made(f"<iframe id={own} src='{self.other}/{name}'></iframe>", [f"#{own}", *inner.tokens])
+        html = f"<iframe id={own} src='{self.other}/{name}'></iframe>"
+        return Made(html, [f"#{own}", *inner.tokens], far=inner.far)
 
     def document(self, depth: int = 0) -> Made:
         made = self.content(depth)
         script = SCRIPT.replace("ROOTS", json.dumps(made.roots).replace("</", "<\\/"))
-        return Made(f"<!doctype html>{made.html}{script}", made.tokens)
+        return Made(f"<!doctype html>{made.html}{script}", made.tokens, far=made.far)
 
 
 NUMBERED = re.compile(r"^\s*\[(\d+)\]")
 MARKED = re.compile(r"\[ref=e(\d+)\]")
 TOKEN = re.compile(r"\bw\d+\b")
+JOINED_TOKEN = re.compile(r"w\d+")
+"""The accessibility tree has no white space between texts where what stands between them is skipped."""
 
 
-def tokens_of(text: str, mode: Mode, ids: dict[str, str]) -> Iterator[Token]:
+def tokens_of(text: str, mode: Mode, ids: dict[str, str], token: re.Pattern[str] = TOKEN) -> Iterator[Token]:
     """What is shown, in order. A word that the accessibility tree repeats below a name counts once there."""
     seen: set[str] = set()
     pattern = NUMBERED if mode in ("numbered", "webarena") else MARKED
     for line in text.splitlines():
         if found := pattern.search(line):
             yield f"#{ids[f'e{found[1]}']}"
-        for word in TOKEN.findall(line):
+        for word in token.findall(line):
             if mode not in ("aria", "webarena") or word not in seen:
                 yield word
             seen.add(word)
@@ -181,6 +204,29 @@ async def ids_of(page: cdpengine.Page, snapshot: cdpengine.Snapshot) -> dict[str
     return {
         ref: await page.evaluate("element => element.id", target=ref, timeout=20) for ref in snapshot.refs
     }
+
+
+FRAMES_DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def check_left_out(made: Made, text: str, mode: Mode, ids: dict[str, str]) -> None:
+    """Check what the accessibility tree has: all but what is skipped, and that is told."""
+    shown = list(tokens_of(text, mode, ids, JOINED_TOKEN if made.far else TOKEN))
+    there = set(shown)
+    where = f"{mode}\n{made.html}\n{text}"
+    assert shown == [token for token in made.tokens if token in there or token not in made.far], where
+    if len(shown) < len(made.tokens):
+        assert "content-visibility: auto keeps them out of the accessibility tree" in text.splitlines()[-1]
+
+
+async def check_refs_for_all(page: cdpengine.Page, mode: Mode, usual: cdpengine.Snapshot) -> None:
+    snapshot = await page.snapshot(mode=mode, refs="all")
+    assert [ref for _, ref in element_lines(snapshot.text, mode)] == list(snapshot.refs)
+    elements = {(ref.session_id, ref.backend_node_id) for ref in snapshot.refs.values()}
+    assert len(elements) == len(snapshot.refs)
+    assert usual.refs.keys() <= snapshot.refs.keys()
+    assert all(snapshot.refs[key].backend_node_id == ref.backend_node_id for key, ref in usual.refs.items())
+    assert all(node.ref is not None for node in snapshot.nodes if node.role != "text")
 
 
 SEEDS = [range(first, min(first + AT_ONCE, PAGES)) for first in range(0, PAGES, AT_ONCE)]
@@ -202,16 +248,26 @@ async def test_what_is_shown_is_in_the_order_of_the_page(
         made = maker.document()
         documents |= {**maker.documents, f"{seed}": made.html}
         await page.goto(f"{here}/{seed}")
+        if made.far:
+            await page.evaluate(FRAMES_DRAWN)
         snapshot = await page.snapshot()
         ids = await ids_of(page, snapshot)
         shown = list(tokens_of(snapshot.text, "role", ids))
         assert shown == made.tokens, f"seed {seed}\n{made.html}\n{snapshot}\n{snapshot.stats}"
         for source in ("ax", "dom", "hybrid"):
             other = await page.snapshot(source=source)
-            shown = list(tokens_of(other.text, "role", ids))
-            assert shown == made.tokens, f"seed {seed}, {source}\n{made.html}\n{other}"
-        modes: tuple[Mode, ...] = ("ai", "numbered", "aria", "webarena")
+            if source == "ax":
+                check_left_out(made, other.text, "role", ids)
+            else:
+                shown = list(tokens_of(other.text, "role", ids))
+                assert shown == made.tokens, f"seed {seed}, {source}\n{made.html}\n{other}"
+        modes: tuple[Mode, ...] = ("ai", "numbered", "aria", "webarena", "role")
         for mode in modes:
             other = await page.snapshot(mode=mode)
-            shown = list(tokens_of(other.text, mode, ids))
-            assert shown == made.tokens, f"seed {seed}, {mode}\n{made.html}\n{other}"
+            if mode in AX_MODES:
+                check_left_out(made, other.text, mode, ids)
+            else:
+                shown = list(tokens_of(other.text, mode, ids))
+                assert shown == made.tokens, f"seed {seed}, {mode}\n{made.html}\n{other}"
+            if mode == modes[seed % len(modes)]:
+                await check_refs_for_all(page, mode, other)

@@ -11,13 +11,14 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
+from cdpengine.engine.page_snapshots import taken_snapshot
 from cdpengine.snapshot.axtree import AXTree, decode_ax_tree
+from cdpengine.snapshot.capture import Capture
 from cdpengine.snapshot.node import Document
-from cdpengine.snapshot.options import AX_MODES
+from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
 from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.render import SnapshotOptions, render
+from cdpengine.snapshot.roles import NEVER_FOUND
 from cdpengine.snapshot.snapshot import Snapshot
-from cdpengine.snapshot.stats import SnapshotStats
 from cdpengine.snapshot.tree import fold
 
 DATA = Path(__file__).parent.parent / "unit" / "data" / "axtrees"
@@ -81,19 +82,8 @@ def snapshot_of(ax: AXTree, table: RefTable | None = None, *, loader: str = "L",
 
 
 def snapshot_of_document(document: Document, table: RefTable, options: SnapshotOptions) -> Snapshot:
-    refs = table.assign([document])
-    rendering = render(document, refs, options)
-    stats = SnapshotStats(
-        lines=rendering.lines,
-        chars=len(rendering.text),
-        tokens=rendering.tokens,
-        refs=len(rendering.refs),
-        interactive=rendering.interactive,
-        nodes_seen=document.nodes_seen,
-        source=document.source,
-        milliseconds=document.milliseconds,
-    )
-    return Snapshot.of(rendering, document, refs, stats, options)
+    captured = Capture(document, (document,), {})
+    return taken_snapshot(captured, table, options, 0.0, partial=False, since=None)
 
 
 def text_of(*nodes: Short, **options: Any) -> str:
@@ -101,6 +91,25 @@ def text_of(*nodes: Short, **options: Any) -> str:
 
 
 # --- reading a snapshot back -----------------------------------------------------------------------------
+
+_NO_ELEMENT = "|".join(sorted(NEVER_FOUND))
+_ELEMENT = {
+    "role": r"- (?!text: )",
+    "ai": r"- (?!text: |/)",
+    "numbered": r"(?!text )",
+    "aria": rf"- (?!{_NO_ELEMENT})",
+    "webarena": rf"(?!{_NO_ELEMENT})(?!\[\d+\] (?:{_NO_ELEMENT}))",
+}
+"""What the line of an element begins with."""
+
+
+def element_lines(text: str, mode: Mode) -> Iterator[tuple[str, str | None]]:
+    """The lines that stand for elements, each with its ref."""
+    for line in text.splitlines():
+        if re.match(_ELEMENT[mode], line.lstrip()) and not line.startswith("#"):
+            said = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)  # a page can write what looks like a ref
+            found = re.search(r"\[(?:ref=e)?(\d+)\]", said)
+            yield line, found and f"e{found[1]}"
 
 
 @attrs.frozen

@@ -1,0 +1,78 @@
+// Returns the elements that a page's framework hands presses to, though they listen to none themselves.
+//
+// The framework listens further out, and finds who is meant by what it keeps at the elements: React its props, jQuery
+// (from 3 on) its delegated events, Solid and Svelte (from 5 on) their handlers. None of that can be seen from another
+// world, so this runs in the page's own, called on the document. It changes nothing and calls no function of the
+// page's. A page without a sign of these is not gone through. At most `most` elements are returned.
+(function (most) {
+  "use strict";
+
+  const TYPES = ["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"];
+  // For `onClick` React gives the element a listener of its own, too.
+  const PROPS = ["onClickCapture"];
+  for (const name of ["DoubleClick", "MouseDown", "MouseUp", "PointerDown", "PointerUp", "TouchStart", "TouchEnd"]) {
+    PROPS.push(`on${name}`, `on${name}Capture`);
+  }
+  const MOST_SEARCHED = 300; // elements that are searched for a sign
+
+  const found = new Set();
+  const first = [this, ...Array.prototype.slice.call(this.querySelectorAll("*"), 0, MOST_SEARCHED)];
+  const elements = [];
+
+  // All of the document and of its open shadow trees.
+  function everything() {
+    const trees = elements.length ? [] : [this];
+    for (let i = 0; i < trees.length; i++) {
+      for (const at of trees[i].querySelectorAll("*")) {
+        elements.push(at);
+        if (at.shadowRoot instanceof ShadowRoot) trees.push(at.shadowRoot);
+      }
+    }
+    return elements;
+  }
+
+  // The first own key of any of these that the pattern matches; undefined for none.
+  function keyLike(objects, pattern) {
+    for (const each of objects) {
+      const key = Object.keys(each).find((name) => pattern.test(name));
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+
+  const handles = (at, key) => typeof at[key] === "function" || Array.isArray(at[key]);
+
+  if (keyLike(first, /^_reactListening|^_reactRootContainer$|^__react(?:Container|Props|EventHandlers)\$/)) {
+    const key = keyLike(everything.call(this), /^__react(?:Props|EventHandlers)\$/);
+    for (const at of key === undefined ? [] : elements) {
+      const props = at[key];
+      if (props && typeof props.onClick !== "function" && PROPS.some((name) => typeof props[name] === "function")) found.add(at);
+    }
+  }
+
+  const [solid, svelte] = [keyLike([this], /^_\$DX_DELEGATE$/), Object.hasOwn(globalThis, "__svelte")];
+  if (solid || svelte) {
+    const keys = TYPES.map((type) => `${svelte ? "__" : "$$"}${type}`);
+    for (const at of everything.call(this)) if (keys.some((key) => handles(at, key))) found.add(at);
+  }
+
+  const jQuery = Object.hasOwn(globalThis, "jQuery") ? globalThis.jQuery?.expando : undefined;
+  const kept = typeof jQuery === "string" ? `${jQuery}1` : keyLike(first, /^jQuery\d+1$/);
+  if (kept !== undefined) {
+    for (const at of [this, ...everything.call(this)]) {
+      const events = at[kept]?.events;
+      for (const type of events ? TYPES : []) {
+        const handlers = events[type];
+        for (let i = 0; i < (handlers?.delegateCount || 0); i++) {
+          try {
+            for (const each of at.querySelectorAll(handlers[i].selector)) found.add(each);
+          } catch (error) {
+            if (!(error instanceof DOMException)) throw error;
+            // a selector of jQuery's own kind
+          }
+        }
+      }
+    }
+  }
+  return Array.from(found).slice(0, most);
+})

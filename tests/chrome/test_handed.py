@@ -1,0 +1,140 @@
+"""Presses that a framework hands on: elements that listen to none themselves, from every source."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+import cdpengine
+from cdpengine.snapshot.node import Source
+
+pytestmark = pytest.mark.chrome
+
+SOURCES: tuple[Source, ...] = get_args(Source)
+
+# What each framework leaves at the elements and where it listens, as it does itself.
+REACT = """
+const root = document.getElementById("root");
+document["_reactListening5x"] = root["_reactListening5x"] = true;
+root["__reactContainer$5x"] = {};
+for (const type of ["click", "mousedown", "pointerdown"]) {
+  for (const capture of [false, true]) root.addEventListener(type, () => 0, capture);
+}
+const props = { down: { onMouseDown() {} }, double: { onDoubleClick() {} }, caught: { onPointerUpCapture() {} },
+  own: { onClick() {} }, plain: { className: "x", onMouseEnter() {}, onMouseDown: null } };
+for (const at of root.querySelectorAll("*")) at["__reactProps$5x"] = props[at.id] || {};
+document.getElementById("own").onclick = function noop() {};
+"""
+OLD_REACT = (
+    REACT.replace(
+        'document["_reactListening5x"] = root["_reactListening5x"] = true;', "root._reactRootContainer = {};"
+    )
+    .replace('root["__reactContainer$5x"] = {};', "")
+    .replace("__reactProps$", "__reactEventHandlers$")
+    .replace("root.addEventListener", "document.addEventListener")
+)
+JQUERY = """
+window.jQuery = function () {};
+jQuery.expando = "jQuery3710123456789";
+const root = document.getElementById("root");
+const handlers = (...selectors) => Object.assign(selectors.map((selector) => ({ selector, handler() {} })),
+  { delegateCount: selectors.filter(Boolean).length });
+root.addEventListener("click", () => 0);
+document.addEventListener("dblclick", () => 0);
+root[jQuery.expando + "1"] = { events: { click: handlers("#down", "#own", "p:eq(1)", ".none", undefined) } };
+document[jQuery.expando + "1"] = { events: { dblclick: handlers("#root > #double"), mouseenter: handlers("#plain") } };
+document.getElementById("caught").addEventListener("click", () => 0);
+"""
+BUNDLED_JQUERY = JQUERY.replace("window.jQuery", "const jQuery")
+SOLID = """
+document["_$DX_DELEGATE"] = new Set(["click", "mousedown"]);
+document.addEventListener("click", () => 0);
+document.addEventListener("mousedown", () => 0);
+const of = (id) => document.getElementById(id);
+of("down").$$mousedown = () => 0;
+of("own").$$click = () => 0;
+of("double").$$dblclick = () => 0;
+of("caught").$$pointerup = () => 0;
+of("plain").$$input = () => 0;
+"""
+SVELTE = """
+window.__svelte = { v: new Set(["5"]) };
+document.getElementById("root").addEventListener("click", () => 0, { passive: false });
+const of = (id) => document.getElementById(id);
+of("down").__mousedown = [() => 0, 1];
+of("own").__click = () => 0;
+of("double").__dblclick = () => 0;
+of("caught").__pointerup = () => 0;
+of("plain").__click = undefined;
+"""
+WAYS = {
+    "react": REACT, "react 16": OLD_REACT, "jquery": JQUERY, "bundled jquery": BUNDLED_JQUERY, "solid": SOLID,
+    "svelte": SVELTE,
+}  # fmt: skip
+BODY = (
+    "<div id=root><span id=down>Down</span><span id=double>Double</span><span id=caught>Caught</span>"
+    "<span id=own>Own</span><span id=plain>Plain</span><p>One<p>Two<button>Control</button></div>"
+)
+
+
+def page_of(script: str) -> str:
+    return f"<!doctype html>{BODY}<script>{{{script}}}</script>"
+
+
+def marked(snapshot: cdpengine.Snapshot) -> list[str]:
+    return [node.name for node in snapshot.nodes if node.clickable]
+
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    return kept_page
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_presses_are_handed_to_has_a_ref(page: cdpengine.Page, way: str) -> None:
+    await page.set_content(page_of(WAYS[way]))
+    for source in SOURCES:
+        snapshot = await page.snapshot(source=source)
+        assert marked(snapshot) == ["Down", "Double", "Caught", "Own"], f"{source}\n{snapshot}"
+        assert not snapshot.gaps
+        assert (
+            await page.evaluate("element => element.id", target=snapshot.find("generic", "Double"))
+            == "double"
+        )
+
+
+async def test_what_comes_and_goes_is_seen(page: cdpengine.Page) -> None:
+    await page.set_content(page_of(REACT))
+    assert marked(await page.snapshot()) == ["Down", "Double", "Caught", "Own"]
+    await page.evaluate(
+        "document.getElementById('double')['__reactProps$5x'] = {};"
+        "document.getElementById('plain')['__reactProps$5x'] = { onTouchEnd() {} }; 0"
+    )
+    assert marked(await page.snapshot()) == ["Down", "Caught", "Own", "Plain"]
+    assert (await page.snapshot()).text == (await page.snapshot(fresh=True)).text
+
+
+async def test_open_shadow_trees_are_gone_through(page: cdpengine.Page) -> None:
+    shadow = "<div><template shadowrootmode=open><b id=inner>Inner</b></template></div>"
+    script = REACT + (
+        "document.querySelector('#root + div').shadowRoot.getElementById('inner')['__reactProps$5x'] ="
+        " { onMouseDown() {} };"
+    )
+    await page.set_content(page_of(script).replace("<script>", f"{shadow}<script>"))
+    assert marked(await page.snapshot())[-1] == "Inner"
+
+
+async def test_a_page_whose_keys_throw_is_shown_all_the_same(page: cdpengine.Page) -> None:
+    await page.set_content(
+        page_of(
+            "document.getElementById('own').onclick = () => 0;"
+            "Object.defineProperty(window, '__svelte', { value: {} });"
+            "Object.defineProperty(document.getElementById('down'), '__click', { get() { throw Error('mine') } });"
+        )
+    )
+    for source in SOURCES:
+        snapshot = await page.snapshot(source=source)
+        assert marked(snapshot) == ["Own"]
+        [frame] = snapshot.stats.sources.values()
+        assert "what frameworks hand clicks to is not known: Error: mine" in frame.reason
