@@ -137,4 +137,4 @@ async def test_a_method_ends_in_time_wherever_the_browser_stops_to_answer(
 @pytest.mark.parametrize("name", [name for name, row in CALLS.items() if row.threads])
 async def test_what_works_in_threads_ends_in_time(name: str, tmp_path: Path) -> None:
     """On the clock of the machine."""
-    await ends_in_time(name, tmp_path, 0.1)
+    await ends_in_time(name, tmp_path, 0.5)

@@ -148,6 +148,7 @@ def test_an_error_with_json_is_in_both_and_safe_in_both(capsys: pytest.CaptureFi
     assert error == {
         "type": "NavigationFailed",
         "message": f"navigation to https://***@host/?token=*** failed: {SAFE}",
+        "asked": "",
         "url": "https://***@host/?token=***",
         "reason": HOSTILE,
     }
