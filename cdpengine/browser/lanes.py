@@ -134,6 +134,7 @@ class Lanes:
         self._changes = Changes()
         self._kept: set[Changes] = set()
         self._unreachable: ConnectionLost | None = None
+        self._in_doubt: Connection | None = None
 
     async def start(self) -> None:
         """Open the lanes' connection, and keep it open. Raises as the opener does when the first one fails.
@@ -160,6 +161,7 @@ class Lanes:
 
         `held_back`: the target is paused at its start, until its first lane is there.
         """
+        page.lane_in_doubt = self._doubt
         self._nursery.start_soon(self._keep_lane, page, session, held_back, name="lane")
 
     def _notify(self) -> None:
@@ -326,15 +328,35 @@ class Lanes:
         if connection is self._main:
             return await connection.root.request("Target.attachToTarget", params, _Attached)
         async with open_body_nursery() as nursery:
-            nursery.start_soon(self._leave_if_silent, connection, name="lane")
+            nursery.start_soon(
+                self._leave_if_silent, connection, connection.statistics().received, name="lane"
+            )
             return await connection.root.request("Target.attachToTarget", params, _Attached)
 
-    async def _leave_if_silent(self, connection: Connection) -> None:
+    def _doubt(self) -> None:
+        """Ask whether the connection is silent: a page answers no question on its lane, whatever is done."""
+        if self.connection not in (self._main, self._in_doubt) and self.connection.lost is None:
+            self._in_doubt = self.connection
+            self._nursery.start_soon(self._ask_in_doubt, self.connection, name="lane connection in doubt")
+
+    async def _ask_in_doubt(self, connection: Connection) -> None:
+        received = connection.statistics().received
+        try:
+            with suppress(ConnectionLost):
+                question = connection.root.post("Browser.getVersion")
+                try:
+                    await self._leave_if_silent(connection, received)
+                finally:
+                    question.abandon()
+        finally:
+            self._in_doubt = None
+
+    async def _leave_if_silent(self, connection: Connection, received: int) -> None:
         """Have the first connection carry the lanes where the browser answers on it, and not on `connection`.
 
-        A browser that is busy or stopped answers on neither: then there is nothing to leave.
+        On that, something was asked after so many messages had been `received`. A browser that is busy or stopped
+        answers on neither: then there is nothing to leave.
         """
-        received = connection.statistics().received
         await trio.sleep(ANSWER_TIMEOUT)
         with suppress(RemoteError, ProtocolError, ConnectionLost):
             await self._main.root.call("Browser.getVersion")

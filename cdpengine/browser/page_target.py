@@ -74,6 +74,7 @@ class PageTarget:
         self.rescue_under_way = False
         self.terminating: set[str] = set()  # targets (the page, frames of it) that a rescue goes on with
         self.last_rescue: RescueReport | None = None
+        self.lane_in_doubt: Callable[[], None] = lambda: None  # called where nothing brings the page back
         self.held_back = False  # Chrome keeps it at its start until its set-up is there
         self._started = False
         self._ready = False

@@ -122,6 +122,7 @@ async def rescue(
         target_id = page.target_id if session is None else session.target_id or page.target_id
         report = await _quick(page, page.rescuers(target_id), sent, call, patience)
         if not report.responsive and not page.closed:
+            page.lane_in_doubt()
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:

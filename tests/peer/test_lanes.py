@@ -167,6 +167,36 @@ async def test_a_second_connection_that_goes_silent_later_is_given_up_at_the_nex
             assert await first.evaluate("1") == 1
 
 
+async def test_a_second_connection_that_goes_silent_later_costs_one_rescue(
+    guard: None, autojump_clock: MockClock
+) -> None:
+    """A page whose script was ended answers, and its lane cannot tell: the first connection has it after that."""
+    autojump_clock.rate = 20  # it does not jump while the page is asked again and again
+    async with SilentOnSecond() as scripted:
+        scripted.answers = True
+        async with scripted.engine() as browser:
+            page = await browser.new_page()
+            await page._target.lane_of("T1")
+            scripted.answers = False
+            hanging: list[Request] = []
+
+            def evaluate(request: Request) -> Answer:
+                if request.params.get("expression") == "while (true) {}":
+                    hanging.append(request)
+                return SILENCE if hanging else NUMBER
+
+            def end(_request: Request) -> Answer:
+                hanging.clear()
+                return {}
+
+            scripted.on("Runtime.evaluate", evaluate)
+            scripted.on("Runtime.terminateExecution", end)
+            with pytest.raises(cdpengine.EvaluationTimeout):
+                await page.evaluate("while (true) {}", timeout=1)
+            assert await page.evaluate("1", timeout=5) == 1
+            assert (await page._target.lane_of("T1")).connection is browser.session.connection
+
+
 async def test_a_first_connection_that_fails_leaves_as_itself(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
