@@ -72,7 +72,7 @@
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
-  const { hear, unhear, isNative, isPointing, isClickable, isLooseOption, placesOf } = makeClickables(dom);
+  const { hear, unhear, hasHandler, isNative, isPointing, isClickable, isLooseOption, placesOf } = makeClickables(dom);
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
@@ -419,6 +419,7 @@
       let native = false;
       if (request.clickables && !within) {
         native = within = isNative(at, tag);
+        if (attributed && !native && hasHandler(at)) numberOf(at); // it will be told to listen: by number that is cheap
         pointing = native || isPointing(at);
       }
       if (modal !== null && at !== modal && !insideModal(at)) {

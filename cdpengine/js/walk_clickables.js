@@ -54,6 +54,8 @@
     return given !== null && parseInt(given, 10) >= 0;
   }
 
+  const hasHandler = (at) => HANDLERS.some((name) => hasAttribute.call(at, name));
+
   const isPointing = (at) => getComputedStyle(at).cursor === "pointer";
 
   // What is right inside of a node in the flat tree.
@@ -116,7 +118,7 @@
   function isClickable(at, tag, points, around, within) {
     if (NEVER.has(tag)) return false;
     if (listening.has(at)) {
-      if (points || takesFocus(at) || HANDLERS.some((name) => hasAttribute.call(at, name))) return true;
+      if (points || takesFocus(at) || hasHandler(at)) return true;
       if (!listensForOthers(at)) return true;
     }
     if (!points || around || within) return false;
@@ -160,5 +162,5 @@
     });
   }
 
-  return { hear, unhear, isNative, isPointing, isClickable, isLooseOption, placesOf };
+  return { hear, unhear, hasHandler, isNative, isPointing, isClickable, isLooseOption, placesOf };
 })
