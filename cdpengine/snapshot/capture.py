@@ -33,6 +33,7 @@ from cdpengine.snapshot.node import Document, Node, Source, walk
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.sources import SharedCaptures, read_document
 from cdpengine.snapshot.stats import FrameSource
+from cdpengine.snapshot.walk_installed import forget_frames_but
 
 logger = get_logger("cdpengine.snapshot")
 
@@ -137,6 +138,7 @@ class _Capturing:
 
     async def run(self) -> Capture | None:
         frame = self._scope.frame
+        forget_frames_but(self._session, self._page.frames.get)
         outermost = self._readings[frame.id] = _Reading(frame.id, frame.url, **_NOT_USED)
         document = None
         if self._scope.root is not None or not self._page.frames.children(frame.id):

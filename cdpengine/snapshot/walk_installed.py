@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -143,6 +143,13 @@ def forget_walk(session: Session, frame_id: str, kit: str | None) -> None:
     installed = None if known is None else known.pop((frame_id, kit), None)
     if installed is not None:
         _release(session, installed)
+
+
+def forget_frames_but(session: Session, there: Callable[[str], object | None]) -> None:
+    """Forget the walks of frames that are gone: those of whose id `there` gives None."""
+    for frame_id, kit in list(remembered.get(session, ())):
+        if there(frame_id) is None:
+            forget_walk(session, frame_id, kit)
 
 
 def _release(session: Session, installed: Installed) -> None:

@@ -43,7 +43,7 @@ def ours() -> Counter[str]:
 
 
 BOUNDED = (
-    ".refs.Ref", ".refs._Entry", ".refs.RefTable", ".refs._Renderer", ".computed._Installed", ".navigation._Document",
+    ".refs.Ref", ".refs._Entry", ".refs.RefTable", ".refs._Renderer", ".walk_installed.Installed", ".navigation._Document",
 )  # fmt: skip
 """Kept after their documents are gone, up to a number (tests of their own say so), so that a stale ref can be
 explained and a frame that comes back is known."""
