@@ -110,6 +110,7 @@ _Rectangle = tuple[float, float, float, float]
 class _Focus(msgspec.Struct):
     focused: bool
     holder: str = ""
+    removed: bool = False
 
 
 @attrs.define(eq=False)
@@ -300,6 +301,8 @@ class Inspection:
         if not focus.focused and look.invisible:
             raise self._refusal(Invisible, look.invisible)  # which is why; what is displayed later takes it
         if not focus.focused:
+            if focus.removed:
+                raise self._refusal(NotInteractable, "the page removed it when it got the focus")
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
             raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
 

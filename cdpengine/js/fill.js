@@ -67,6 +67,11 @@
     return root.activeElement === host && document.hasFocus() ? host : null;
   }
 
+  // A handler of the focus may take the element away, or replace the whole document.
+  function unfocused() {
+    return element.isConnected ? "it does not take the keyboard focus" : "the page removed it when it got the focus";
+  }
+
   const role = (element.getAttribute("role") || "").trim().split(/\s+/)[0];
   if (element.localName === "select" || element.localName === "option") return answer("select", "");
   if (isInput && element.type === "file") return answer("file", "");
@@ -82,7 +87,7 @@
     }
     let scripted = false;
     const before = element.getRootNode().activeElement === element;
-    if (!focused()) return answer("set", "it does not take the keyboard focus");
+    if (!focused()) return answer("set", unfocused());
     if (element.value !== taken && !request.script && element.type !== "color") {
       const keys = element.type === "range" ? rangeKeys(Number(taken)) : [];
       const labelled = this !== element;
@@ -115,7 +120,7 @@
     return answer("text", "it takes " + element.maxLength + " characters at most, not " + text.length);
   }
   const host = focused();
-  if (!host) return answer("text", "it does not take the keyboard focus");
+  if (!host) return answer("text", unfocused());
   if (isField) element.select();
   else getSelection().selectAllChildren(element);
   return answer("text", "");

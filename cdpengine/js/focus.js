@@ -1,4 +1,5 @@
 // Gives a node the keyboard focus, and answers { focused, holder }: whether it has it now, and who does.
+// `removed` says that a handler of the page's took the node away for it.
 // Called on a node in an isolated world, with { atEnd }: whether the caret goes behind the text that is there; and the
 // part secret_field.js.
 (function (request, isSecret) {
@@ -34,7 +35,7 @@
   if (!has(holder) || !document.hasFocus()) {
     let name = holder ? holder.localName : "nothing";
     if (holder && holder.id) name += "#" + holder.id;
-    return { focused: false, holder: name };
+    return { focused: false, holder: name, removed: !element.isConnected };
   }
 
   if (request.atEnd) {

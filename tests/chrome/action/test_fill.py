@@ -383,3 +383,11 @@ async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPSer
             outcome = await told(await fill(node, value, context=context))
         held = await session.call("Runtime.evaluate", expression=f"{found}.value", contextId=world)
         assert (held["result"]["value"], outcome.set_by_script) == (value, False)
+
+
+@pytest.mark.parametrize("name", ["fill", "type"])
+async def test_a_handler_of_the_focus_that_replaces_the_document_is_named(form: FormPage, name: str) -> None:
+    await form.show("<input id=at onfocus=\"document.write('<p>gone')\">")
+    aim = await form.node("#at")
+    with pytest.raises(NotInteractable, match="the page removed it when it got the focus"):
+        await getattr(form.page, name)(aim, "a", timeout=20)
