@@ -184,6 +184,7 @@
   // The name that the language gives, null where it says that there is none and that is that.
   function nativeName(element, trail) {
     const tag = kit.own.localName(element);
+    if (TYPED.test(roleOf(element)) && tag !== "input" && tag !== "textarea") return "";
     if (element.namespaceURI === SVG) return fromChild(element, "title", trail);
     switch (tag) {
       case "input":
@@ -232,7 +233,7 @@
     if (element.labels && element.labels.length) return "";
     if (!/^(?:textbox|searchbox|combobox|spinbutton)$/.test(role)) return "";
     const hint = element.localName === "input" || element.localName === "textarea" ? element.placeholder : "";
-    return tidy(hint) || tidy(getAttribute(element, "aria-placeholder") || "");
+    return tidy(hint.replace(/[\r\n]+/g, "")) || tidy(getAttribute(element, "aria-placeholder") || "");
   }
 
   // --- from content -------------------------------------------------------------------------------------
@@ -348,7 +349,9 @@
   // What is said all the same of an element with aria-hidden: what names something by itself and can take the focus,
   // labels, and what is referred to. Chrome keeps these in its tree, and has them in the place of what they are in.
   function keptInHidden(element, trail) {
-    if (trail.root || closest(element, "label") || isKept(element)) return "";
+    if (trail.root || isKept(element)) return "";
+    // Of what is hidden in what is a label, all stays in the tree, and counts as hidden.
+    for (let at = kit.parentOf(element); at; at = kit.parentOf(at)) if (at.localName === "label" || isReferredTo(at)) return "";
     let text = "";
     for (const child of kit.own.search(element, KEEPABLE)) {
       if (trail.steps.count > STEPS) break;

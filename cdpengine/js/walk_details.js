@@ -241,7 +241,8 @@
       const text = descriptionOf(at);
       if (text) extra(line, "description", text);
       if (what & HINTED) {
-        const hint = at.getAttribute("placeholder") || at.getAttribute("aria-placeholder");
+        const given = at.getAttribute("placeholder"); // of one line, as HTML wants it
+        const hint = (given && given.replace(/[\r\n]+/g, "")) || at.getAttribute("aria-placeholder");
         if (hint) extra(line, "placeholder", hint);
       }
     }

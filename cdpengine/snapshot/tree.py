@@ -134,7 +134,8 @@ class _Folding:
                     child_ids = ()
                 known[node_id] = (node, child_ids) if child_ids else node
             elif not child_ids:
-                known[node_id] = None
+                # Chrome leaves out white space beside what is empty: the words must not run together.
+                known[node_id] = " "
                 self._note_hint(ax)
             elif role in roles.INLINE_ROLES:
                 known[node_id] = (None, child_ids)

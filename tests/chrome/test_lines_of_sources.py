@@ -119,6 +119,19 @@ SAID = {
         ['- paragraph: "q"', '- text: "x"', '- text: "1"', '- text: "2"', '- text: "a"'],
     ),
     "presentation that can take the focus": ("<div role=none tabindex=0>abc</div>", ['- generic: "abc"']),
+    "spaces beside what is empty": (
+        "<p><b>x</b> <i id=e></i> <b>y</b> <mark></mark> <time>z</time></p>",
+        ['- paragraph: "x y z"'],
+    ),
+    "a placeholder has one line": ("<input placeholder='a \nb'>", ['- textbox "a b"']),
+    "names have one line": (
+        "<button>a<br>b</button><button style='white-space:pre'>a\nb</button><button aria-label='a\nb'></button><input type=submit value='a\nb'>",
+        ['- button "a b"'] * 4,
+    ),
+    "what aria-hidden hides in a label": (
+        "<h1 id=h>x <sub aria-hidden=true><button>b</button></sub></h1><i tabindex=0 aria-labelledby=h>i</i>",
+        ['- heading "x" [level=1]', '- generic "x": "i"'],
+    ),
     "what Chrome keeps of what aria-hidden hides": (
         "<h1>x <sub aria-hidden=true>t <label>lone</label> <button>b</button> <i id=d>d</i></sub></h1><p aria-describedby=d>p</p>",
         ['- heading "x lone b d" [level=1]', '- paragraph: "p"'],

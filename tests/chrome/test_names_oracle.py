@@ -22,7 +22,7 @@ PAGES = int(os.environ.get("CDPENGINE_NAMES_PAGES", "36"))
 SEED = int(os.environ.get("CDPENGINE_NAMES_SEED", "1"))
 SOURCES: tuple[Source, ...] = get_args(Source)
 # What is drawn by the browser itself: bullets, and words on buttons that have none of their own.
-BROWSERS_OWN = {"\u2022", "\u25e6", "\u25aa", "Submit", "Details"}
+BROWSERS_OWN = {"\u2022", "\u25e6", "\u25aa", "\u25a0", "Submit", "Details"}
 CLOSED = {"Date", "DateTime", "InputTime", "ColorWell", "Audio", "Video"}
 # Their line says the name by what is inside, and is left without it then.
 SAID_INSIDE = {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
