@@ -262,10 +262,13 @@ def _whole_letter(data: bytes, end: int) -> int:
 # --- what is kept of a secret ----------------------------------------------------------------------------------
 
 
+_LINE_END = re.compile("\r\n|\r|\n")
+
+
 def _entered_parts(text: str) -> set[str]:
     parts = {text, text.strip()}
     if "\n" in text or "\r" in text:  # lines are shown apart, and their ends differ from place to place
-        lines = text.splitlines()
+        lines = _LINE_END.split(text)
         parts |= {"\r\n".join(lines), "\n".join(lines), *map(str.strip, lines)}
     return {part[:_LONGEST] for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED}
 

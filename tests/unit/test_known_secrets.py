@@ -11,7 +11,7 @@ from urllib.parse import quote, quote_plus
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from cdpengine.debug.known_secrets import REDACTED, KnownSecrets
 
@@ -72,6 +72,7 @@ def test_a_secret_is_found_in_each_form(form: Callable[[str], str], secret: str)
     assert written[6:-6] not in clean if len(written) > 16 else written not in clean
 
 
+@example(before=b"", behind=b"", secret="000\x1e0\n")  # a separator that is no line's end
 @given(
     before=st.binary(max_size=5),
     behind=st.binary(max_size=5),
