@@ -5,8 +5,8 @@ parameters and was not asked yet, so tasks of a program may run in another order
 browser said is given in the order in which it came, over all connections: a reply when its call was asked, an
 event when every call that was sent before it was asked. What a program leaves out is passed over when nothing
 happens any more. The first call that nothing fits is the divergence; but what is gone in the recording is
-answered as Chrome would. What was asked over HTTP is a call too. Generated names that differ are renamed, in calls
-and in what the program is sent.
+answered as Chrome would. What was asked over HTTP is a call too. A question that only tells something may be asked
+more or less often than it was. Generated names that differ are renamed, in calls and in what the program is sent.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from cdpengine.debug.tape import (
     NO_SESSION,
     NO_SESSION_TO_DETACH,
     NO_TARGET,
+    QUESTIONS,
     Asked,
     Client,
     HttpReply,
@@ -142,7 +143,9 @@ class Playback:
         self._told.learn(method, raw)
         self._typing.add(typist, method, envelope.params)
         call = self._find(client, envelope)
-        if call is None:
+        if call is None and (told := self._told_before(method)) is not None:
+            self._at_once.append(self._reply(told, asked))
+        elif call is None:
             code, text = self._gone(envelope) or (DIVERGED, str(self._diverged(client, envelope)))
             self._at_once.append(Delivery(client, _refusal(asked, code, text)))
         elif not self._typing.is_as_recorded(typist, call.typed, self._by):
@@ -236,6 +239,13 @@ class Playback:
         self._open[call.connection, call.session][call.method].remove(call)
         if call.late is not None:
             self._at_once.append(self._reply(call.late, asked))
+
+    def _told_before(self, method: str) -> Received | None:
+        """Return the recorded answer to a call that only tells something: it may be made once more at any time."""
+        if method not in QUESTIONS:
+            return None
+        answers = (item for item in self._received[: self._next] if item.call and item.method == method)
+        return next(answers, None)
 
     def _first_unasked(self) -> float:
         calls = self.calls

@@ -30,6 +30,10 @@ NO_TARGET = "No target with given id"
 FAREWELLS = frozenset({"Target.detachFromTarget"})
 """Calls that a program makes when it leaves: whether there is still time for them is a matter of luck."""
 
+QUESTIONS = frozenset({"Browser.getVersion"})
+"""Calls that only tell something, always the same. How often a program makes them to see whether the browser still
+answers is a matter of time."""
+
 HTTP = "(http)"
 """What stands for a connection of what was asked over HTTP: such an exchange is a call and its reply, too."""
 
@@ -200,7 +204,8 @@ class Tape:
             call = RecordedCall(
                 position, line.n, line.c, line.s, line.id, line.m, message.params, seconds=line.t
             )
-            call.optional = line.m in FAREWELLS
+            again = line.m in QUESTIONS and any(before.method == line.m for before in self.calls)
+            call.optional = line.m in FAREWELLS or again
             self.calls.append(call)
             self._by_line[line.n] = call
             self.has_redacted |= REDACTED.encode() in bytes(message.params)

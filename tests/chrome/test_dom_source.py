@@ -79,7 +79,8 @@ async def test_it_says_what_computed_and_ax_say() -> None:
         page = await browser.new_page()
         for file in CORPUS:
             await page.goto("about:blank", timeout=10)  # a document of its own for each
-            await page.set_content(file.read_text("utf-8"), timeout=10)
+            # What content-visibility: auto skips is not in the tree: see test_content_visibility.py.
+            await page.set_content(file.read_text("utf-8").replace("content-visibility:auto", ""), timeout=10)
             await page.evaluate(TWO_FRAMES, timeout=10)
             request = await request_for(page)
             dom = await read_dom(request)

@@ -149,6 +149,26 @@ def test_a_page_connection_is_played_to_the_client_of_its_path() -> None:
     assert "result" in Program(playback, "/devtools/page/AB").ask("Page.enable")[0]
 
 
+def test_a_question_that_only_tells_something_may_be_asked_more_or_less_often() -> None:
+    tape = Tape()
+    tape.call(1, "Browser.getVersion")
+    tape.reply(1, "Browser.getVersion", product="X/1")
+    tape.call(2, "Browser.getVersion")  # to see whether the browser answers
+    tape.reply(2, "Browser.getVersion", product="X/1")
+    tape.call(3, "Page.enable", s="S")
+    tape.reply(3, s="S")
+    for times in (1, 2, 5):
+        program = Program(tape.play())
+        for _ in range(times):
+            [told] = program.ask("Browser.getVersion")
+            assert told["result"] == {"product": "X/1"}
+        assert len(program.ask("Page.enable", "S")) == 1
+        assert (program.playback.divergence, list(program.playback.left)) == (None, [])
+    hasty = Program(tape.play())
+    assert hasty.ask("Browser.getVersion", nonsense=1)[0]["error"]  # nothing was told yet
+    assert hasty.playback.divergence is not None
+
+
 def test_the_first_divergence_is_named_with_a_diff() -> None:
     tape = Tape()
     tape.call(1, "Page.navigate", s="S", url="http://a/", referrer="r")
