@@ -40,13 +40,16 @@
     return undefined;
   }
 
-  const handles = (at, key) => typeof at[key] === "function" || Array.isArray(at[key]);
+  // What a property holds; a getter is the page's own function, and is not called.
+  const held = (object, key) => Object.getOwnPropertyDescriptor(object, key)?.value;
+  const handles = (at, key) => typeof held(at, key) === "function" || Array.isArray(held(at, key));
 
   if (keyLike(first, /^_reactListening|^_reactRootContainer$|^__react(?:Container|Props|EventHandlers)\$/)) {
     const key = keyLike(everything.call(this), /^__react(?:Props|EventHandlers)\$/);
     for (const at of key === undefined ? [] : elements) {
-      const props = at[key];
-      if (props && typeof props.onClick !== "function" && PROPS.some((name) => typeof props[name] === "function")) found.add(at);
+      const props = held(at, key);
+      if (!(props instanceof Object) || typeof held(props, "onClick") === "function") continue;
+      if (PROPS.some((name) => typeof held(props, name) === "function")) found.add(at);
     }
   }
 
@@ -56,11 +59,12 @@
     for (const at of everything.call(this)) if (keys.some((key) => handles(at, key))) found.add(at);
   }
 
-  const jQuery = Object.hasOwn(globalThis, "jQuery") ? globalThis.jQuery?.expando : undefined;
+  const library = held(globalThis, "jQuery");
+  const jQuery = typeof library === "function" ? held(library, "expando") : undefined;
   const kept = typeof jQuery === "string" ? `${jQuery}1` : keyLike(first, /^jQuery\d+1$/);
   if (kept !== undefined) {
     for (const at of [this, ...everything.call(this)]) {
-      const events = at[kept]?.events;
+      const events = held(at, kept)?.events;
       for (const type of events ? TYPES : []) {
         const handlers = events[type];
         for (let i = 0; i < (handlers?.delegateCount || 0); i++) {

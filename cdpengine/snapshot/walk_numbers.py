@@ -155,7 +155,7 @@ async def node_ids(call: PendingCall) -> list[int]:
     """
     reply = await call.decoded(_NodesReply)
     if reply.exception_details is not None:
-        raise ProtocolError(reason_of(reply.exception_details))
+        raise ProtocolError(f"a function in the page threw: {reason_of(reply.exception_details)}")
     return [
         node.value.backend_node_id
         for node in reply.result.deep_serialized_value.value

@@ -125,16 +125,31 @@ async def test_open_shadow_trees_are_gone_through(page: cdpengine.Page) -> None:
     assert marked(await page.snapshot())[-1] == "Inner"
 
 
-async def test_a_page_whose_keys_throw_is_shown_all_the_same(page: cdpengine.Page) -> None:
+async def test_no_getter_of_the_page_is_called(page: cdpengine.Page) -> None:
+    getter = "{ get() { self.called = true; return () => 0 }, enumerable: true }"
     await page.set_content(
         page_of(
             "document.getElementById('own').onclick = () => 0;"
             "Object.defineProperty(window, '__svelte', { value: {} });"
-            "Object.defineProperty(document.getElementById('down'), '__click', { get() { throw Error('mine') } });"
+            f"for (const key of ['__click', '__reactProps$a', 'jQuery1231'])"
+            f"  Object.defineProperty(document.getElementById('down'), key, {getter});"
+            f"Object.defineProperty(window, 'jQuery', {getter});"
+        )
+    )
+    for source in SOURCES:
+        assert marked(await page.snapshot(source=source)) == ["Own"]
+    assert await page.evaluate("self.called === undefined")
+
+
+async def test_a_page_that_replaced_what_is_needed_is_shown_all_the_same(page: cdpengine.Page) -> None:
+    await page.set_content(
+        page_of(
+            "document.getElementById('own').onclick = () => 0; Object.keys = () => { throw Error('mine') };"
         )
     )
     for source in SOURCES:
         snapshot = await page.snapshot(source=source)
         assert marked(snapshot) == ["Own"]
         [frame] = snapshot.stats.sources.values()
-        assert "what frameworks hand clicks to is not known: Error: mine" in frame.reason
+        reason = "what frameworks hand clicks to is not known: a function in the page threw: Error: mine"
+        assert reason in frame.reason
