@@ -32,7 +32,7 @@ from cdpengine.errors import Covered, DeadlineExceeded, StaleRef, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.evaluation import Evaluator, Script
 from cdpengine.session.session import Session
-from cdpengine.snapshot.ref_tables import REF_TABLES
+from cdpengine.snapshot.ref_tables import ref_tables
 from cdpengine.snapshot.refs import Ref, RefTable
 from cdpengine.wire.tap import span as action_span
 
@@ -115,7 +115,7 @@ class PageBase:
     @property
     def _refs(self) -> RefTable:
         """The page's refs, shared with every other Page object of this target. Not to be kept over an await."""
-        return REF_TABLES.table(self.browser.key, self.target_id)
+        return ref_tables().table(self.browser.key, self.target_id)
 
     def _node(self, target: Target) -> Node:
         return resolve(self._target, self._refs, target)

@@ -1,9 +1,10 @@
-"""RefTables: the tables of refs of all pages, so that whoever comes to a page later finds its refs.
+"""RefTables: the tables of refs of all pages, so that another connection to a page finds its refs.
 
-Rule: one table for each (browser, target), shared by all Page objects of that target, over whatever connection.
-Memory is bounded in number and in sum: the tables of at most `max_targets` targets are kept, those not used for
-the longest time go first, and of all refs at most `max_refs`. What is forgotten is refused, never taken for
-another: the numbers of a table that comes back go on where they were.
+Rule: one table for each (browser, target), shared by all Page objects of that target, over whatever connection, in
+one thread. Each thread has tables of its own, as it has a trio of its own: no lock is needed, and no ref of one
+thread means anything in another. Memory is bounded in number and in sum: the tables of at most `max_targets`
+targets are kept, those not used for the longest time go first, and of all refs at most `max_refs`. What is
+forgotten is refused, never taken for another: the numbers of a table that comes back go on where they were.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ class RefTables:
         self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
         self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
         self._highest_forgotten = 0
-        self._lock = threading.Lock()  # programs may run trio in several threads
 
     def __len__(self) -> int:
         return len(self._tables)
@@ -37,15 +37,14 @@ class RefTables:
     def table(self, browser: str, target_id: str) -> RefTable:
         """Return the table of a target, which is used now. Ask each time: one that was kept may be retired."""
         key = (browser, target_id)
-        with self._lock:
-            table = self._tables.pop(key, None)
-            if table is None:
-                table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
-            self._tables[key] = table
-            while len(self._tables) > self._max_targets:
-                self._retire(next(iter(self._tables)))
-            self._settle(table)
-            return table
+        table = self._tables.pop(key, None)
+        if table is None:
+            table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
+        self._tables[key] = table
+        while len(self._tables) > self._max_targets:
+            self._retire(next(iter(self._tables)))
+        self._settle(table)
+        return table
 
     def _settle(self, used: RefTable) -> None:
         excess = self.refs - self._max_refs
@@ -63,5 +62,14 @@ class RefTables:
             self._highest_forgotten = max(self._highest_forgotten, forgotten)
 
 
-REF_TABLES = RefTables()
-"""Those of this process."""
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.tables = RefTables()
+
+
+_of_thread = _OfThread()
+
+
+def ref_tables() -> RefTables:
+    """Return the tables of this thread."""
+    return _of_thread.tables

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import heapq
 import re
-import threading
 from collections import deque
 from collections.abc import Collection, Mapping
 
@@ -121,6 +120,8 @@ class Given:
 class RefTable:
     """All refs of one page. At most `max_refs` are kept, plus what the latest snapshot holds beyond that.
 
+    A table is used by one thread (`ref_tables` gives each its own), so it needs no lock.
+
     `last_number` is where counting starts: refs up to it were given by a table that is gone.
     """
 
@@ -136,7 +137,6 @@ class RefTable:
         self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
         self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
         self._dropped_order: deque[str] = deque()
-        self._lock = threading.RLock()  # pages of several threads may share the memory that refs have
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -172,18 +172,17 @@ class RefTable:
         backend node id the first gets the ref.
         """
         only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
-        with self._lock:
-            if only is not None and (again := self._given_before(only)) is not None:
-                return again
-            given: dict[Node, Ref] = {}
-            done: set[int] = set()
-            self._snapshots += 1
-            for document in documents:
-                self._walk(document, partial, every, done, given)
-            self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
-            self._make_room(len(given))
-            if only is not None and only.shared is not None and not only.cut:
-                only.shared.given = Given(self, _place(only), (self._snapshots, self._drops), given)
+        if only is not None and (again := self._given_before(only)) is not None:
+            return again
+        given: dict[Node, Ref] = {}
+        done: set[int] = set()
+        self._snapshots += 1
+        for document in documents:
+            self._walk(document, partial, every, done, given)
+        self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
+        self._make_room(len(given))
+        if only is not None and only.shared is not None and not only.cut:
+            only.shared.given = Given(self, _place(only), (self._snapshots, self._drops), given)
         return given
 
     def _given_before(self, document: Document) -> Mapping[Node, Ref] | None:
@@ -379,18 +378,19 @@ class RefTable:
         return placed.ref
 
     def _alike(self, ref: Ref) -> list[_Entry]:
-        with self._lock:
-            entries = list(self._by_id.values())
-        return [entry for entry in entries if entry.ref.role == ref.role and entry.ref.name == ref.name]
+        return [
+            entry
+            for entry in self._by_id.values()
+            if entry.ref.role == ref.role and entry.ref.name == ref.name
+        ]
 
     # --- bounding memory -----------------------------------------------------------------------------------
 
     def shrink(self, keep: int, reason: str) -> None:
         """Drop the refs that were not seen for the longest time, until `keep` are left."""
-        with self._lock:
-            excess = len(self._by_id) - keep
-            for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.seen):
-                self._drop(entry, reason)
+        excess = len(self._by_id) - keep
+        for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.seen):
+            self._drop(entry, reason)
 
     def _make_room(self, given: int) -> None:
         if len(self._by_id) > max(self._max_refs, given):

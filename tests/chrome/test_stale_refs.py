@@ -13,7 +13,7 @@ from ref_oracle import frame_with, serve
 import cdpengine
 from cdpengine.errors import StaleRef
 from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.ref_tables import REF_TABLES
+from cdpengine.snapshot.ref_tables import ref_tables
 
 BUTTONS = """<title>shop</title><button id=a>Buy</button><button id=b>Buy</button><button id=c>Other</button>
 <script>
@@ -293,8 +293,8 @@ async def test_another_browser_has_tables_of_its_own(
         assert again.key == browser.key
         assert other.key != browser.key
         target = "0123456789"
-        assert REF_TABLES.table(again.key, target) is REF_TABLES.table(browser.key, target)
-        assert REF_TABLES.table(other.key, target) is not REF_TABLES.table(browser.key, target)
+        assert ref_tables().table(again.key, target) is ref_tables().table(browser.key, target)
+        assert ref_tables().table(other.key, target) is not ref_tables().table(browser.key, target)
 
 
 async def test_a_navigation_that_is_not_told_yet_hits_nobody(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from cdpengine.browser.endpoint import browser_key
 from cdpengine.errors import StaleRef
 from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.ref_tables import RefTables
+from cdpengine.snapshot.ref_tables import RefTables, ref_tables
 from cdpengine.snapshot.refs import RefTable
 
 
@@ -76,3 +79,23 @@ ID = "6b468e79-93a7-49d0-81ea-e0c10f32e00f"
 )
 def test_what_tells_browsers_apart(url: str, expected: str) -> None:
     assert browser_key(url) == expected
+
+
+def test_each_thread_has_tables_of_its_own() -> None:
+    at_once = threading.Barrier(2)
+
+    def work(role: str) -> tuple[int, list[str]]:
+        """Give refs and drop them, a thousand times, in the table that both threads would have in common."""
+        table = ref_tables().table("B", "T")
+        at_once.wait()
+        for n in range(1_000):
+            node = Node(role, "interactive", str(n), backend_node_id=n % 50 + 1)
+            table.assign([Document([node], renderer_id="R")])
+            table.shrink(10, "test")
+        assert ref_tables().table("B", "T") is table
+        return id(ref_tables()), [table.lookup(f"e{table.last_number}").role]
+
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(work, ["button", "link"])
+    assert one[0] != other[0]
+    assert (one[1], other[1]) == (["button"], ["link"])
