@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV = $(shell command -v uv || echo $(BIN)/uv)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-peers lint types imports unit format bench bench-check lock setup clean
+.PHONY: help demo test test-slow test-peers lint types imports unit format bench bench-check lock setup clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -13,8 +13,11 @@ help: ## This list
 demo: setup ## The engine on a page of its own: see, click, type, hover, evaluate, survive a hung script
 	@$(BIN)/cdpengine demo $(ARGS)
 
-test: setup ## Every check: lint, types, direction of imports, all tests against a real browser
+test: setup ## Every check: lint, types, direction of imports, the tests against a real browser
 	@scripts/check.sh lint types imports tests
+
+test-slow: setup ## The same with all slow tests, and all members and rounds of those that take a sample
+	@scripts/check.sh lint types imports slow
 
 test-peers: setup ## Puppeteer, Playwright and others through the proxy, and replayed: installs and runs them
 	@scripts/peers.sh services

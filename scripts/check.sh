@@ -17,16 +17,18 @@ check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 # Whole files go to one worker, so that what a file shares is set up once; the slow ones first (tests/conftest.py), so
 # that no worker is left with one at the end.
 check_tests() { passes_in_the_end --numprocesses=2 --dist=loadfile --no-loadscope-reorder; }
+check_slow() { passes_in_the_end --run-slow --numprocesses=2 --dist=loadfile --no-loadscope-reorder; }
 # On a busy machine a test can miss its own deadline because of what runs beside it. What fails is run once more, by
 # itself, and has to pass there; a failure that was more than that fails again.
 passes_in_the_end() {
-    local result=0 failed
+    local result=0 failed again=()
     failed=$(mktemp)
     if ! CDPENGINE_FAILED_TESTS=$failed "$BIN/pytest" -q --durations=5 "$@"; then
         if [ -s "$failed" ] && [ "$(wc -l <"$failed")" -le 15 ]; then
             printf '== again, by themselves:\n'
             cat "$failed"
-            "$BIN/pytest" -q "@$failed" || result=1
+            [ "$1" = --run-slow ] && again=("$1")
+            "$BIN/pytest" -q "${again[@]}" "@$failed" || result=1
         else
             result=1
         fi

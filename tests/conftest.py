@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 from error_texts import ErrorTexts
+from rounds import run_slow
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
@@ -102,7 +103,16 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     return report
 
 
-# --- the order -------------------------------------------------------------------------------------------------
+# --- what is run, and in what order ------------------------------------------------------------------------------
+
+RUN_SLOW = "--run-slow"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        RUN_SLOW, action="store_true", help="run what is slow, too, and all rounds of what is sampled"
+    )
+
 
 SLOW_FILES = (
     "test_canaries_chrome.py", "test_cli.py", "test_reuse.py", "test_proxy_faults.py", "test_cancellation_pages.py",
@@ -114,8 +124,15 @@ SLOW_FILES = (
 """Files of ten seconds and more, the slowest first."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the slow files first: workers take files in this order, and the short ones fill up the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave the slow tests out where nobody asks for them; put the slow files first.
+
+    Workers take files in this order, and the short ones fill up the end.
+    """
+    if not config.getoption(RUN_SLOW):
+        left_out = [item for item in items if item.get_closest_marker("slow")]
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=left_out)
     places = {name: place for place, name in enumerate(SLOW_FILES)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
 
@@ -124,6 +141,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    run_slow(config.getoption(RUN_SLOW))
     path = os.environ.get("CDPENGINE_FAILED_TESTS")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(FailedTests(Path(path)), "failed tests")

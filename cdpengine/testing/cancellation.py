@@ -18,6 +18,7 @@ async def walk_cancellations(
     check: Callable[[], Awaitable[object]] | None = None,
     *,
     own_steps_only: bool = False,
+    every: int = 1,
     most: int = 10_000,
 ) -> int:
     """Run `operation` again and again, each time cancelled one moment later, until it completes untouched.
@@ -27,16 +28,21 @@ async def walk_cancellations(
     step of another task can be the one that wakes the operation: so both "while it waits" and "in the tick in
     which its answer came" are met. How many steps the others make varies with the scheduler, so this second
     walk ends only after several runs in a row were untouched. `own_steps_only` leaves it out: fewer runs, for
-    systems where much else goes on. After each run, cancelled or not, `check()` is awaited outside the
-    cancelled scope.
+    systems where much else goes on. `every` takes a sample: the first two moments, and from there on each
+    `every`-th one. After each run, cancelled or not, `check()` is awaited outside the cancelled scope.
 
     Returns the number of runs. An error of the operation or of the check leaves as it is, with a note of the
-    moment. Raises InvalidArgument when a walk has not ended after `most` runs. An operation that never ends
-    by itself makes the walk hang: put a cancel scope around it.
+    moment. Raises InvalidArgument when `every` is less than 1, and when a walk has not ended after `most` runs.
+    An operation that never ends by itself makes the walk hang: put a cancel scope around it.
     """
-    runs = await _walk(operation, check, own_steps_only=True, untouched_runs=1, most=most)
+    if every < 1:
+        raise InvalidArgument(what="every", given=repr(every), expected="1 or more")
+    runs = await _walk(operation, check, own_steps_only=True, untouched_runs=1, every=every, most=most)
     if not own_steps_only:
-        runs += await _walk(operation, check, own_steps_only=False, untouched_runs=_UNTOUCHED_RUNS, most=most)
+        untouched = _UNTOUCHED_RUNS
+        runs += await _walk(
+            operation, check, own_steps_only=False, untouched_runs=untouched, every=every, most=most
+        )
     return runs
 
 
@@ -49,10 +55,12 @@ async def _walk(
     *,
     own_steps_only: bool,
     untouched_runs: int,
+    every: int,
     most: int,
 ) -> int:
     in_a_row = 0
-    for moment in range(most):
+    for run in range(most):
+        moment = 1 + (run - 1) * every if run else 0
         try:
             untouched = await _run_cancelled_at(moment, operation, own_steps_only=own_steps_only)
             if check is not None:
@@ -64,7 +72,7 @@ async def _walk(
             raise
         in_a_row = in_a_row + 1 if untouched else 0
         if in_a_row == untouched_runs:
-            return moment + 1
+            return run + 1
     raise InvalidArgument(what="most", given=repr(most), expected="more runs than the operation has steps")
 
 

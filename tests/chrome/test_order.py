@@ -1,11 +1,10 @@
 """One order: what a page did before an answer is known when the answer is, over a websocket and over a pipe.
 
-CDPENGINE_ORDERS is the number of rounds (4 when it is not set).
+The rounds are two, so that what is switched is switched both ways, and more with `--run-slow`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -13,10 +12,11 @@ from typing import Literal
 import attrs
 import pytest
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 
 import cdpengine
 
-ROUNDS = int(os.environ.get("CDPENGINE_ORDERS", "4"))
+ROUNDS = rounds(2, 20)
 
 DOCUMENT = """<!doctype html><title>t</title>
 <button onclick="act()" ondblclick="0">Go</button> <input type=checkbox onchange="act()" aria-label=Check>

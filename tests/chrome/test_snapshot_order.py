@@ -3,13 +3,12 @@
 A page is made of words that are each there once. What is shown has to be these words and the things to act on, in the
 order of the flat tree, each once; and each ref has to name the element that the page itself knows by that id. On every
 fourth page there are sections that content-visibility: auto skips; the accessibility tree, which may not have them, has
-to say so. With refs="all", each line of an element has a ref of its own. CDPENGINE_ORDER_PAGES says how many pages.
+to say so. With refs="all", each line of an element has a ref of its own. More pages are read with `--run-slow`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 import pytest
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 from snapshot_trees import element_lines
 from werkzeug import Request, Response
 
@@ -25,9 +25,10 @@ from cdpengine.snapshot.options import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 
-PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", "24"))
+PAGES = rounds(8, 200)
+"""The first eight have every mode with refs="all", and skipped sections twice."""
 AT_ONCE = 8
-FRAMES = (641, 940)
+FRAMES = (641, 940)[: rounds(1, 2)]
 """Pages of many frames in one process, which are read at the same time."""
 DEEPEST = 4
 

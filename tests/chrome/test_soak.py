@@ -18,8 +18,11 @@ import cdpengine
 
 pytestmark = [pytest.mark.chrome, pytest.mark.timeout(rounds(300, 0))]  # as many rounds as somebody asks for
 
-HANGS = rounds(99, 999)
-NAVIGATIONS = rounds(60, 500)
+HANGS = rounds(30, 999)
+NAVIGATIONS = rounds(20, 500)
+LOOKS = rounds(5, 20)
+"""Navigations for each time that the page is read and clicked, too. What is left by one in so many is more than one in all."""
+PAGES = rounds(8, 20)
 
 ONE_MORE = 1
 SOME = 10
@@ -134,11 +137,11 @@ async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPS
 
     async def visit(n: int) -> None:
         await page.goto(httpserver.url_for("/ab"[0] + "ab"[n % 2]))
-        if n % 20 == 0:
+        if n % LOOKS == 0:
             await page.click((await page.snapshot()).find(role="button"))
             assert await page.evaluate("document.querySelector('h1').textContent") == "ab"[n % 2]
 
-    for n in range(20):
+    for n in range(rounds(6, 20)):
         await visit(n)
     before, open_before = await measure(page), descriptors()
     for n in range(NAVIGATIONS):
@@ -170,7 +173,7 @@ async def test_pages_leave_nothing(browser: cdpengine.Browser, page: cdpengine.P
 
     await visit()
     before, open_before = await all_gone(), descriptors()
-    for _ in range(20):
+    for _ in range(PAGES):
         await visit()
     assert await growth(before, all_gone) == {}
     assert descriptors() <= open_before

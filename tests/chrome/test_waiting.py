@@ -322,7 +322,7 @@ BUSY = [
 
 async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any) -> None:
     for script, words in BUSY:
-        for timeout in (1.5, 6.0, 20.0):  # the longer ones are for a machine that is busy
+        for timeout in (0.7, 3.0, 20.0):  # the longer ones are for a machine that is busy
             await shown.reload()
             with trio.fail_after(30), pytest.raises(cdpengine.DeadlineExceeded) as caught:
                 async with shown.settling(timeout=timeout):
@@ -355,6 +355,6 @@ async def test_rest_after_a_navigation(shown: cdpengine.Page) -> None:
 async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
     await shown.evaluate("void setTimeout(() => fetch('/slow'), 50)")
     with pytest.raises(cdpengine.DeadlineExceeded, match=r"1 under way: http://.*/slow"):
-        await shown.wait_for(network_idle=1, timeout=2.5)
+        await shown.wait_for(network_idle=1, timeout=1.2)
     slow.set()
     await shown.wait_for(network_idle=0.1, timeout=20)

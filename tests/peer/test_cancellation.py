@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import pairwise
 
 import cdp.page
 import pytest
@@ -255,6 +256,25 @@ async def test_the_walk_meets_every_checkpoint() -> None:
     runs = await walk_cancellations(operation, own_steps_only=True)
     assert runs == 5  # before the start, at each of the three checkpoints, and untouched
     assert reached == [0, 0, 0, 1, 0, 1, 2, 0, 1, 2, 3]
+
+
+async def test_a_walk_that_takes_a_sample() -> None:
+    reached: list[int] = []
+
+    async def operation() -> None:
+        reached.append(0)
+        for n in range(1, 8):
+            await trio.lowlevel.checkpoint()
+            reached.append(n)
+
+    runs = await walk_cancellations(operation, own_steps_only=True, every=3)
+    assert (
+        runs == 5
+    )  # before the start, at the first, fourth and seventh of the seven checkpoints, and untouched
+    ends = [here for here, after in pairwise([*reached, 0]) if after == 0]
+    assert ends == [0, 0, 3, 6, 7]
+    with pytest.raises(InvalidArgument, match="every"):
+        await walk_cancellations(operation, every=0)
 
 
 async def test_the_walk_finds_what_is_wrong_and_names_the_moment() -> None:

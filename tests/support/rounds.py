@@ -1,10 +1,46 @@
-"""How often a test does the same thing again: a few times, or, with CDPENGINE_LONG set, many times."""
+"""What `--run-slow` runs and a usual run samples: rounds of the same, members of a table, moments of a walk.
+
+Rule: a usual run has a sample of everything that is sampled, of fixed members; `--run-slow` has all of it.
+"""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import attrs
+import pytest
+
+
+@attrs.define
+class _Run:
+    slow: bool = False
+
+
+_RUN = _Run()
+
+
+def run_slow(slow: bool) -> None:
+    """Say whether this run is one with `--run-slow`; tests/conftest.py does, before a test is imported."""
+    _RUN.slow = slow
 
 
 def rounds(few: int, many: int) -> int:
-    """Return how many rounds a test has: `few`, or `many` where somebody asks for a long run."""
-    return many if os.environ.get("CDPENGINE_LONG") else few
+    """Return how many rounds a test has: `few`, or `many` with `--run-slow`."""
+    return many if _RUN.slow else few
+
+
+def one_in(moments: int) -> int:
+    """Return for `walk_cancellations(every=...)` one in so many moments, or each one with `--run-slow`."""
+    return 1 if _RUN.slow else moments
+
+
+def slow_but(members: Iterable[Any], kept: Collection[Any]) -> list[Any]:
+    """Return the members of a table as parameters; all but those that are kept are run with `--run-slow` alone.
+
+    Raises ValueError when one that is to be kept is not in the table.
+    """
+    table = list(members)
+    if missing := [each for each in kept if each not in table]:
+        raise ValueError(f"got {missing} to keep, expected members of {table}")
+    return [each if each in kept else pytest.param(each, marks=pytest.mark.slow) for each in table]

@@ -5,7 +5,6 @@ CDPENGINE_CLICKS sets how many clicks are tried.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import Any
 
@@ -18,7 +17,7 @@ from cdpengine.errors import DeadlineExceeded, EngineError, NotDelivered
 
 pytestmark = pytest.mark.chrome
 
-TRIES = int(os.environ.get("CDPENGINE_CLICKS", rounds(100, 1_000)))
+TRIES = rounds(60, 1_000)
 
 WAR = """<!doctype html><style>
   body { margin: 0 } .cover { position: fixed; inset: 0; background: #0004 }
