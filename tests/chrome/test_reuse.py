@@ -85,7 +85,8 @@ FEW_STEPS = rounds(12, 25)
         (RICH, STEPS, 30, 1),
         pytest.param(RICH, STEPS, 30, 2, marks=pytest.mark.slow),
         (PLAIN, STEPS, 5, 3),
-        *((mixed(first), FEW_STEPS, 30, 10 + first) for first in range(0, 8, 2)),
+        (mixed(0), 25, 30, 10),  # of the first dozen changes none leaves a part as it was
+        *((mixed(first), FEW_STEPS, 30, 10 + first) for first in range(2, 8, 2)),
     ],
     ids=lambda value: str(value) if isinstance(value, int) else "",
 )

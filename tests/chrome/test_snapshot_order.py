@@ -3,12 +3,13 @@
 A page is made of words that are each there once. What is shown has to be these words and the things to act on, in the
 order of the flat tree, each once; and each ref has to name the element that the page itself knows by that id. On every
 fourth page there are sections that content-visibility: auto skips; the accessibility tree, which may not have them, has
-to say so. With refs="all", each line of an element has a ref of its own. More pages are read with `--run-slow`.
+to say so. With refs="all", each line of an element has a ref of its own. More pages are read with `--run-slow`; CDPENGINE_ORDER_PAGES says how many.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from cdpengine.snapshot.options import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 
-PAGES = rounds(8, 200)
+PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", rounds(8, 200)))
 """The first eight have every mode with refs="all", and skipped sections twice."""
 AT_ONCE = 8
 FRAMES = (641, 940)[: rounds(1, 2)]

@@ -237,6 +237,17 @@ class Finder:
         """Return the names of those that are there."""
         return {leak.name for leak in self.find(data)}
 
+    def missing(self, data: bytes, names: set[str]) -> set[str]:
+        """Return those of the names that are not there; quick where they are, as each place need not be said."""
+        plain = _unpacked(data)
+        left = names - {
+            self._meant[index][0].name for index, _, _ in self._search.find_matches_as_indexes(plain)
+        }
+        if left:
+            for _, pieces, _ in _streams(plain):
+                left -= {canary.name for canary in self._crossing(pieces)}
+        return left - self.names(data) if left else left
+
     def _look(self, data: bytes, leaks: set[Leak], packed: str, depth: int) -> None:
         data = _unpacked(data)
         found = self._search.find_matches_as_indexes(data)

@@ -89,6 +89,7 @@ def test_a_planted_canary_is_found(form: str) -> None:
         for canary in (FIRST, LONG, SHORT, TYPED):
             planted = pack(b" " + FORMS[form](canary.text) + b" ")
             assert FINDER.names(planted) == {canary.name}, f"{canary.name}, {name}: {planted[:300]!r}"
+            assert not FINDER.missing(planted, {canary.name}), f"{canary.name}, {name}"
 
 
 def _line(number: int, method: str, **params: object) -> bytes:
@@ -139,6 +140,7 @@ def test_a_canary_in_pieces_is_found(pieces: str) -> None:
         if pieces in ("by the names of keys",):
             text = re.sub("[^A-Za-z0-9]", "", text)
         assert FINDER.names(PIECES[pieces](text)) == {canary.name}
+        assert FINDER.missing(PIECES[pieces](text), {canary.name, "another"}) == {"another"}
         printed = re.sub(rb'"msg":', b"", PIECES[pieces](text))
         assert FINDER.names(printed) == {canary.name}
 

@@ -1,6 +1,6 @@
 """A page at war with whoever clicks it: no click is reported that did not happen, and none happens unreported.
 
-CDPENGINE_CLICKS sets how many clicks are tried.
+More clicks are tried with `--run-slow`.
 """
 
 from __future__ import annotations
