@@ -7,6 +7,7 @@ snapshot   a page as text with refs                } none knows of the others
 action     click, hover, type, press               }
 browser    find Chrome, start it, tabs, frames, navigation
 session    connections, sessions, event streams, targets
+protocol   the structures of the protocol, each once
 wire       messages, the sans-I/O mux, transports, the tap
 budget, errors, nursery: what everything stands on; debug: recordings of the wire; testing: a scripted peer;
 js: the page's helpers
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from cdpengine.activity.page_errors import PageError
     from cdpengine.activity.request import Request
     from cdpengine.activity.response import Response
-    from cdpengine.activity.stack import StackFrame
     from cdpengine.browser.activity import DownloadStarted, NavigationStarted, PopupOpened
     from cdpengine.browser.dialogs import Dialog, DialogAnswer
     from cdpengine.browser.download import Download, DownloadProgress
@@ -142,11 +142,12 @@ if TYPE_CHECKING:
     from cdpengine.network.routed import Routed, RouteFailure
     from cdpengine.network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
     from cdpengine.picture.paper import PdfOptions
+    from cdpengine.protocol.runtime import StackFrame
+    from cdpengine.protocol.target import TargetInfo
     from cdpengine.session.connection import Connection, ConnectionStatistics
     from cdpengine.session.events import Event
     from cdpengine.session.session import Session
     from cdpengine.session.streams import EventStream, StreamStatistics
-    from cdpengine.session.targets import TargetInfo
     from cdpengine.snapshot.data import SnapshotNode
     from cdpengine.snapshot.refs import Ref
     from cdpengine.snapshot.snapshot import Snapshot
@@ -169,7 +170,7 @@ _HOME = {
     "cdpengine.activity.page_errors": "PageError",
     "cdpengine.activity.request": "Request",
     "cdpengine.activity.response": "Response",
-    "cdpengine.activity.stack": "StackFrame",
+    "cdpengine.protocol.runtime": "StackFrame",
     "cdpengine.action.fill": "FillValue",
     "cdpengine.action.option": "Option",
     "cdpengine.action.upload": "FileContent",
@@ -220,7 +221,7 @@ _HOME = {
     "cdpengine.session.events": "Event",
     "cdpengine.session.session": "Session",
     "cdpengine.session.streams": "EventStream StreamStatistics",
-    "cdpengine.session.targets": "TargetInfo",
+    "cdpengine.protocol.target": "TargetInfo",
     "cdpengine.snapshot.data": "SnapshotNode",
     "cdpengine.snapshot.refs": "Ref",
     "cdpengine.snapshot.snapshot": "Snapshot",

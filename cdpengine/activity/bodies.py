@@ -13,24 +13,11 @@ from collections import deque
 from typing import Any
 
 import attrs
-import msgspec
 
 from cdpengine.errors import BodyUndecodable
+from cdpengine.protocol.network import ResponseBodyReply
 from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
-
-
-class BodyReply(msgspec.Struct, rename="camel"):
-    """The reply to `Network.getResponseBody`."""
-
-    body: str = ""
-    base64_encoded: bool = False
-
-
-class StreamReply(msgspec.Struct, rename="camel"):
-    """The reply to `Network.streamResourceContent`: what came before."""
-
-    buffered_data: str = ""
 
 
 @attrs.frozen
@@ -44,11 +31,11 @@ class Body:
 async def fetch_body(session: Session, request_id: str) -> Body:
     """Return the body of a response that has come to its end. Raises RemoteError when Chrome has it no more."""
     return received_body(
-        await session.request("Network.getResponseBody", {"requestId": request_id}, BodyReply)
+        await session.request("Network.getResponseBody", {"requestId": request_id}, ResponseBodyReply)
     )
 
 
-def received_body(reply: BodyReply) -> Body:
+def received_body(reply: ResponseBodyReply) -> Body:
     """Return the body that a reply has."""
     if reply.base64_encoded:
         return Body(decode_bytes("Network.getResponseBody", reply.body))

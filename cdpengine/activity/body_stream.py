@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cdpengine.activity.bodies import Incoming, StreamReply
+from cdpengine.activity.bodies import Incoming
 from cdpengine.errors import RemoteError, SessionGone
+from cdpengine.protocol.network import StreamResourceContentReply
 from cdpengine.session.calls import decode_bytes
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ class BodyStream:
             request.streams.append(self._incoming)
             try:
                 params = {"requestId": request.id}
-                reply = await request.session.request("Network.streamResourceContent", params, StreamReply)
+                reply = await request.session.request(
+                    "Network.streamResourceContent", params, StreamResourceContentReply
+                )
             except (RemoteError, SessionGone):
                 self.close()  # it has come already, or goes on in another process
             else:

@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from cdpengine.activity import network_events as told
 from cdpengine.activity.arguments import ValueReader
 from cdpengine.activity.buffers import Buffer
 from cdpengine.activity.console import ConsoleCalled, ConsoleMessage, LogAdded
@@ -29,6 +28,7 @@ from cdpengine.activity.request import Following, Request
 from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.protocol import network as told
 from cdpengine.session.calls import SharedCall, decode_bytes
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
@@ -206,7 +206,7 @@ class Collector:
             return {"Runtime.consoleAPICalled": self._console_called, "Log.entryAdded": self._log_added}
         if part == "errors":
             return {"Runtime.exceptionThrown": self._thrown, "Runtime.exceptionRevoked": self._revoked}
-        return dict.fromkeys(told.NETWORK_EVENTS, self._network)
+        return dict.fromkeys(told.REQUEST_EVENTS, self._network)
 
     def _switch_off(self, part: Part) -> None:
         if part != "requests" and not (self._users["console"] or self._users["errors"]):
@@ -285,25 +285,30 @@ class Collector:
     # --- requests, in the reader --------------------------------------------------------------------------------
 
     def _network(self, session: Session, event: Event) -> None:
-        told_event = event.decode(told.NETWORK_EVENTS[event.method])
+        told_event = event.decode(told.REQUEST_EVENTS[event.method])
         exchange = self._exchanges.take(None, told_event)
         if exchange is None:
             return
-        if isinstance(told_event, told.RequestWillBeSent | told.SocketCreated):
+        if isinstance(told_event, told.RequestWillBeSent | told.WebSocketCreated):
             self._began(session, exchange, len(bytes(event.raw)))
             return
         request: Request = exchange.owner
         match told_event:
-            case told.ExtraInfo():
+            case told.RequestWillBeSentExtraInfo() | told.ResponseReceivedExtraInfo():
                 pass  # may come on another session, that of the page for a worker's
-            case told.ResponseReceived() | told.SocketAnswered():
+            case told.ResponseReceived() | told.WebSocketHandshakeResponseReceived():
                 request.session = session
                 if self._keeper is not None:
                     self._keeper.begins(request)
             case told.DataReceived():
                 if told_event.data and (request.incoming is not None or request.streams):
                     _feed(request, told_event.data)
-            case told.Finished() | told.Failed() | told.SocketFailed() | told.SocketClosed():
+            case (
+                told.LoadingFinished()
+                | told.LoadingFailed()
+                | told.WebSocketFrameError()
+                | told.WebSocketClosed()
+            ):
                 request.session = session
         self._deliver(exchange)
         request.changed()

@@ -14,7 +14,8 @@ import msgspec
 
 from cdpengine.activity.arguments import RemoteArgument, Unread, ValueReader, at_hand, shown
 from cdpengine.activity.reading import read_values
-from cdpengine.activity.stack import StackFrame, StackTrace, frames_of
+from cdpengine.activity.stack import frames_of
+from cdpengine.protocol.runtime import StackFrame, StackTrace
 from cdpengine.session.session import Session
 
 Level = Literal["debug", "info", "warning", "error"]

@@ -16,13 +16,15 @@ from typing import Any
 
 import attrs
 
-from cdpengine.activity import network_events as told
+from cdpengine.protocol import network as told
 
 _ENDED_KEPT = 200
 """Exchanges that are known for a while after their end: their headers may be told after it."""
 
 _MOST_EARLY = 1_000
 """Requests for which headers are held that came before them; beyond, the oldest are let go."""
+
+_ExtraInfo = told.RequestWillBeSentExtraInfo | told.ResponseReceivedExtraInfo
 
 
 @attrs.define(eq=False, repr=False)
@@ -69,8 +71,8 @@ class _Chain:
     """The requests of one id, each redirected to the next, and the headers that were told with that id."""
 
     hops: list[Exchange] = attrs.Factory(list)
-    sent: list[told.ExtraInfo] = attrs.Factory(list)
-    answered: list[told.ExtraInfo] = attrs.Factory(list)
+    sent: list[told.RequestWillBeSentExtraInfo] = attrs.Factory(list)
+    answered: list[told.ResponseReceivedExtraInfo] = attrs.Factory(list)
 
     def assign(self) -> None:
         """Give each hop the headers that are its own, as far as is known by now."""
@@ -79,8 +81,8 @@ class _Chain:
             hop.request_headers = hop.response_headers = hop.response_status = None
         for hop, extra in zip(with_extra, self.sent, strict=False):
             hop.request_headers = extra.headers
-        for hop, extra in zip(with_extra, self.answered, strict=False):
-            hop.response_headers, hop.response_status = extra.headers, extra.status_code
+        for hop, answer in zip(with_extra, self.answered, strict=False):
+            hop.response_headers, hop.response_status = answer.headers, answer.status_code
 
     def unassigned(self) -> _Chain:
         """Return a chain of what was told so far of no hop of this one."""
@@ -106,7 +108,7 @@ class Exchanges:
         """Return those that have not ended."""
         return [chain.hops[-1] for chain in self._known.values() if not chain.hops[-1].ended]
 
-    def take(self, scope: Hashable, event: told.Told) -> Exchange | None:
+    def take(self, scope: Hashable, event: told.RequestEvent) -> Exchange | None:
         """Take one event, and return the exchange that it is about, None when that is not known.
 
         Of ExtraInfo, that is the latest of its id; the headers may be those of one before it. `scope` says within
@@ -115,13 +117,13 @@ class Exchanges:
         key = (scope, event.request_id)
         if isinstance(event, told.RequestWillBeSent):
             return self._sent(key, event)
-        if isinstance(event, told.SocketCreated):
+        if isinstance(event, told.WebSocketCreated):
             request = told.Request(url=event.url, method="GET")
             sent = told.RequestWillBeSent(
                 request_id=event.request_id, type="WebSocket", request=request, initiator=event.initiator
             )
             return self._sent(key, sent)
-        if isinstance(event, told.ExtraInfo):
+        if isinstance(event, _ExtraInfo):
             return self._add_headers(key, event)
         chain = self._known.get(key)
         if chain is None:
@@ -158,13 +160,16 @@ class Exchanges:
             del self._known[next(iter(self._known))]
         return exchange
 
-    def _add_headers(self, key: Hashable, extra: told.ExtraInfo) -> Exchange | None:
+    def _add_headers(self, key: Hashable, extra: _ExtraInfo) -> Exchange | None:
         chain = self._known.get(key)
         if chain is None:
             chain = self._early.setdefault(key, _Chain())
             if self._kept is not None and len(self._early) > _MOST_EARLY:
                 del self._early[next(iter(self._early))]
-        (chain.sent if extra.status_code is None else chain.answered).append(extra)
+        if isinstance(extra, told.ResponseReceivedExtraInfo):
+            chain.answered.append(extra)
+        else:
+            chain.sent.append(extra)
         chain.assign()
         return chain.hops[-1] if chain.hops else None
 
@@ -177,26 +182,26 @@ class Exchanges:
                 del self._known[key]
 
 
-def _apply(exchange: Exchange, event: told.Told) -> None:
+def _apply(exchange: Exchange, event: told.RequestEvent) -> None:
     match event:
         case told.ResponseReceived():
             exchange.response, exchange.has_extra_info = event.response, event.has_extra_info
         case told.DataReceived():
             exchange.decoded += event.data_length
-        case told.Finished():
+        case told.LoadingFinished():
             exchange.finished, exchange.encoded = event.timestamp, event.encoded_data_length
-        case told.Failed():
+        case told.LoadingFailed():
             exchange.finished = event.timestamp
             exchange.failure = event.error_text or ("canceled" if event.canceled else "failed")
             if event.blocked_reason:
                 exchange.failure += f" (blocked: {event.blocked_reason})"
-        case told.ServedFromCache():
+        case told.RequestServedFromCache():
             exchange.from_cache = True
-        case told.SocketAsked():
+        case told.WebSocketWillSendHandshakeRequest():
             sent = exchange.sent
             sent.timestamp, sent.wall_time = event.timestamp, event.wall_time
             sent.request.headers = event.request.headers
-        case told.SocketAnswered():
+        case told.WebSocketHandshakeResponseReceived():
             answer = event.response
             exchange.response = told.Response(
                 url=exchange.sent.request.url,
@@ -205,10 +210,10 @@ def _apply(exchange: Exchange, event: told.Told) -> None:
                 headers=answer.headers,
                 protocol="websocket",
             )
-        case told.SocketFailed():
+        case told.WebSocketFrameError():
             exchange.failure = exchange.failure or event.error_message or "failed"
             exchange.finished = exchange.finished or event.timestamp
-        case told.SocketClosed():
+        case told.WebSocketClosed():
             exchange.finished = event.timestamp
         case _:
             pass

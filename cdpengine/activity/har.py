@@ -16,8 +16,8 @@ import attrs
 import msgspec
 
 from cdpengine._version import __version__
-from cdpengine.activity import network_events as told
 from cdpengine.activity.exchange import Exchange
+from cdpengine.protocol import network as told
 
 Json = dict[str, Any]
 """A JSON object of the format."""

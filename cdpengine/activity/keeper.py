@@ -11,10 +11,11 @@ from collections import deque
 
 import trio
 
-from cdpengine.activity.bodies import Body, BodyReply, Incoming, StreamReply, as_sent, received_body
+from cdpengine.activity.bodies import Body, Incoming, as_sent, received_body
 from cdpengine.activity.options import KeepBodies
 from cdpengine.activity.request import Request
 from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone
+from cdpengine.protocol.network import ResponseBodyReply, StreamResourceContentReply
 from cdpengine.session.calls import PendingCall, decode_bytes
 
 
@@ -67,7 +68,7 @@ class Keeper:
 
     async def _begin(self, request: Request, incoming: Incoming, call: PendingCall) -> None:
         try:
-            reply = await call.decoded(StreamReply)
+            reply = await call.decoded(StreamResourceContentReply)
             beginning = decode_bytes("Network.streamResourceContent", reply.buffered_data)
         except RemoteError:
             incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
@@ -79,7 +80,7 @@ class Keeper:
 
     async def _take(self, request: Request, call: PendingCall) -> None:
         try:
-            body = received_body(await call.decoded(BodyReply))
+            body = received_body(await call.decoded(ResponseBodyReply))
         except (RemoteError, SessionGone, ConnectionLost, ProtocolError) as error:
             self._not_kept(request, f"it was not kept: {error}")
             return

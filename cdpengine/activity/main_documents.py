@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from cdpengine.activity import network_events as told
 from cdpengine.activity.exchange import Exchanges
 from cdpengine.activity.request import Following, Request
 from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.protocol import network as told
 from cdpengine.session.events import Event
 
 _KEPT = 50
 """Documents that are followed at a time."""
 
-_EVENTS = [name for name in told.NETWORK_EVENTS if not name.startswith("Network.webSocket")]
+_EVENTS = [name for name in told.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
+
+_EXTRA = (told.RequestWillBeSentExtraInfo, told.ResponseReceivedExtraInfo)
 
 
 class MainDocuments:
@@ -49,13 +51,13 @@ class MainDocuments:
                 session.off_event(method, self._take)
 
     def _take(self, event: Event) -> None:
-        kind = told.NETWORK_EVENTS[event.method]
-        request_id = event.decode(told.Told).request_id
+        kind = told.REQUEST_EVENTS[event.method]
+        request_id = event.decode(told.RequestEvent).request_id
         if kind is told.RequestWillBeSent:
             sent = event.decode(told.RequestWillBeSent)
             if request_id != sent.loader_id or sent.frame_id != self._page.target_id:
                 return
-        elif kind is not told.ExtraInfo and self._exchanges.known(None, request_id) is None:
+        elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:
             return
         exchange = self._exchanges.take(None, event.decode(kind))
         if exchange is not None and exchange.owner is None:

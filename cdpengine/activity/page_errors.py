@@ -12,8 +12,9 @@ import msgspec
 
 from cdpengine.activity.arguments import RemoteArgument, ValueReader, at_hand, shown
 from cdpengine.activity.reading import read_values
-from cdpengine.activity.stack import StackFrame, StackTrace, frames_of
+from cdpengine.activity.stack import frames_of
 from cdpengine.errors.words import shown as fit_to_show
+from cdpengine.protocol.runtime import StackFrame, StackTrace
 from cdpengine.session.session import Session
 
 

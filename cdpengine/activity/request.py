@@ -14,10 +14,10 @@ import trio
 from cdpengine.activity import har
 from cdpengine.activity.bodies import Body, Incoming, as_sent, fetch_body
 from cdpengine.activity.exchange import Exchange
-from cdpengine.activity.network_events import Initiator
 from cdpengine.activity.response import Response
 from cdpengine.budget import within
 from cdpengine.errors import BodyUnavailable, RemoteError, SessionGone, shown_url
+from cdpengine.protocol.network import Initiator
 from cdpengine.session.session import Session
 
 

@@ -13,9 +13,9 @@ import attrs
 
 from cdpengine.activity.bodies import json_of, text_of
 from cdpengine.activity.body_stream import PIECE, BodyStream
-from cdpengine.activity.network_events import Timing
 from cdpengine.budget import within
 from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.protocol.network import Timing
 
 if TYPE_CHECKING:
     from cdpengine.activity.request import Request

@@ -6,29 +6,9 @@ it.
 
 from __future__ import annotations
 
-import msgspec
+from cdpengine.protocol.runtime import StackFrame, StackTrace
 
 _MOST_PARENTS = 32
-
-
-class StackFrame(msgspec.Struct, frozen=True, rename="camel"):
-    """One frame: a function ("" for none or an anonymous one) at a place of a script."""
-
-    function_name: str = ""
-    url: str = ""
-    line_number: int = 0
-    column_number: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.function_name or '<anonymous>'} ({self.url}:{self.line_number}:{self.column_number})"
-
-
-class StackTrace(msgspec.Struct, rename="camel"):
-    """`Runtime.StackTrace`. `description` says how the parent led to it, such as "Promise.then"."""
-
-    call_frames: list[StackFrame] = []
-    description: str = ""
-    parent: StackTrace | None = None
 
 
 def frames_of(stack: StackTrace | None) -> tuple[StackFrame, ...]:

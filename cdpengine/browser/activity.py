@@ -16,6 +16,7 @@ from cdpengine.browser.changes import Changes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import UndecodableReply
 from cdpengine.logs import get_logger
+from cdpengine.protocol.target import TargetCreated
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -38,17 +39,6 @@ class _DownloadBegins(msgspec.Struct, rename="camel"):
     guid: str = ""
     url: str = ""
     suggested_filename: str = ""
-
-
-class _TargetInfo(msgspec.Struct, rename="camel"):
-    target_id: str
-    type: str = ""
-    url: str = ""
-    opener_id: str | None = None
-
-
-class _TargetCreated(msgspec.Struct, rename="camel"):
-    target_info: _TargetInfo
 
 
 @attrs.frozen
@@ -122,7 +112,7 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
             activity.downloads.append(DownloadStarted(found.guid, found.url, found.suggested_filename))
 
     def created(event: Event) -> None:
-        info = event.decode(_TargetCreated).target_info
+        info = event.decode(TargetCreated).target_info
         if info.opener_id == page.target_id and info.type == "page":
             activity.popups.append(PopupOpened(info.target_id, info.url))
 

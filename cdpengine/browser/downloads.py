@@ -26,6 +26,7 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, os_reason
 from cdpengine.logs import get_logger
+from cdpengine.protocol.target import TargetCreated
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -50,16 +51,6 @@ class _WillBegin(msgspec.Struct, rename="camel"):
     frame_id: str = ""
     url: str = ""
     suggested_filename: str = ""
-
-
-class _Created(msgspec.Struct, rename="camel"):
-    target_id: str = ""
-    opener_id: str | None = None
-    browser_context_id: str | None = None
-
-
-class _TargetCreated(msgspec.Struct, rename="camel"):
-    target_info: _Created
 
 
 @attrs.define(eq=False)
@@ -251,7 +242,7 @@ class Downloads:
     # --- what Chrome tells, in the reader --------------------------------------------------------------------
 
     def _target_created(self, event: Event) -> None:
-        info = event.decode(_TargetCreated).target_info
+        info = event.decode(TargetCreated).target_info
         if info.opener_id is not None:
             self._openers[info.target_id] = info.opener_id
             while len(self._openers) > _OPENERS_KEPT:

@@ -22,7 +22,6 @@ from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.changes import Changes
@@ -40,6 +39,7 @@ from cdpengine.errors import (
 )
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.target import AttachToTargetReply
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
@@ -83,10 +83,6 @@ _TOLD_AFTER = 4
 
 _REFUSALS = 5
 """Refused attempts to attach to a target, after which it is left until the connection is a new one."""
-
-
-class _Attached(msgspec.Struct, rename="camel"):
-    session_id: str
 
 
 @attrs.define
@@ -322,16 +318,16 @@ class Lanes:
             ended = CONNECTION_LOST if connection.lost is not None else DETACHED
             await trio.sleep(row.next_pause())
 
-    async def _attach(self, connection: Connection, session: Session) -> _Attached:
+    async def _attach(self, connection: Connection, session: Session) -> AttachToTargetReply:
         """Attach to a session's target over `connection`. Raises ConnectionLost where it is given up meanwhile."""
         params = {"targetId": session.target_id, "flatten": True}
         if connection is self._main:
-            return await connection.root.request("Target.attachToTarget", params, _Attached)
+            return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
         async with open_body_nursery() as nursery:
             nursery.start_soon(
                 self._leave_if_silent, connection, connection.statistics().received, name="lane"
             )
-            return await connection.root.request("Target.attachToTarget", params, _Attached)
+            return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
 
     def _doubt(self) -> None:
         """Ask whether the connection is silent: a page answers no question on its lane, whatever is done."""

@@ -28,6 +28,12 @@ from cdpengine.errors import (
     TargetCrashed,
     shown_url,
 )
+from cdpengine.protocol.network import (
+    LoadingFailed,
+    RequestWillBeSentHead,
+    ResponseHead,
+    ResponseReceivedHead,
+)
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -76,39 +82,12 @@ class _NavigateReply(msgspec.Struct, rename="camel"):
     is_download: bool = False
 
 
-class _Response(msgspec.Struct, rename="camel"):
-    status: int = 0
-    mime_type: str = ""
-    from_disk_cache: bool = False
-
-
-class _Request(msgspec.Struct, rename="camel"):
-    url: str = ""
-
-
-class _RequestSent(msgspec.Struct, rename="camel"):
-    request_id: str
-    loader_id: str = ""
-    frame_id: str = ""
-    request: _Request = msgspec.field(default_factory=_Request)
-
-
-class _ResponseReceived(msgspec.Struct, rename="camel"):
-    request_id: str
-    response: _Response = msgspec.field(default_factory=_Response)
-
-
-class _LoadingFailed(msgspec.Struct, rename="camel"):
-    request_id: str
-    error_text: str = ""
-
-
 @attrs.define(eq=False)
 class _Document:
     """What the network said of one document. A document's request id is its loader id."""
 
     urls: list[str] = attrs.field(factory=list)
-    response: _Response | None = None
+    response: ResponseHead | None = None
     failure: str = ""
 
 
@@ -120,18 +99,18 @@ class _DocumentWatch:
         self._main_frame_id = main_frame_id
 
     def request_sent(self, event: Event) -> None:
-        sent = event.decode(_RequestSent)
+        sent = event.decode(RequestWillBeSentHead)
         if sent.request_id != sent.loader_id or sent.frame_id != self._main_frame_id:
             return
         self.documents.setdefault(sent.request_id, _Document()).urls.append(sent.request.url)
 
     def response_received(self, event: Event) -> None:
-        received = event.decode(_ResponseReceived)
+        received = event.decode(ResponseReceivedHead)
         if document := self.documents.get(received.request_id):
             document.response = received.response
 
     def loading_failed(self, event: Event) -> None:
-        failed = event.decode(_LoadingFailed)
+        failed = event.decode(LoadingFailed)
         if document := self.documents.get(failed.request_id):
             document.failure = failed.error_text
 

@@ -22,9 +22,9 @@ from cdpengine.browser.page_dialogs import PageDialogs
 from cdpengine.browser.turns import Turn
 from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply, shown_url
 from cdpengine.logs import get_logger
+from cdpengine.protocol.target import TargetInfo
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
-from cdpengine.session.targets import TargetInfo
 
 T = TypeVar("T")
 

@@ -15,13 +15,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.frames import FrameTree
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import SessionGone
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.network import RequestEvent, RequestWillBeSentHead, ResponseReceivedHead
+from cdpengine.protocol.target import AttachedToTarget, TargetDestroyed
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -29,34 +30,6 @@ _ENDLESS = frozenset({"WebSocket", "EventSource", "Media", "Ping", "CSPViolation
 
 _MOST = 10_000
 """Requests that are followed at a time; a page that has more is busy anyway."""
-
-
-class _Request(msgspec.Struct):
-    url: str = ""
-
-
-class _Sent(msgspec.Struct, rename="camel"):
-    request_id: str
-    loader_id: str = ""
-    frame_id: str = ""
-    type: str = ""
-    request: _Request = msgspec.field(default_factory=_Request)
-
-
-class _Moved(msgspec.Struct, rename="camel"):
-    request_id: str
-    loader_id: str = ""
-    frame_id: str = ""
-    type: str = ""
-
-
-class _TargetInfo(msgspec.Struct, rename="camel"):
-    target_id: str = ""
-
-
-class _TargetMoved(msgspec.Struct, rename="camel"):
-    target_id: str = ""
-    target_info: _TargetInfo = msgspec.field(default_factory=_TargetInfo)
 
 
 @attrs.frozen
@@ -84,38 +57,40 @@ class RequestsUnderWay:
     def apply(self, event: Event) -> bool:
         """Take one event of the Network or Target domain; tell whether it changed anything."""
         key_session = event.session_id
-        if event.method in _WORKER_EVENTS:
-            if not self._end_script(event.decode(_TargetMoved)):
+        if event.method == "Target.attachedToTarget":
+            if not self._end_script(event.decode(AttachedToTarget).target_info.target_id):
+                return False
+        elif event.method == "Target.targetDestroyed":
+            if not self._end_script(event.decode(TargetDestroyed).target_id):
                 return False
         elif event.method == "Network.requestWillBeSent":
-            sent = event.decode(_Sent)
+            sent = event.decode(RequestWillBeSentHead)
             if sent.type in _ENDLESS or len(self._requests) >= _MOST or self._tells_no_end(sent):
                 return False
             self._requests[key_session, sent.request_id] = UnderWay(
                 sent.request.url, sent.loader_id, sent.frame_id
             )
         elif event.method in ("Network.loadingFinished", "Network.loadingFailed"):
-            key = (key_session, event.decode(_Moved).request_id)
+            key = (key_session, event.decode(RequestEvent).request_id)
             self._requests.pop(key, None)
             self._ended.add(key)
             if len(self._ended) > _MOST:
                 self._ended.clear()
         else:
-            moved = event.decode(_Moved)
-            key = (key_session, moved.request_id)
-            if key in self._requests or key in self._ended or moved.type in _ENDLESS or not moved.type:
+            received = event.decode(ResponseReceivedHead)
+            key = (key_session, received.request_id)
+            if key in self._requests or key in self._ended or received.type in _ENDLESS or not received.type:
                 return False
-            self._requests[key] = UnderWay("", moved.loader_id, moved.frame_id)
+            self._requests[key] = UnderWay("", received.loader_id, received.frame_id)
         self.since = self._now()
         return True
 
-    def _tells_no_end(self, sent: _Sent) -> bool:
+    def _tells_no_end(self, sent: RequestWillBeSentHead) -> bool:
         """Whether this is the script of a worker whose loading has no end that is told."""
         return not sent.loader_id and self._type_of(sent.request_id) in _UNATTACHED_WORKERS
 
-    def _end_script(self, moved: _TargetMoved) -> bool:
+    def _end_script(self, target_id: str) -> bool:
         """Drop the request for the script of a worker that was attached or is gone; tell whether there was one."""
-        target_id = moved.target_info.target_id or moved.target_id
         keys = [key for key in self._requests if key[1] == target_id]
         for key in keys:
             del self._requests[key]
@@ -152,8 +127,6 @@ _EVENTS = (
     "Network.loadingFinished",
     "Network.loadingFailed",
 )
-
-_WORKER_EVENTS = ("Target.attachedToTarget", "Target.targetDestroyed")
 
 _UNATTACHED_WORKERS = ("shared_worker", "service_worker")
 """Workers that belong to no one page: no page's session attaches them."""

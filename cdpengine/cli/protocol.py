@@ -248,7 +248,7 @@ def check(
     """
     from cdpengine.debug.drift import engine_drift, pycdp_drift
     from cdpengine.debug.pycdp import read_pycdp
-    from cdpengine.debug.vocabulary import DECODED, engine_uses
+    from cdpengine.debug.vocabulary import decoded_structures, engine_uses
 
     with errors_as_json(wanted=as_json):
         loaded = _origin(saved, executable, endpoint).load()
@@ -260,7 +260,7 @@ def check(
             print_json({"affected": affected, "engine": engine, "pycdp": pycdp})
         else:
             methods = len({use.method for use in uses})
-            say(f"engine: {methods} methods used, {len(DECODED)} replies and events decoded")
+            say(f"engine: {methods} methods used, {len(decoded_structures())} replies and events decoded")
             _print_drift(engine, lambda _drift: True)
             say(f"  {'affected' if affected else 'the browser has all of it'}")
             say("PyCDP:")

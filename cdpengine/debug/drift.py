@@ -16,7 +16,16 @@ import msgspec
 
 from cdpengine.debug.protocol import Command, Field, Protocol, Shape, Type
 from cdpengine.debug.pycdp import Decoder, Vocabulary, module_of
-from cdpengine.debug.vocabulary import DECODED, EITHER, UNDESCRIBED, Decoded, Use, decoded_fields, structure
+from cdpengine.debug.vocabulary import (
+    EITHER,
+    UNDESCRIBED,
+    Decoded,
+    Use,
+    decoded_fields,
+    decoded_structures,
+    owner_of,
+)
+from cdpengine.protocol.described import Description
 
 Side = Literal["engine", "pycdp"]
 
@@ -40,12 +49,12 @@ class Drift:
 def engine_drift(
     protocol: Protocol,
     uses: Iterable[Use],
-    decoded: Iterable[tuple[str, str, str]] = DECODED,
+    decoded: Iterable[Description] | None = None,
 ) -> list[Drift]:
-    """Return where the engine's own vocabulary differs from the browser's."""
+    """Return where the engine's own vocabulary differs from the browser's. `decoded` None: all that it decodes."""
     found = [drift for use in uses for drift in _use_drift(protocol, use)]
-    for method, part, path in decoded:
-        found += _decoded_drift(protocol, method, part, path)
+    for description in decoded_structures() if decoded is None else decoded:
+        found += _decoded_drift(protocol, description)
     return list(dict.fromkeys(found))
 
 
@@ -75,7 +84,8 @@ def _use_drift(protocol: Protocol, use: Use) -> Iterator[Drift]:
                 )
 
 
-def _decoded_drift(protocol: Protocol, method: str, part: str, path: str) -> Iterator[Drift]:
+def _decoded_drift(protocol: Protocol, description: Description) -> Iterator[Drift]:
+    method, part = description.name, description.part
     fields: tuple[Field, ...] | None = None
     if part == "reply" and (command := protocol.commands.get(method)) is not None:
         fields = command.returns
@@ -84,9 +94,16 @@ def _decoded_drift(protocol: Protocol, method: str, part: str, path: str) -> Ite
     elif part == "type" and (kind := protocol.types.get(method)) is not None:
         fields = kind.properties
     if fields is None:
-        yield Drift("engine", True, method, f"decoded by {path}, and the browser does not have it")
+        yield Drift(
+            "engine",
+            True,
+            method,
+            f"decoded by {owner_of(description.structure)}, and the browser does not have it",
+        )
         return
-    yield from _structure_drift(protocol, structure(path), fields, method, method.partition(".")[0], set())
+    yield from _structure_drift(
+        protocol, description.structure, fields, method, method.partition(".")[0], set()
+    )
 
 
 def _structure_drift(

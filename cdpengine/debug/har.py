@@ -12,11 +12,11 @@ from collections.abc import Iterable
 import msgspec
 
 from cdpengine.activity import har
-from cdpengine.activity import network_events as told
 from cdpengine.activity.exchange import Exchange, Exchanges
 from cdpengine.debug import har_events
 from cdpengine.debug.recording import Header, Line, Recording
 from cdpengine.errors import RecordingLacks
+from cdpengine.protocol import network as told
 
 
 def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
@@ -106,7 +106,7 @@ class Archive:
             self.cut += 1
         else:
             exchange = self._exchanges.take(session, event)
-            if exchange is not None and isinstance(event, told.RequestWillBeSent | told.SocketCreated):
+            if exchange is not None and isinstance(event, told.RequestWillBeSent | told.WebSocketCreated):
                 self._began(session, exchange, line)
 
     def _page_of_session(self, line: Line) -> tuple[str, str]:

@@ -10,23 +10,23 @@ from typing import TypeVar
 
 import msgspec
 
-from cdpengine.activity.network_events import NETWORK_EVENTS, Told
 from cdpengine.debug.recording import CUT, Line, Message
+from cdpengine.protocol.network import REQUEST_EVENTS, RequestEvent
 
 
-class PageEvent(Told, rename="camel"):
+class PageEvent(RequestEvent, rename="camel"):
     """A page got so far."""
 
     timestamp: float = 0.0
 
 
-class Attached(Told, rename="camel"):
+class Attached(RequestEvent, rename="camel"):
     """A session begins; told on the session of what it belongs to."""
 
     session_id: str = ""
 
 
-class Asked(Told, rename="camel"):
+class Asked(RequestEvent, rename="camel"):
     """A command about one request."""
 
 
@@ -38,8 +38,8 @@ class Body(msgspec.Struct, rename="camel"):
     cut: int | None = msgspec.field(default=None, name=CUT)
 
 
-EVENTS: dict[str, type[Told]] = {
-    **NETWORK_EVENTS,
+EVENTS: dict[str, type[RequestEvent]] = {
+    **REQUEST_EVENTS,
     "Page.domContentEventFired": PageEvent,
     "Page.loadEventFired": PageEvent,
     "Target.attachedToTarget": Attached,

@@ -1,7 +1,8 @@
 """What the engine itself says and understands of the protocol: the methods, parameters and fields of its source.
 
-Rule: what is sent is read out of the source, so that no list has to be kept; what is decoded is a table, because
-no source says which method a structure belongs to. A test holds the table to every structure that there is.
+Rule: what is sent is read out of the source, so that no list has to be kept; what is decoded is what the
+structures of `cdpengine/protocol/` say of themselves, and a table of those that stand elsewhere. A test knows
+every structure that there is.
 """
 
 from __future__ import annotations
@@ -11,16 +12,15 @@ import re
 from collections.abc import Iterator
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
-from typing import Literal, get_type_hints
+from typing import get_type_hints
 
 import attrs
 import msgspec
 
+from cdpengine.protocol.described import Description, Part, descriptions
 from cdpengine.session.domains import REPORTING_DOMAINS
 
-Part = Literal["reply", "event", "type"]
-
-DECODED: tuple[tuple[str, Part, str], ...] = (
+ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("Accessibility.AXValueSource", "type", "snapshot.axtree:_Source"),
     ("Accessibility.getFullAXTree", "reply", "snapshot.axtree:AXTree"),
     ("Accessibility.getFullAXTree", "reply", "snapshot.axtree:_RawTree"),
@@ -52,37 +52,12 @@ DECODED: tuple[tuple[str, Part, str], ...] = (
     ("DOMStorage.getDOMStorageItems", "reply", "state.storage_items:_Entries"),
     ("Debugger.getScriptSource", "reply", "measure.coverage_events:ScriptSource"),
     ("Debugger.scriptParsed", "event", "measure.coverage_events:ScriptParsed"),
-    ("Fetch.authRequired", "event", "network.interceptor:_AuthRequired"),
-    ("Fetch.getResponseBody", "reply", "network.exchange:_Body"),
-    ("Fetch.requestPaused", "event", "network.interceptor:_PausedId"),
-    ("Fetch.requestPaused", "event", "network.messages:RequestPaused"),
-    ("Fetch.requestPaused", "event", "state.origin_page:_Paused"),
     ("HeapProfiler.addHeapSnapshotChunk", "event", "measure.heap_snapshot:HeapSnapshotChunk"),
     ("HeapProfiler.reportHeapSnapshotProgress", "event", "measure.heap_snapshot:HeapSnapshotTold"),
     ("IO.read", "reply", "browser.chrome_stream:StreamPiece"),
     ("IndexedDB.requestDatabase", "reply", "state.databases:_DatabaseReply"),
     ("IndexedDB.requestDatabaseNames", "reply", "state.databases:_Names"),
     ("Log.entryAdded", "event", "activity.console:LogAdded"),
-    ("Network.dataReceived", "event", "activity.network_events:DataReceived"),
-    ("Network.getResponseBody", "reply", "activity.bodies:BodyReply"),
-    ("Network.loadingFailed", "event", "activity.network_events:Failed"),
-    ("Network.loadingFailed", "event", "browser.navigation:_LoadingFailed"),
-    ("Network.loadingFinished", "event", "activity.network_events:Finished"),
-    ("Network.loadingFinished", "event", "browser.requests:_Moved"),
-    ("Network.requestServedFromCache", "event", "activity.network_events:ServedFromCache"),
-    ("Network.requestWillBeSent", "event", "activity.network_events:RequestWillBeSent"),
-    ("Network.requestWillBeSent", "event", "browser.navigation:_RequestSent"),
-    ("Network.requestWillBeSent", "event", "browser.requests:_Sent"),
-    ("Network.requestWillBeSentExtraInfo", "event", "activity.network_events:ExtraInfo"),
-    ("Network.responseReceived", "event", "activity.network_events:ResponseReceived"),
-    ("Network.responseReceived", "event", "browser.navigation:_ResponseReceived"),
-    ("Network.responseReceivedExtraInfo", "event", "activity.network_events:ExtraInfo"),
-    ("Network.streamResourceContent", "reply", "activity.bodies:StreamReply"),
-    ("Network.webSocketClosed", "event", "activity.network_events:SocketClosed"),
-    ("Network.webSocketCreated", "event", "activity.network_events:SocketCreated"),
-    ("Network.webSocketFrameError", "event", "activity.network_events:SocketFailed"),
-    ("Network.webSocketHandshakeResponseReceived", "event", "activity.network_events:SocketAnswered"),
-    ("Network.webSocketWillSendHandshakeRequest", "event", "activity.network_events:SocketAsked"),
     ("Page.addScriptToEvaluateOnNewDocument", "reply", "inject.init_scripts:_Added"),
     ("Page.captureScreenshot", "reply", "picture.screenshot:_Data"),
     ("Page.createIsolatedWorld", "reply", "browser.worlds:_Created"),
@@ -141,26 +116,10 @@ DECODED: tuple[tuple[str, Part, str], ...] = (
     ("Runtime.getProperties", "reply", "browser.finding:_Properties"),
     ("Storage.getCookies", "reply", "state.cookies:_Reply"),
     ("Storage.getStorageKey", "reply", "state.storage_items:_Key"),
-    ("Target.attachToTarget", "reply", "browser.lanes:_Attached"),
-    ("Target.attachToTarget", "reply", "state.origin_page:_Attached"),
-    ("Target.attachedToTarget", "event", "browser.requests:_TargetMoved"),
-    ("Target.attachedToTarget", "event", "session.targets:_AttachedNotice"),
-    ("Target.createBrowserContext", "reply", "engine.context_making:_Made"),
-    ("Target.createTarget", "reply", "engine.browser:_Created"),
-    ("Target.createTarget", "reply", "state.origin_page:_Created"),
-    ("Target.detachedFromTarget", "event", "session.targets:_DetachedNotice"),
-    ("Target.getBrowserContexts", "reply", "engine.context:_Contexts"),
-    ("Target.targetCrashed", "event", "session.targets:_GoneNotice"),
-    ("Target.targetCreated", "event", "browser.activity:_TargetCreated"),
-    ("Target.targetCreated", "event", "browser.downloads:_TargetCreated"),
-    ("Target.targetCreated", "event", "session.targets:_TargetNotice"),
-    ("Target.targetDestroyed", "event", "browser.requests:_TargetMoved"),
-    ("Target.targetDestroyed", "event", "session.targets:_GoneNotice"),
-    ("Target.targetInfoChanged", "event", "session.targets:_TargetNotice"),
     ("Tracing.bufferUsage", "event", "measure.tracing:BufferUsage"),
     ("Tracing.tracingComplete", "event", "measure.tracing:TracingComplete"),
 )
-"""Which structure decodes what: a method's reply, an event, a type; and where the structure is."""
+"""Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
     "action.actionability:_Focus", "action.check:_Seen", "action.fill:_Held", "action.fill:_Made",
@@ -176,11 +135,13 @@ OWN_FORMATS = frozenset({
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts."""
 
+NOT_THE_ENGINE = frozenset({"bench", "cli", "debug", "protocol", "testing"})
+"""Folders whose source names methods that the engine does not use: those of others, of tests, of structures."""
+
 NO_METHODS = frozenset({"Info.plist", "Network.webSocket"})
 """Words of the source that look like methods: a file, and how the names of some events begin."""
 
 EITHER: dict[str, tuple[str, ...]] = {
-    "activity.network_events:ExtraInfo": ("Network.requestWillBeSentExtraInfo.statusCode",),
     "browser.activity:_Navigating": ("Page.frameRequestedNavigation.navigationType",),
     "browser.liveness:_NavigationEvent": (
         "Page.frameNavigated.disposition",
@@ -196,15 +157,6 @@ EITHER: dict[str, tuple[str, ...]] = {
         "Page.frameStoppedLoading.frame",
         "Page.frameStoppedLoading.navigationType",
         "Page.frameStoppedLoading.reason",
-    ),
-    "browser.requests:_Moved": (
-        "Network.loadingFinished.frameId",
-        "Network.loadingFinished.loaderId",
-        "Network.loadingFinished.type",
-    ),
-    "browser.requests:_TargetMoved": (
-        "Target.attachedToTarget.targetId",
-        "Target.targetDestroyed.targetInfo",
     ),
 }
 """Fields that a structure has for another event of those that it decodes."""
@@ -243,19 +195,10 @@ def engine_uses() -> list[Use]:
     """Return every place of the engine's own source that names a method of the protocol."""
     found: list[Use] = []
     package = resources.files("cdpengine")
-    for folder in (
-        "engine",
-        "evaluate",
-        "snapshot",
-        "action",
-        "activity",
-        "network",
-        "inject",
-        "browser",
-        "session",
-    ):
-        for name, source in _sources(package / folder):
-            found += uses_in(source, f"{folder}/{name}")
+    folders = [each for each in package.iterdir() if each.is_dir() and each.name not in NOT_THE_ENGINE]
+    for folder in sorted(folders, key=lambda each: each.name):
+        for name, source in _sources(folder):
+            found += uses_in(source, f"{folder.name}/{name}")
     for domain in sorted(REPORTING_DOMAINS):
         for verb in ("enable", "disable"):
             found.append(Use(f"{domain}.{verb}", "session/domains.py", sent=True, complete=True))
@@ -319,11 +262,21 @@ def structure(path: str) -> type[msgspec.Struct]:
     return found
 
 
+def decoded_structures() -> list[Description]:
+    """Return which structure decodes what, by name: in `cdpengine/protocol/`, and elsewhere."""
+    elsewhere = [Description(name, part, structure(path)) for name, part, path in ELSEWHERE]
+    return sorted([*descriptions(), *elsewhere], key=lambda each: (each.name, each.part))
+
+
+def owner_of(kind: type[msgspec.Struct]) -> str:
+    """Return where a structure is, as "folder.module:Name"."""
+    return f"{kind.__module__.removeprefix('cdpengine.')}:{kind.__name__}"
+
+
 def decoded_fields(kind: type[msgspec.Struct]) -> list[Decoded]:
     """Return the fields of a structure."""
     hints = get_type_hints(kind)
-    owner = f"{kind.__module__.removeprefix('cdpengine.')}:{kind.__name__}"
     return [
-        Decoded(field.encode_name, field.required, hints[field.name], owner, field.name)
+        Decoded(field.encode_name, field.required, hints[field.name], owner_of(kind), field.name)
         for field in msgspec.structs.fields(kind)
     ]

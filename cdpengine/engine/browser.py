@@ -35,9 +35,9 @@ from cdpengine.errors import SessionGone, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters, EvaluationStatistics
 from cdpengine.evaluate.watchdog import watch_pages
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.target import CreateTargetReply, TargetInfo
 from cdpengine.session.connection import Connection, ConnectionStatistics
 from cdpengine.session.session import Session
-from cdpengine.session.targets import TargetInfo
 from cdpengine.state.emulation import Emulations
 from cdpengine.state.emulation_options import EmulationOptions
 from cdpengine.state.permissions import Permissions, PermissionState
@@ -81,10 +81,6 @@ class BrowserStatistics:
     pages: int
     lane_connections: int
     evaluation: EvaluationStatistics
-
-
-class _Created(msgspec.Struct, rename="camel"):
-    target_id: str
 
 
 _FIRST_DOCUMENT = 2.0
@@ -199,7 +195,9 @@ class Browser(BrowserMeasure):
             if context is not None and context.id is not None:
                 params["browserContextId"] = context.id
             creations = self._tabs.creations
-            created = await creations.create("Target.createTarget", params, _Created, self._take_back)
+            created = await creations.create(
+                "Target.createTarget", params, CreateTargetReply, self._take_back
+            )
             try:
                 target = await self._tabs.wait_for(created.target_id)
                 await target.ready()
@@ -398,7 +396,7 @@ class Browser(BrowserMeasure):
         """Close a target and wait until it is gone. For pages, use `Page.close`, which has a timeout."""
         await self._tabs.close(target_id)
 
-    async def _take_back(self, made: _Created) -> None:
+    async def _take_back(self, made: CreateTargetReply) -> None:
         await self._tabs.close(made.target_id)
 
     def refuse_downloads(self) -> None:

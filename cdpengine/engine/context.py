@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-import msgspec
 import trio
 
 from cdpengine.activity.options import ActivityOptions
@@ -23,6 +22,7 @@ from cdpengine.engine.context_network import ContextNetwork
 from cdpengine.engine.context_storage import ContextStorage
 from cdpengine.engine.lasting import Lasting
 from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.protocol.target import BrowserContextsReply
 from cdpengine.state.cookie import Cookie, checked_cookies, goes_to
 from cdpengine.state.cookies import clear_cookies, delete_cookies, read_cookies, write_cookies
 from cdpengine.state.emulation import Layer
@@ -35,10 +35,6 @@ from cdpengine.state.proxies import Proxy
 if TYPE_CHECKING:
     from cdpengine.engine.browser import Browser
     from cdpengine.engine.page import Page
-
-
-class _Contexts(msgspec.Struct, rename="camel"):
-    default_browser_context_id: str | None = None
 
 
 class BrowserContext(ContextStorage, ContextNetwork):
@@ -264,7 +260,9 @@ class BrowserContext(ContextStorage, ContextNetwork):
         """Return Chrome's id of the context, of the default one too; None where Chrome does not tell that."""
         if self.id is None and self._default_id is None:
             try:
-                reply = await self.browser.session.request("Target.getBrowserContexts", {}, _Contexts)
+                reply = await self.browser.session.request(
+                    "Target.getBrowserContexts", {}, BrowserContextsReply
+                )
             except RemoteError:
                 return None
             self._default_id = reply.default_browser_context_id

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import msgspec
 
 from cdpengine.budget import undoing, within
 from cdpengine.engine.context import BrowserContext
 from cdpengine.engine.context_storage import load_state
 from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError
+from cdpengine.protocol.target import CreateBrowserContextReply
 from cdpengine.state.emulation import Layer
 from cdpengine.state.emulation_options import check_options
 from cdpengine.state.permissions import PermissionLayer, PermissionState, check_permissions
@@ -31,10 +31,6 @@ from cdpengine.wire.tap import span as action_span
 
 _DISPOSE_GRACE = 2.0
 """Seconds that disposing of a context may take when its block ends."""
-
-
-class _Made(msgspec.Struct, rename="camel"):
-    browser_context_id: str
 
 
 @attrs.frozen
@@ -87,13 +83,15 @@ async def made_context(browser: Browser, plan: ContextPlan, timeout: float) -> A
     if plan.proxy is not None:
         params.update(context_params(plan.proxy))
 
-    async def dispose(made: _Made) -> None:
+    async def dispose(made: CreateBrowserContextReply) -> None:
         await browser.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
 
     async with AsyncExitStack() as stack:
         with action_span("browser.new_context"), within("make a context", timeout):
             state = None if plan.storage_state is None else await load_state(plan.storage_state)
-            made = await browser.creations.create("Target.createBrowserContext", params, _Made, dispose)
+            made = await browser.creations.create(
+                "Target.createBrowserContext", params, CreateBrowserContextReply, dispose
+            )
             context = BrowserContext(browser, made.browser_context_id, plan.proxy)
             stack.push_async_callback(_dispose, browser, context, made, dispose)
             browser.adopt_context(context)
@@ -120,7 +118,9 @@ async def _set_up(context: BrowserContext, plan: ContextPlan, state: StorageStat
         await apply_state(browser.session, browser.creations, context.id, context.origin_page, state)
 
 
-async def _dispose(browser: Browser, context: BrowserContext, made: _Made, dispose: Any) -> None:
+async def _dispose(
+    browser: Browser, context: BrowserContext, made: CreateBrowserContextReply, dispose: Any
+) -> None:
     assert context.id is not None
     await browser.download_events.end_context(context.id)
     browser.forget_context(context)

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.errors import (
@@ -26,6 +25,7 @@ from cdpengine.errors import (
 from cdpengine.network.headers import entries, secret_values
 from cdpengine.network.messages import InterceptedRequest, InterceptedResponse
 from cdpengine.network.words import AbortReason
+from cdpengine.protocol.network import ResponseBodyReply
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.session import Session
 
@@ -57,11 +57,6 @@ class Taker(Protocol):
 
     def take(self, exchange: Exchange) -> bool:
         """Take charge of the exchange. False: it does not want it, or not any more."""
-
-
-class _Body(msgspec.Struct, rename="camel"):
-    body: str = ""
-    base64_encoded: bool = False
 
 
 class Exchange:
@@ -216,7 +211,9 @@ class Exchange:
 
     async def _read_body(self) -> bytes:
         try:
-            reply = await self.session.request("Fetch.getResponseBody", {"requestId": self.request_id}, _Body)
+            reply = await self.session.request(
+                "Fetch.getResponseBody", {"requestId": self.request_id}, ResponseBodyReply
+            )
             return base64.b64decode(reply.body) if reply.base64_encoded else reply.body.encode()
         except RemoteError as error:
             reason = error.message

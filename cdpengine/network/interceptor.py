@@ -11,14 +11,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 
-import msgspec
-
 from cdpengine.errors import ConnectionLost, SessionGone, UndecodableReply
 from cdpengine.logs import get_logger
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.exchange import Exchange
-from cdpengine.network.messages import RequestPaused
+from cdpengine.network.messages import at_response, to_request, to_response
 from cdpengine.network.routed import Routed
+from cdpengine.protocol.fetch import AuthRequired, RequestPaused, RequestPausedId
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.repeated import RepeatedWarning
@@ -28,20 +27,6 @@ logger = get_logger("cdpengine.network")
 
 _MOST_CHALLENGED = 1000
 """Requests that are remembered as having got their credentials: a second question means that those were wrong."""
-
-
-class _Challenge(msgspec.Struct):
-    origin: str = ""
-    source: str = "Server"
-
-
-class _AuthRequired(msgspec.Struct, rename="camel"):
-    request_id: str
-    auth_challenge: _Challenge = msgspec.field(default_factory=_Challenge)
-
-
-class _PausedId(msgspec.Struct, rename="camel"):
-    request_id: str
 
 
 class Interceptor:
@@ -107,16 +92,16 @@ class Interceptor:
             paused = event.decode(RequestPaused)
         except UndecodableReply as error:
             self._not_understood.tell(error)
-            self._continue(event.decode(_PausedId).request_id)
+            self._continue(event.decode(RequestPausedId).request_id)
             return
         takers: Sequence[Routed] = self._routes[::-1]
-        if paused.at_response and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
-            fetched.respond(paused.to_response(fetched.body_reader()), takers)
+        if at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
+            fetched.respond(to_response(paused, fetched.body_reader()), takers)
             return
-        request = paused.to_request(self._session.target_id or "")
+        request = to_request(paused, self._session.target_id or "")
         exchange = Exchange(self._session, paused.request_id, request, None, takers, self._fetching)
-        if paused.at_response:
-            exchange.response = paused.to_response(exchange.body_reader())
+        if at_response(paused):
+            exchange.response = to_response(paused, exchange.body_reader())
         exchange.pass_on()
 
     def _continue(self, request_id: str) -> None:
@@ -124,7 +109,7 @@ class Interceptor:
             self._session.post("Fetch.continueRequest", requestId=request_id)
 
     def _auth_required(self, event: Event) -> None:
-        asked = event.decode(_AuthRequired)
+        asked = event.decode(AuthRequired)
         challenge = asked.auth_challenge
         answer: dict[str, str] = {"response": "CancelAuth"}
         # Chrome asks again, with the same id, where they were refused; the page gets the refusal then.

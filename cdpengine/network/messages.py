@@ -15,6 +15,7 @@ import attrs
 import msgspec
 
 from cdpengine.errors import BodyUndecodable, InterceptedBodyUnavailable
+from cdpengine.protocol.fetch import PausedRequest, RequestPaused
 
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
 
@@ -116,70 +117,40 @@ class InterceptedResponse:
             raise BodyUndecodable(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
-class _Entry(msgspec.Struct):
-    bytes: str = ""
+def at_response(paused: RequestPaused) -> bool:
+    """Tell whether the response has begun, or the request failed."""
+    return paused.response_error_reason is not None or paused.response_status_code is not None
 
 
-class _Header(msgspec.Struct):
-    name: str
-    value: str = ""
+def to_request(paused: RequestPaused, target_id: str) -> InterceptedRequest:
+    """Return the request that is held."""
+    request = paused.request
+    return InterceptedRequest(
+        url=request.url,
+        method=request.method,
+        headers=request.headers,
+        post_data=_posted(request),
+        has_post_data=request.has_post_data,
+        resource_type=paused.resource_type,
+        frame_id=paused.frame_id,
+        target_id=target_id,
+        redirected=paused.redirected_request_id is not None,
+    )
 
 
-class _Request(msgspec.Struct, rename="camel"):
-    url: str
-    method: str = "GET"
-    headers: dict[str, str] = {}
-    has_post_data: bool = False
-    post_data: str | None = None
-    post_data_entries: list[_Entry] = []
+def to_response(paused: RequestPaused, read: Callable[[], Awaitable[bytes]]) -> InterceptedResponse:
+    """Return the response that is held, whose body `read` reads."""
+    return InterceptedResponse(
+        url=paused.request.url,
+        status=paused.response_status_code or 0,
+        status_text=paused.response_status_text,
+        header_list=tuple((header.name, header.value) for header in paused.response_headers),
+        failure=paused.response_error_reason or "",
+        read=read,
+    )
 
 
-class RequestPaused(msgspec.Struct, rename="camel"):
-    """`Fetch.requestPaused`, as far as it is read."""
-
-    request_id: str
-    request: _Request
-    frame_id: str = ""
-    resource_type: str = "Other"
-    response_error_reason: str | None = None
-    response_status_code: int | None = None
-    response_status_text: str = ""
-    response_headers: list[_Header] = []
-    redirected_request_id: str | None = None
-
-    @property
-    def at_response(self) -> bool:
-        """Whether the response has begun, or the request failed."""
-        return self.response_error_reason is not None or self.response_status_code is not None
-
-    def to_request(self, target_id: str) -> InterceptedRequest:
-        """Return the request."""
-        request = self.request
-        return InterceptedRequest(
-            url=request.url,
-            method=request.method,
-            headers=request.headers,
-            post_data=_posted(request),
-            has_post_data=request.has_post_data,
-            resource_type=self.resource_type,
-            frame_id=self.frame_id,
-            target_id=target_id,
-            redirected=self.redirected_request_id is not None,
-        )
-
-    def to_response(self, read: Callable[[], Awaitable[bytes]]) -> InterceptedResponse:
-        """Return the response, whose body `read` reads."""
-        return InterceptedResponse(
-            url=self.request.url,
-            status=self.response_status_code or 0,
-            status_text=self.response_status_text,
-            header_list=tuple((header.name, header.value) for header in self.response_headers),
-            failure=self.response_error_reason or "",
-            read=read,
-        )
-
-
-def _posted(request: _Request) -> bytes | None:
+def _posted(request: PausedRequest) -> bytes | None:
     if request.post_data_entries:
         try:
             return b"".join(base64.b64decode(entry.bytes) for entry in request.post_data_entries)

@@ -14,6 +14,15 @@ import trio
 
 from cdpengine.errors import EngineError, SessionGone, UndecodableReply
 from cdpengine.logs import get_logger
+from cdpengine.protocol.target import (
+    AttachedToTarget,
+    DetachedFromTarget,
+    TargetCrashed,
+    TargetCreated,
+    TargetDestroyed,
+    TargetInfo,
+    TargetInfoChanged,
+)
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -21,37 +30,6 @@ if TYPE_CHECKING:
     from cdpengine.session.connection import Connection
 
 logger = get_logger("cdpengine.session")
-
-
-class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """What Chrome says of a target. `type` is "page", "iframe", "worker", "service_worker", ..., or newer."""
-
-    target_id: str
-    type: str = "other"
-    title: str = ""
-    url: str = ""
-    attached: bool = False
-    opener_id: str | None = None
-    browser_context_id: str | None = None
-    subtype: str | None = None
-
-
-class _TargetNotice(msgspec.Struct, rename="camel"):
-    target_info: TargetInfo
-
-
-class _AttachedNotice(msgspec.Struct, rename="camel"):
-    session_id: str
-    target_info: TargetInfo
-    waiting_for_debugger: bool = False
-
-
-class _DetachedNotice(msgspec.Struct, rename="camel"):
-    session_id: str
-
-
-class _GoneNotice(msgspec.Struct, rename="camel"):
-    target_id: str
 
 
 class Attachment(msgspec.Struct, frozen=True):
@@ -74,7 +52,7 @@ class Targets:
             "Target.attachedToTarget": self._attached,
             "Target.detachedFromTarget": self._detached,
             "Target.targetCreated": self._created,
-            "Target.targetInfoChanged": self._created,
+            "Target.targetInfoChanged": self._changed,
             "Target.targetDestroyed": self._destroyed,
             "Target.targetCrashed": self._crashed,
             "Inspector.targetCrashed": self._session_crashed,
@@ -98,7 +76,7 @@ class Targets:
         self._send.close()
 
     def _attached(self, source: Session, event: Event) -> None:
-        notice = event.decode(_AttachedNotice)
+        notice = event.decode(AttachedToTarget)
         info = notice.target_info
         self.infos[info.target_id] = info
         if notice.session_id in self.sessions:
@@ -114,7 +92,7 @@ class Targets:
         self._send.send_nowait(Attachment(session, info, notice.waiting_for_debugger))
 
     def _detached(self, _source: Session, event: Event) -> None:
-        session = self.sessions.get(event.decode(_DetachedNotice).session_id)
+        session = self.sessions.get(event.decode(DetachedFromTarget).session_id)
         if session is not None:
             self._end_session(session, "Chrome detached it: its target was closed, replaced or taken over")
 
@@ -137,19 +115,24 @@ class Targets:
         session.end(gone)
 
     def _created(self, _source: Session, event: Event) -> None:
-        info = event.decode(_TargetNotice).target_info
+        self._note(event.decode(TargetCreated).target_info)
+
+    def _changed(self, _source: Session, event: Event) -> None:
+        self._note(event.decode(TargetInfoChanged).target_info)
+
+    def _note(self, info: TargetInfo) -> None:
         self.infos[info.target_id] = info
         self._announced.add(info.target_id)
 
     def _destroyed(self, _source: Session, event: Event) -> None:
-        target_id = event.decode(_GoneNotice).target_id
+        target_id = event.decode(TargetDestroyed).target_id
         self.infos.pop(target_id, None)
         self._announced.discard(target_id)
         for session in [other for other in self.sessions.values() if other.target_id == target_id]:
             self._end_session(session, "its target was closed")
 
     def _crashed(self, _source: Session, event: Event) -> None:
-        target_id = event.decode(_GoneNotice).target_id
+        target_id = event.decode(TargetCrashed).target_id
         for session in list(self.sessions.values()):
             if session.target_id == target_id and not session.crashed:
                 session.crash()

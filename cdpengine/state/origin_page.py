@@ -15,6 +15,8 @@ import msgspec
 from cdpengine.browser.creations import Creations
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, StorageUnavailable
+from cdpengine.protocol.fetch import RequestPaused
+from cdpengine.protocol.target import AttachToTargetReply, CreateTargetReply
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 from cdpengine.state.storage_items import StorageItems, top_storage_key
@@ -23,24 +25,6 @@ _GRACE = 2.0
 """Seconds that closing may take when the block ends."""
 
 _EMPTY = "PCFkb2N0eXBlIGh0bWw+"  # <!doctype html>
-
-
-class _Created(msgspec.Struct, rename="camel"):
-    target_id: str
-
-
-class _Attached(msgspec.Struct, rename="camel"):
-    session_id: str
-
-
-class _Request(msgspec.Struct):
-    url: str = ""
-
-
-class _Paused(msgspec.Struct, rename="camel"):
-    request_id: str
-    resource_type: str = ""
-    request: _Request = msgspec.field(default_factory=_Request)
 
 
 class _Navigated(msgspec.Struct, rename="camel"):
@@ -86,10 +70,10 @@ async def open_origin_page(
     if context_id is not None:
         params["browserContextId"] = context_id
 
-    async def close(made: _Created) -> None:
+    async def close(made: CreateTargetReply) -> None:
         await root.call("Target.closeTarget", targetId=made.target_id)
 
-    made = await creations.create("Target.createTarget", params, _Created, close)
+    made = await creations.create("Target.createTarget", params, CreateTargetReply, close)
     try:
         session = await _attached(root, made.target_id)
         session.on_event("Fetch.requestPaused", lambda event: _answer(session, event))
@@ -108,7 +92,9 @@ async def open_origin_page(
 
 
 async def _attached(root: Session, target_id: str) -> Session:
-    reply = await root.request("Target.attachToTarget", {"targetId": target_id, "flatten": True}, _Attached)
+    reply = await root.request(
+        "Target.attachToTarget", {"targetId": target_id, "flatten": True}, AttachToTargetReply
+    )
     session = root.connection.targets.sessions.get(reply.session_id)
     if session is None:
         raise SessionGone(target=f"page {target_id[:8]}", reason="it was closed at once")
@@ -117,7 +103,7 @@ async def _attached(root: Session, target_id: str) -> Session:
 
 def _answer(session: Session, event: Event) -> None:
     """Give the document that was asked for; nothing else is loaded. In the reader: sent, not waited for."""
-    paused = event.decode(_Paused)
+    paused = event.decode(RequestPaused)
     if session.error() is not None:
         return
     if paused.resource_type == "Document":

@@ -15,10 +15,11 @@ from cdpengine.activity.bodies import Body, Incoming, as_sent, charset_of, json_
 from cdpengine.activity.buffers import LARGEST, Buffer
 from cdpengine.activity.console import formatted
 from cdpengine.activity.exchange import Exchanges
-from cdpengine.activity.network_events import NETWORK_EVENTS
 from cdpengine.activity.options import ActivityOptions, KeepBodies, checked_options
 from cdpengine.activity.page_errors import ExceptionThrown, PageError
-from cdpengine.activity.stack import StackTrace, frames_of
+from cdpengine.activity.stack import frames_of
+from cdpengine.protocol.network import REQUEST_EVENTS
+from cdpengine.protocol.runtime import StackTrace
 from cdpengine.wire.messages import decode_payload
 
 
@@ -155,7 +156,7 @@ def test_a_buffer_is_exact_to_its_bound() -> None:
 
 
 def event(name: str, **params: Any) -> Any:
-    return msgspec.convert({"requestId": "1", **params}, NETWORK_EVENTS[f"Network.{name}"])
+    return msgspec.convert({"requestId": "1", **params}, REQUEST_EVENTS[f"Network.{name}"])
 
 
 def test_exchanges_are_forgotten_in_the_order_of_their_ends() -> None:

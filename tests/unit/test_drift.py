@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -15,18 +16,19 @@ import cdpengine
 from cdpengine.debug.drift import Drift, engine_drift, pycdp_drift
 from cdpengine.debug.pycdp import read_modules, read_pycdp
 from cdpengine.debug.vocabulary import (
-    DECODED,
     OWN_FORMATS,
     Use,
     decoded_fields,
+    decoded_structures,
     engine_uses,
-    structure,
+    owner_of,
     uses_in,
 )
+from cdpengine.protocol.described import Description, Part, descriptions
 
 FLOORS = (
     "engine", "evaluate", "snapshot", "action", "activity", "network", "inject", "state", "measure", "picture",
-    "browser", "session", "wire",
+    "browser", "session", "protocol", "wire",
 )  # fmt: skip
 
 
@@ -58,7 +60,8 @@ def test_the_engine_is_seen_to_use_what_it_uses() -> None:
     assert {"Network.enable", "Accessibility.disable"} <= uses  # by subscriptions: named nowhere
 
 
-def every_structure() -> Iterator[str]:
+def every_structure() -> Iterator[tuple[str, bool]]:
+    """Name each structure, and tell whether others of its module begin with it."""
     root = Path(cdpengine.__file__).parent
     for floor in FLOORS:
         for path in sorted((root / floor).glob("*.py")):
@@ -66,17 +69,18 @@ def every_structure() -> Iterator[str]:
             bases: set[str] = set()
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 named = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
-                if isinstance(node, ast.ClassDef) and {"msgspec.Struct", *found} & set(named):
+                # Those of the protocol's folder may begin with one of another file of it.
+                inherits = {"msgspec.Struct", *found} & set(named) or (floor == "protocol" and named)
+                if isinstance(node, ast.ClassDef) and inherits:
                     found.append(node.name)
                     bases.update(named)
-            # What others of the module only begin with is none by itself.
-            yield from (f"{floor}.{path.stem}:{name}" for name in found if name not in bases)
+            yield from ((f"{floor}.{path.stem}:{name}", name in bases) for name in found)
 
 
 def reached(kind: Any, seen: set[str]) -> set[str]:
     """Add the structure, and those that its fields are made of."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        name = f"{kind.__module__.removeprefix('cdpengine.')}:{kind.__name__}"
+        name = owner_of(kind)
         if name not in seen:
             seen.add(name)
             for field in decoded_fields(kind):
@@ -86,12 +90,23 @@ def reached(kind: Any, seen: set[str]) -> set[str]:
     return seen
 
 
-def test_the_table_of_structures_is_whole() -> None:
+def test_every_structure_says_what_it_decodes() -> None:
     known = set(OWN_FORMATS)
-    for _, _, path in DECODED:
-        reached(structure(path), known)
+    for description in decoded_structures():
+        reached(description.structure, known)
     # What watchers are given is no structure of the protocol.
-    assert set(every_structure()) - {"wire.tap:Traffic", "wire.tap:HttpExchange"} == known
+    every = {name: begins for name, begins in every_structure() if not name.startswith("wire.tap:")}
+    assert known <= every.keys()
+    # What others of its module only begin with is none by itself.
+    assert {name for name, begins in every.items() if not begins} <= known
+
+
+def test_nothing_is_decoded_by_two_structures_of_the_protocol() -> None:
+    whole = Counter((each.name, each.part) for each in descriptions() if not each.brief)
+    assert [what for what, times in whole.items() if times > 1] == []
+    brief = [each for each in descriptions() if each.brief]
+    assert brief
+    assert {(each.name, each.part) for each in brief} <= whole.keys()
 
 
 # --- the engine against a browser ----------------------------------------------------------------------------
@@ -147,18 +162,14 @@ def test_what_is_sent(use: Use, expected: set[str]) -> None:
         ("Tree.fallen", "event", Fallen, {"!Tree.fallen.why", "!Tree.fallen.node.id"}),
     ],
 )
-def test_what_is_decoded(
-    method: str, part: str, kind: type, expected: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cdpengine.debug.drift.structure", lambda _path: kind)
-    assert findings(engine_drift(protocol(), [], [(method, part, "here:Kind")])) == expected
+def test_what_is_decoded(method: str, part: Part, kind: type[msgspec.Struct], expected: set[str]) -> None:
+    assert findings(engine_drift(protocol(), [], [Description(method, part, kind)])) == expected
 
 
-def test_a_needed_field_that_became_optional_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cdpengine.debug.drift.structure", lambda _path: Kind)
+def test_a_needed_field_that_became_optional_breaks() -> None:
     changed = document()
     changed["domains"][0]["commands"][0]["returns"][1]["optional"] = True
-    assert findings(engine_drift(protocol(changed), [], [("Tree.grow", "reply", "x")])) == {
+    assert findings(engine_drift(protocol(changed), [], [Description("Tree.grow", "reply", Kind)])) == {
         "!Tree.grow.rings"
     }
 

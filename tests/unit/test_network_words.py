@@ -17,7 +17,7 @@ from cdpengine.network.credentials import Credentials
 from cdpengine.network.exchange import Overrides
 from cdpengine.network.fulfilment import fulfilment
 from cdpengine.network.headers import check_headers, merged
-from cdpengine.network.messages import InterceptedRequest, InterceptedResponse, RequestPaused
+from cdpengine.network.messages import InterceptedRequest, InterceptedResponse, at_response, to_request
 from cdpengine.network.routed import RouteMatch, chrome_url_of
 from cdpengine.network.words import (
     ABORT_REASONS,
@@ -31,6 +31,7 @@ from cdpengine.network.words import (
     check_reason,
     check_resource_types,
 )
+from cdpengine.protocol.fetch import RequestPaused
 from cdpengine.wire.messages import decode_payload
 
 
@@ -251,15 +252,15 @@ def test_a_request_as_chrome_tells_it() -> None:
     told = b"""{"requestId": "r", "frameId": "F", "resourceType": "XHR", "request": {"url": "http://a/", "method": "POST",
         "headers": {"X-A": "1"}, "hasPostData": true, "postDataEntries": [{"bytes": "YQ=="}, {}, {"bytes": "Yg=="}]}}"""
     paused = decode_payload(told, RequestPaused)
-    request = paused.to_request("T")
-    assert not paused.at_response
+    request = to_request(paused, "T")
+    assert not at_response(paused)
     assert (request.post_data, request.header("x-a"), request.header("x-b")) == (b"ab", "1", None)
     untold = decode_payload(
         b'{"requestId": "r", "request": {"url": "u", "hasPostData": true}}', RequestPaused
     )
-    assert (untold.to_request("T").post_data, untold.to_request("T").has_post_data) == (None, True)
+    assert (to_request(untold, "T").post_data, to_request(untold, "T").has_post_data) == (None, True)
     with pytest.raises(BodyUndecodable, match="truncated"):
-        untold.to_request("T").json()
+        to_request(untold, "T").json()
 
 
 async def test_a_response_is_read_once_and_in_its_charset() -> None:

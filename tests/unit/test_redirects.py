@@ -12,13 +12,13 @@ from recorded import Recorded
 from redirects import Chain, chains
 
 from cdpengine.activity.exchange import Exchange, Exchanges
-from cdpengine.activity.network_events import NETWORK_EVENTS
 from cdpengine.debug import open_recording
 from cdpengine.debug.har import archive_document
+from cdpengine.protocol.network import REQUEST_EVENTS
 
 
 def event(name: str, **params: Any) -> Any:
-    return msgspec.convert({"requestId": "1", **params}, NETWORK_EVENTS[f"Network.{name}"])
+    return msgspec.convert({"requestId": "1", **params}, REQUEST_EVENTS[f"Network.{name}"])
 
 
 def own(chain: Chain, hop: int, exchange: Exchange) -> bool:

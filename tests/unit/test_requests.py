@@ -96,7 +96,10 @@ def test_requests_go_with_their_document() -> None:
 
 @pytest.mark.parametrize(
     ("name", "params"),
-    [("attachedToTarget", {"targetInfo": {"targetId": "W"}}), ("targetDestroyed", {"targetId": "W"})],
+    [
+        ("attachedToTarget", {"sessionId": "SW", "targetInfo": {"targetId": "W"}}),
+        ("targetDestroyed", {"targetId": "W"}),
+    ],
 )
 def test_a_dedicated_workers_script_counts_until_the_worker_is_there_or_gone(
     name: str, params: dict[str, object]
@@ -104,7 +107,7 @@ def test_a_dedicated_workers_script_counts_until_the_worker_is_there_or_gone(
     net = Net()
     net.types["W"] = "worker"
     assert net.tell("requestWillBeSent", "W", type="Script", loaderId="")
-    assert not net.tell_target(name, targetId="other", targetInfo={"targetId": "other"})
+    assert not net.tell_target(name, sessionId="SO", targetId="other", targetInfo={"targetId": "other"})
     assert net.urls() == ["W"]
     net.time = 2
     assert net.tell_target(name, **params)
