@@ -41,7 +41,7 @@ from cdpengine.action.in_page import (
     unless_refused,
 )
 from cdpengine.action.look import Look, Requirements, look_request
-from cdpengine.action.placement import BoxModelReply, MetricsReply, Placed, QuadsReply, place
+from cdpengine.action.placement import BoxModelReply, Placed, QuadsReply, place
 from cdpengine.action.surroundings import (
     Surroundings,
     content_boxes,
@@ -65,6 +65,7 @@ from cdpengine.errors import (
     Unstable,
 )
 from cdpengine.js import script_with
+from cdpengine.protocol.page import LayoutMetricsReply
 from cdpengine.session.calls import PendingCall
 
 T = TypeVar("T")
@@ -357,7 +358,7 @@ class Inspection:
             quads = await _quads(after)
             found = await unless_refused(box, BoxModelReply)
             model = None if found is None else found.model
-            viewports = await metrics.decoded(MetricsReply)
+            viewports = await metrics.decoded(LayoutMetricsReply)
             frames, tiers = await content_boxes(inner), await measured(outer)
         # A frame's own visual viewport is nothing that a person sees; the page's is smaller than its layout where
         # it is zoomed by pinching, and quads and input count from its corner.

@@ -13,10 +13,11 @@ import attrs
 
 from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.in_page import together, unless_refused
-from cdpengine.action.placement import BoxModelReply, MetricsReply, QuadsReply
+from cdpengine.action.placement import BoxModelReply, QuadsReply
 from cdpengine.action.surroundings import find_surroundings, measured, points_outside
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.protocol.page import LayoutMetricsReply
 
 _group_numbers = itertools.count(1)
 
@@ -47,7 +48,7 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
             outer = around.post_outer(post)
             found = await unless_refused(quads_call, QuadsReply)
             box = await unless_refused(box_call, BoxModelReply)
-            size = (await metrics.decoded(MetricsReply)).css_layout_viewport
+            size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
             tiers = await measured(outer)
     finally:
         session.post("Runtime.releaseObjectGroup", objectGroup=group)

@@ -35,20 +35,6 @@ class BoxModelReply(msgspec.Struct):
     model: Box
 
 
-class Size(msgspec.Struct, rename="camel"):
-    """The size of a viewport, in CSS pixels."""
-
-    client_width: float
-    client_height: float
-
-
-class MetricsReply(msgspec.Struct, rename="camel"):
-    """The reply to `Page.getLayoutMetrics`."""
-
-    css_layout_viewport: Size
-    css_visual_viewport: Size
-
-
 @attrs.frozen
 class Placed:
     """Where the node is now.

@@ -15,11 +15,12 @@ import attrs
 
 from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.in_page import Handle, handle_on, stale, unless_refused
-from cdpengine.action.placement import BoxModelReply, MetricsReply, Size
-from cdpengine.browser.frames import FrameOwner, FrameTreeNode, FrameTreeReply
+from cdpengine.action.placement import BoxModelReply
+from cdpengine.browser.frames import FrameOwner
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import RemoteError, StaleRef
+from cdpengine.protocol.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 
@@ -42,7 +43,7 @@ class Measured:
     """Where a tier's frame elements are: their content boxes, and the size of what the session shows."""
 
     frames: Sequence[Quad]
-    size: Size
+    size: LayoutViewport
 
 
 @attrs.define
@@ -86,7 +87,7 @@ async def measured(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | N
     """Return where the outer tiers' frames are; None when one of them has no box."""
     found: list[Measured] = []
     for metrics, *boxes in calls:
-        size = (await metrics.decoded(MetricsReply)).css_layout_viewport
+        size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
         quads = await content_boxes(boxes)
         if quads is None:
             return None
@@ -94,13 +95,13 @@ async def measured(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | N
     return found
 
 
-def windows_from_outside(outer: Sequence[Measured], size: Size) -> list[Quad] | None:
+def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Quad] | None:
     """Return what the outer tiers let be seen, as quads in the innermost session's pixels.
 
     `size` is that of the innermost session's viewport. None when a frame has no area.
     """
     windows: list[Quad] = []
-    steps: list[tuple[Quad, Size]] = []
+    steps: list[tuple[Quad, LayoutViewport]] = []
     for tier in outer:
         steps.append((tier.frames[-1], size))
         size = tier.size
@@ -113,7 +114,9 @@ def windows_from_outside(outer: Sequence[Measured], size: Size) -> list[Quad] | 
     return windows
 
 
-def points_outside(points: Sequence[Point], outer: Sequence[Measured], size: Size) -> list[list[Point]]:
+def points_outside(
+    points: Sequence[Point], outer: Sequence[Measured], size: LayoutViewport
+) -> list[list[Point]]:
     """Return the points in each outer tier's pixels, the nearest tier first."""
     tiers: list[list[Point]] = []
     moved = list(points)
@@ -125,7 +128,7 @@ def points_outside(points: Sequence[Point], outer: Sequence[Measured], size: Siz
     return tiers
 
 
-def _inward(point: Point, steps: Sequence[tuple[Quad, Size]]) -> Point | None:
+def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point | None:
     at: Point | None = point
     for frame, size in reversed(steps):
         if at is None or (at := frame.fractions(at)) is None:

@@ -13,8 +13,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from cdpengine.activity.arguments import ValueReader
 from cdpengine.activity.buffers import Buffer
 from cdpengine.activity.console import ConsoleCalled, ConsoleMessage, LogAdded
@@ -29,6 +27,7 @@ from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, SessionGone
 from cdpengine.protocol import network as told
+from cdpengine.protocol.page import FrameNavigated, PageFired
 from cdpengine.session.calls import SharedCall, decode_bytes
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
@@ -47,21 +46,6 @@ _HELD = 500
 
 _VISITS = 100
 _LONGEST_URL = 2**16
-
-
-class _Navigated(msgspec.Struct, rename="camel"):
-    id: str
-    loader_id: str = ""
-    parent_id: str | None = None
-
-
-class _FrameNavigated(msgspec.Struct):
-    frame: _Navigated
-    type: str = "Navigation"
-
-
-class _Fired(msgspec.Struct):
-    timestamp: float = 0.0
 
 
 class Collector:
@@ -363,7 +347,7 @@ class Collector:
     # --- navigation, in the reader ------------------------------------------------------------------------------
 
     def _navigated(self, event: Event) -> None:
-        navigated = event.decode(_FrameNavigated)
+        navigated = event.decode(FrameNavigated)
         kept = self.options is None or self.options.keep_over_navigation
         if navigated.frame.parent_id is None and not kept:
             self.clear(keep_loader=navigated.frame.loader_id)
@@ -380,11 +364,11 @@ class Collector:
 
     def _content_loaded(self, event: Event) -> None:
         if self.visits and self.visits[-1].content_loaded is None:
-            self.visits[-1].content_loaded = event.decode(_Fired).timestamp
+            self.visits[-1].content_loaded = event.decode(PageFired).timestamp
 
     def _loaded(self, event: Event) -> None:
         if self.visits and self.visits[-1].loaded is None:
-            self.visits[-1].loaded = event.decode(_Fired).timestamp
+            self.visits[-1].loaded = event.decode(PageFired).timestamp
 
 
 def _bounded(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:

@@ -10,35 +10,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import attrs
-import msgspec
 
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import UndecodableReply
 from cdpengine.logs import get_logger
+from cdpengine.protocol.page import (
+    FrameRequestedNavigation,
+    FrameStartedNavigating,
+    NavigatedWithinDocument,
+    PageDownloadWillBegin,
+)
 from cdpengine.protocol.target import TargetCreated
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
 logger = get_logger("cdpengine.browser")
-
-
-class _Navigating(msgspec.Struct, rename="camel"):
-    """`Page.frameRequestedNavigation`, `Page.frameStartedNavigating` and `Page.navigatedWithinDocument`."""
-
-    frame_id: str
-    url: str = ""
-    disposition: str = "currentTab"
-    navigation_type: str = ""
-
-
-class _DownloadBegins(msgspec.Struct, rename="camel"):
-    """`Page.downloadWillBegin`."""
-
-    frame_id: str = ""
-    guid: str = ""
-    url: str = ""
-    suggested_filename: str = ""
 
 
 @attrs.frozen
@@ -86,11 +73,13 @@ class Activity:
         await self.changes.wait_for(lambda: self.leaving)
 
 
-_NAVIGATION_EVENTS = (
-    "Page.frameRequestedNavigation",
-    "Page.frameStartedNavigating",
-    "Page.navigatedWithinDocument",
-)
+_Navigating = FrameRequestedNavigation | FrameStartedNavigating | NavigatedWithinDocument
+
+_NAVIGATION_EVENTS: dict[str, type[_Navigating]] = {
+    "Page.frameRequestedNavigation": FrameRequestedNavigation,
+    "Page.frameStartedNavigating": FrameStartedNavigating,
+    "Page.navigatedWithinDocument": NavigatedWithinDocument,
+}
 
 
 @contextmanager
@@ -99,15 +88,19 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
     activity = Activity()
 
     def navigating(event: Event) -> None:
-        found = event.decode(_Navigating)
-        within = event.method == "Page.navigatedWithinDocument" or found.navigation_type == "sameDocument"
+        found = event.decode(_NAVIGATION_EVENTS[event.method])
+        within = isinstance(found, NavigatedWithinDocument)
+        if isinstance(found, FrameRequestedNavigation) and found.disposition != "currentTab":
+            return
+        if isinstance(found, FrameStartedNavigating):
+            within = found.navigation_type == "sameDocument"
         started = NavigationStarted(found.frame_id, found.url, within)
         # A navigation is told of when it is asked for, and again when it begins.
-        if found.disposition == "currentTab" and started not in activity.navigations:
+        if started not in activity.navigations:
             activity.navigations.append(started)
 
     def download(event: Event) -> None:
-        found = event.decode(_DownloadBegins)
+        found = event.decode(PageDownloadWillBegin)
         if all(known.guid != found.guid for known in activity.downloads):
             activity.downloads.append(DownloadStarted(found.guid, found.url, found.suggested_filename))
 

@@ -10,26 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 import attrs
-import msgspec
 
 from cdpengine.errors import InvalidArgument
-
-
-class DialogOpening(msgspec.Struct, rename="camel"):
-    """`Page.javascriptDialogOpening`."""
-
-    type: str = "alert"
-    message: str = ""
-    url: str = ""
-    default_prompt: str = ""
-    frame_id: str = ""
-
-
-class DialogClosed(msgspec.Struct, rename="camel"):
-    """`Page.javascriptDialogClosed`."""
-
-    result: bool = False
-    user_input: str = ""
 
 
 @attrs.frozen

@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
 import attrs
-import msgspec
 
 from cdpengine.browser.changes import Changes
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
 from cdpengine.logs import get_logger
+from cdpengine.protocol.page import FileChooserOpened
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -32,12 +32,6 @@ KEPT = 100
 
 _GRACE = 0.5
 """Seconds that the end of an expectation gets to be confirmed."""
-
-
-class _Opened(msgspec.Struct, rename="camel"):
-    frame_id: str
-    mode: str = "selectSingle"
-    backend_node_id: int | None = None
 
 
 @attrs.frozen
@@ -107,7 +101,7 @@ class FileChoosers:
                 await _restore(sessions)
 
     def _opened(self, session: Session, event: Event) -> None:
-        opening = event.decode(_Opened)
+        opening = event.decode(FileChooserOpened)
         awaited = next((each for each in self._awaited if each.opened is None), None)
         record = FileChooser(
             frame_id=opening.frame_id,

@@ -13,6 +13,16 @@ from typing import Literal
 import attrs
 import msgspec
 
+from cdpengine.protocol.page import (
+    FrameAttached,
+    FrameDetached,
+    FrameInfo,
+    FrameNavigated,
+    FrameTreeNode,
+    LifecycleEvent,
+    NavigatedWithinDocument,
+)
+
 LoadState = Literal["commit", "domcontentloaded", "load", "networkidle"]
 
 LOAD_STATES: dict[LoadState, str] = {
@@ -27,71 +37,10 @@ _DOCUMENTS_REMEMBERED = 4
 """Loaders a frame whose lifecycle is kept: a navigation may replace the one that somebody waits for."""
 
 
-class FrameInfo(msgspec.Struct, rename="camel"):
-    """A frame as `Page.getFrameTree` and `Page.frameNavigated` describe it."""
-
-    id: str
-    loader_id: str = ""
-    url: str = ""
-    parent_id: str | None = None
-    name: str = ""
-    url_fragment: str = ""
-    unreachable_url: str = ""
-
-
-class FrameTreeNode(msgspec.Struct, rename="camel"):
-    """A subtree of `Page.getFrameTree`."""
-
-    frame: FrameInfo
-    child_frames: list[FrameTreeNode] = []
-
-
-class FrameTreeReply(msgspec.Struct, rename="camel"):
-    """The reply to `Page.getFrameTree`."""
-
-    frame_tree: FrameTreeNode
-
-
 class FrameOwner(msgspec.Struct, rename="camel"):
     """The reply to `DOM.getFrameOwner`: the element that holds a frame, in the document around it."""
 
     backend_node_id: int
-
-
-class FrameAttached(msgspec.Struct, rename="camel"):
-    """`Page.frameAttached`."""
-
-    frame_id: str
-    parent_frame_id: str | None = None
-
-
-class FrameNavigated(msgspec.Struct, rename="camel"):
-    """`Page.frameNavigated`; `type` is "Navigation" or "BackForwardCacheRestore"."""
-
-    frame: FrameInfo
-    type: str = "Navigation"
-
-
-class NavigatedWithinDocument(msgspec.Struct, rename="camel"):
-    """`Page.navigatedWithinDocument`: a fragment or history.pushState."""
-
-    frame_id: str
-    url: str = ""
-
-
-class FrameDetached(msgspec.Struct, rename="camel"):
-    """`Page.frameDetached`; `reason` is "remove", or "swap" when the frame goes on in another process."""
-
-    frame_id: str
-    reason: str = "remove"
-
-
-class LifecycleEvent(msgspec.Struct, rename="camel"):
-    """`Page.lifecycleEvent`."""
-
-    frame_id: str
-    loader_id: str
-    name: str
 
 
 FrameEvent = FrameAttached | FrameNavigated | NavigatedWithinDocument | FrameDetached | LifecycleEvent

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import TracebackType
+from typing import TypeVar
 
-import msgspec
 import trio
 
 from cdpengine.errors import (
@@ -24,6 +24,14 @@ from cdpengine.errors import (
     UndecodableReply,
 )
 from cdpengine.js import own
+from cdpengine.protocol.page import (
+    FrameClearedScheduledNavigation,
+    FrameDetached,
+    FrameNavigated,
+    FrameRequestedNavigation,
+    FrameStartedNavigating,
+    FrameStoppedLoading,
+)
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -89,18 +97,6 @@ async def _one_of(sessions: Sequence[Session], method: str, **params: object) ->
             call.abandon()
 
 
-class _Navigated(msgspec.Struct):
-    id: str = ""
-
-
-class _NavigationEvent(msgspec.Struct, rename="camel"):
-    frame_id: str = ""
-    frame: _Navigated = msgspec.field(default_factory=_Navigated)
-    navigation_type: str = "differentDocument"
-    disposition: str = "currentTab"
-    reason: str = ""
-
-
 class PendingNavigation:
     """Knows whether the page waits for another document, and which of its frames do.
 
@@ -132,34 +128,37 @@ class PendingNavigation:
         session.on_event("Page.frameDetached", self._detached)
 
     def _requested(self, event: Event) -> None:
-        requested = self._decoded(event)
-        if requested.disposition == "currentTab":
+        requested = _decoded(event, FrameRequestedNavigation)
+        if requested is not None and requested.disposition == "currentTab":
             self.asked.setdefault(requested.frame_id, False)
 
     def _started(self, event: Event) -> None:
-        started = self._decoded(event)
-        if started.navigation_type not in _WITHIN_DOCUMENT:
+        started = _decoded(event, FrameStartedNavigating)
+        if started is not None and started.navigation_type not in _WITHIN_DOCUMENT:
             self.asked[started.frame_id] = True
             if started.frame_id == self._main_frame_id:
                 self.under_way = True
 
     def _cleared(self, event: Event) -> None:
-        cleared = self._decoded(event).frame_id
-        if self.asked.get(cleared) is False:  # it came to nothing: one that begins is told of before
-            del self.asked[cleared]
+        cleared = _decoded(event, FrameClearedScheduledNavigation)
+        if cleared is not None and self.asked.get(cleared.frame_id) is False:
+            del self.asked[cleared.frame_id]  # it came to nothing: one that begins is told of before
             self._notify()
 
     def _ended(self, event: Event) -> None:
-        self._end(self._decoded(event).frame_id)
+        ended = _decoded(event, FrameStoppedLoading)
+        if ended is not None:
+            self._end(ended.frame_id)
 
     def _navigated(self, event: Event) -> None:
-        navigated = self._decoded(event).frame.id
-        self.arrived[navigated] = trio.current_time()
-        self._end(navigated)
+        navigated = _decoded(event, FrameNavigated)
+        if navigated is not None:
+            self.arrived[navigated.frame.id] = trio.current_time()
+            self._end(navigated.frame.id)
 
     def _detached(self, event: Event) -> None:
-        detached = self._decoded(event)
-        if detached.reason != "swap":
+        detached = _decoded(event, FrameDetached)
+        if detached is not None and detached.reason != "swap":
             self.arrived.pop(detached.frame_id, None)
             self.told.discard(detached.frame_id)
             self._end(detached.frame_id)
@@ -170,12 +169,16 @@ class PendingNavigation:
         self.asked.pop(frame_id, None)
         self._notify()
 
-    @staticmethod
-    def _decoded(event: Event) -> _NavigationEvent:
-        try:
-            return event.decode(_NavigationEvent)
-        except UndecodableReply:
-            return _NavigationEvent()  # of no frame: passed over
+
+T = TypeVar("T")
+
+
+def _decoded(event: Event, kind: type[T]) -> T | None:
+    """Return the event; None where it has another shape: it is passed over."""
+    try:
+        return event.decode(kind)
+    except UndecodableReply:
+        return None
 
 
 _WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.frames import LOAD_STATES, LoadState
@@ -34,6 +33,7 @@ from cdpengine.protocol.network import (
     ResponseHead,
     ResponseReceivedHead,
 )
+from cdpengine.protocol.page import NavigateReply, NavigationHistoryReply
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -74,12 +74,6 @@ class Arrival:
     mime_type: str = ""
     from_cache: bool = False
     loader_id: str = attrs.field(default="", eq=False, repr=False)
-
-
-class _NavigateReply(msgspec.Struct, rename="camel"):
-    loader_id: str | None = None
-    error_text: str | None = None
-    is_download: bool = False
 
 
 @attrs.define(eq=False)
@@ -159,7 +153,7 @@ async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budge
     async def send(_dead: bool) -> str | None:
         moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
         budget.step(f"asking Chrome to navigate to {shown_url(url)}")
-        reply = await page.session.request("Page.navigate", {"url": url}, _NavigateReply)
+        reply = await page.session.request("Page.navigate", {"url": url}, NavigateReply)
         if reply.is_download:
             raise NavigationFailed(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
@@ -187,7 +181,7 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 
 async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
     """Go `by` entries forward (negative: back). Raises NavigationFailed when there is no such entry."""
-    history = await page.session.request("Page.getNavigationHistory", {}, _History)
+    history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
     index = history.current_index + by
     if not 0 <= index < len(history.entries):
         which, end = ("previous", "first") if by < 0 else ("next", "last")
@@ -243,7 +237,7 @@ _BEING_REPLACED = "Not attached to an active page"
 
 async def _is_at(page: PageTarget, entry_id: int) -> bool:
     try:
-        history = await page.session.request("Page.getNavigationHistory", {}, _History)
+        history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
     except RemoteError as error:
         if _BEING_REPLACED not in error.message:
             raise
@@ -262,16 +256,6 @@ def _frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state:
     known = [frame for frame in page.frames if frame.id in before]
     replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
     return all(frame.reached(frame.loader_id, state) for frame in replaced)
-
-
-class _HistoryEntry(msgspec.Struct, rename="camel"):
-    id: int
-    url: str = ""
-
-
-class _History(msgspec.Struct, rename="camel"):
-    current_index: int
-    entries: list[_HistoryEntry]
 
 
 async def _next_document(page: PageTarget, before: str, refusals: int, dead: bool) -> str:

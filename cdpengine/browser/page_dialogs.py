@@ -22,9 +22,7 @@ from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import (
     Dialog,
     DialogAnswer,
-    DialogClosed,
     DialogHandler,
-    DialogOpening,
     DialogPolicy,
     answer_from,
     default_answer,
@@ -39,6 +37,7 @@ from cdpengine.errors import (
     UndecodableReply,
 )
 from cdpengine.logs import get_logger
+from cdpengine.protocol.page import JavascriptDialogClosed, JavascriptDialogOpening
 from cdpengine.session.events import Event
 from cdpengine.session.repeated import RepeatedWarning
 from cdpengine.session.session import CRASHED, Session
@@ -185,10 +184,10 @@ class PageDialogs:
 
     def _opening(self, event: Event) -> None:
         try:
-            opening = event.decode(DialogOpening)
+            opening = event.decode(JavascriptDialogOpening)
         except UndecodableReply as error:
             self._not_understood.tell(error)
-            opening = DialogOpening(type="unknown")
+            opening = JavascriptDialogOpening(type="unknown")
         self._gone()  # Chrome shows one at a time: an older one is over
         dialog = Dialog(
             type=opening.type,
@@ -220,7 +219,7 @@ class PageDialogs:
         if shown is None:
             return
         try:
-            closed = event.decode(DialogClosed)
+            closed = event.decode(JavascriptDialogClosed)
         except UndecodableReply:
             self._gone()
             return

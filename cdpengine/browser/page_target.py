@@ -16,12 +16,13 @@ import trio
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.file_choosers import FileChoosers
-from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree, FrameTreeReply
+from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
 from cdpengine.browser.liveness import EarlyQuestions, PendingNavigation, Pulse
 from cdpengine.browser.page_dialogs import PageDialogs
 from cdpengine.browser.turns import Turn
 from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply, shown_url
 from cdpengine.logs import get_logger
+from cdpengine.protocol.page import FrameTreeReply
 from cdpengine.protocol.target import TargetInfo
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session

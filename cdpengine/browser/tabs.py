@@ -17,11 +17,11 @@ from cdpengine.browser.creations import Creations
 from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.downloads import Downloads
 from cdpengine.browser.file_choosers import post_interception
-from cdpengine.browser.frames import FrameTreeReply
 from cdpengine.browser.lanes import ConnectionOpener, Lanes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone, TargetCrashed
 from cdpengine.logs import get_logger
+from cdpengine.protocol.page import FrameTreeReply
 from cdpengine.session.calls import PendingCall, SharedCall
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session

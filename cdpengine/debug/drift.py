@@ -17,7 +17,6 @@ import msgspec
 from cdpengine.debug.protocol import Command, Field, Protocol, Shape, Type
 from cdpengine.debug.pycdp import Decoder, Vocabulary, module_of
 from cdpengine.debug.vocabulary import (
-    EITHER,
     UNDESCRIBED,
     Decoded,
     Use,
@@ -122,8 +121,7 @@ def _structure_drift(
         field = known.get(wanted.name)
         name = f"{where}.{wanted.name}"
         if field is None:
-            if name not in EITHER.get(wanted.owner, ()):
-                yield Drift("engine", True, name, f"read by {wanted.owner}, and no longer there")
+            yield Drift("engine", True, name, f"read by {wanted.owner}, and no longer there")
             continue
         if wanted.needed and field.optional:
             yield Drift("engine", True, name, f"{wanted.owner} cannot do without it, and it is optional")

@@ -58,36 +58,7 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("IndexedDB.requestDatabase", "reply", "state.databases:_DatabaseReply"),
     ("IndexedDB.requestDatabaseNames", "reply", "state.databases:_Names"),
     ("Log.entryAdded", "event", "activity.console:LogAdded"),
-    ("Page.addScriptToEvaluateOnNewDocument", "reply", "inject.init_scripts:_Added"),
-    ("Page.captureScreenshot", "reply", "picture.screenshot:_Data"),
     ("Page.createIsolatedWorld", "reply", "browser.worlds:_Created"),
-    ("Page.domContentEventFired", "event", "activity.collector:_Fired"),
-    ("Page.downloadWillBegin", "event", "browser.activity:_DownloadBegins"),
-    ("Page.fileChooserOpened", "event", "browser.file_choosers:_Opened"),
-    ("Page.frameAttached", "event", "browser.frames:FrameAttached"),
-    ("Page.frameDetached", "event", "browser.frames:FrameDetached"),
-    ("Page.frameNavigated", "event", "activity.collector:_FrameNavigated"),
-    ("Page.frameNavigated", "event", "browser.frames:FrameNavigated"),
-    ("Page.frameNavigated", "event", "browser.liveness:_NavigationEvent"),
-    ("Page.frameNavigated", "event", "measure.coverage_events:DocumentReplaced"),
-    ("Page.frameNavigated", "event", "state.origin_page:_Commit"),
-    ("Page.frameNavigated", "event", "state.seen_origins:_Navigated"),
-    ("Page.frameRequestedNavigation", "event", "browser.activity:_Navigating"),
-    ("Page.frameRequestedNavigation", "event", "browser.liveness:_NavigationEvent"),
-    ("Page.frameStartedNavigating", "event", "browser.liveness:_NavigationEvent"),
-    ("Page.frameStoppedLoading", "event", "browser.liveness:_NavigationEvent"),
-    ("Page.getFrameTree", "reply", "browser.frames:FrameTreeReply"),
-    ("Page.getLayoutMetrics", "reply", "action.placement:MetricsReply"),
-    ("Page.getLayoutMetrics", "reply", "picture.screenshot:_LayoutMetrics"),
-    ("Page.getNavigationHistory", "reply", "browser.navigation:_History"),
-    ("Page.javascriptDialogClosed", "event", "browser.dialogs:DialogClosed"),
-    ("Page.javascriptDialogOpening", "event", "browser.dialogs:DialogOpening"),
-    ("Page.lifecycleEvent", "event", "browser.frames:LifecycleEvent"),
-    ("Page.loadEventFired", "event", "activity.collector:_Fired"),
-    ("Page.navigate", "reply", "browser.navigation:_NavigateReply"),
-    ("Page.navigate", "reply", "state.origin_page:_Navigated"),
-    ("Page.navigatedWithinDocument", "event", "browser.frames:NavigatedWithinDocument"),
-    ("Page.printToPDF", "reply", "picture.pdf:PrintedReply"),
     ("Performance.getMetrics", "reply", "measure.metrics:MetricsReply"),
     ("Profiler.Profile", "type", "measure.cpu_profile:Profile"),
     ("Profiler.stop", "reply", "measure.cpu_profile:ProfileReply"),
@@ -140,26 +111,6 @@ NOT_THE_ENGINE = frozenset({"bench", "cli", "debug", "protocol", "testing"})
 
 NO_METHODS = frozenset({"Info.plist", "Network.webSocket"})
 """Words of the source that look like methods: a file, and how the names of some events begin."""
-
-EITHER: dict[str, tuple[str, ...]] = {
-    "browser.activity:_Navigating": ("Page.frameRequestedNavigation.navigationType",),
-    "browser.liveness:_NavigationEvent": (
-        "Page.frameNavigated.disposition",
-        "Page.frameNavigated.frameId",
-        "Page.frameNavigated.navigationType",
-        "Page.frameNavigated.reason",
-        "Page.frameRequestedNavigation.frame",
-        "Page.frameRequestedNavigation.navigationType",
-        "Page.frameStartedNavigating.disposition",
-        "Page.frameStartedNavigating.frame",
-        "Page.frameStartedNavigating.reason",
-        "Page.frameStoppedLoading.disposition",
-        "Page.frameStoppedLoading.frame",
-        "Page.frameStoppedLoading.navigationType",
-        "Page.frameStoppedLoading.reason",
-    ),
-}
-"""Fields that a structure has for another event of those that it decodes."""
 
 UNDESCRIBED = frozenset({"Runtime.executionContextCreated.context.auxData"})
 """Objects whose inside the protocol does not describe."""

@@ -11,15 +11,12 @@ import msgspec
 
 from cdpengine.browser.tabs import Posted, Tabs
 from cdpengine.errors import RemoteError
+from cdpengine.protocol.page import AddScriptReply
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.session import Session
 from cdpengine.wire.messages import decode_payload
 
 ADD = "Page.addScriptToEvaluateOnNewDocument"
-
-
-class _Added(msgspec.Struct):
-    identifier: str
 
 
 class InitScript:
@@ -65,7 +62,7 @@ class InitScript:
 
 
 def _post_removal(session: Session, call: SharedCall) -> Posted:
-    added = decode_payload(call.raw_nowait(), _Added)
+    added = decode_payload(call.raw_nowait(), AddScriptReply)
     return session.post("Page.removeScriptToEvaluateOnNewDocument", identifier=added.identifier)
 
 

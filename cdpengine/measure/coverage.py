@@ -22,7 +22,6 @@ from cdpengine.errors import ConnectionLost, MeasurementBusy, RemoteError, Sessi
 from cdpengine.logs import get_logger
 from cdpengine.measure.coverage_events import (
     CoverageDelta,
-    DocumentReplaced,
     PreciseCoverage,
     ScriptParsed,
     ScriptSource,
@@ -32,6 +31,7 @@ from cdpengine.measure.coverage_events import (
 from cdpengine.measure.coverage_ranges import counted_ranges
 from cdpengine.measure.coverage_report import CoverageGap, CoverageReport, SeenText, same_texts_once
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.page import FrameNavigated
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -215,7 +215,7 @@ class _Watch:
         self._add_scripts(watched, event.decode(PreciseCoverage))
 
     def _navigated(self, watched: _Watched, event: Event) -> None:
-        frame = event.decode(DocumentReplaced).frame
+        frame = event.decode(FrameNavigated).frame
         if frame.id != watched.session.target_id:
             return
         self._leave(watched)

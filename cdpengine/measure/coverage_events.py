@@ -93,16 +93,3 @@ class CoverageDelta(msgspec.Struct):
     """The reply to `CSS.takeCoverageDelta`."""
 
     coverage: list[RuleUsage] = msgspec.field(default_factory=list)
-
-
-class NavigatedFrame(msgspec.Struct):
-    """The frame of a document that is new."""
-
-    id: str = ""
-    url: str = ""
-
-
-class DocumentReplaced(msgspec.Struct):
-    """A new document is in a frame."""
-
-    frame: NavigatedFrame = msgspec.field(default_factory=NavigatedFrame)

@@ -5,17 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-import msgspec
-
 from cdpengine.browser.chrome_stream import chrome_stream
 from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.protocol.page import PrintToPDFReply
 from cdpengine.session.session import Session
-
-
-class PrintedReply(msgspec.Struct):
-    """The reply to `Page.printToPDF`: where it can be read."""
-
-    stream: str = ""
 
 
 @asynccontextmanager
@@ -25,7 +18,7 @@ async def printed(session: Session, params: Mapping[str, object]) -> AsyncIterat
     Raises InvalidArgument for pages that the document does not have, and as `Session.request`.
     """
     try:
-        reply = await session.request("Page.printToPDF", params, PrintedReply)
+        reply = await session.request("Page.printToPDF", params, PrintToPDFReply)
     except RemoteError as error:
         if "age range" in error.message:  # only Chrome knows how many pages there are
             raise InvalidArgument(

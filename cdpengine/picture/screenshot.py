@@ -20,14 +20,11 @@ from cdpengine.picture.options import ImageOptions
 from cdpengine.picture.pillow import as_rgba, check_pixels, joined
 from cdpengine.picture.png import OtherKind, PngColumn
 from cdpengine.picture.tiles import Area, rows_of_tiles
+from cdpengine.protocol.page import LayoutMetricsReply, ScreenshotReply
 from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
 
 _RGBA = 6
-
-
-class _Data(msgspec.Struct):
-    data: str
 
 
 class _Number(msgspec.Struct):
@@ -36,23 +33,6 @@ class _Number(msgspec.Struct):
 
 class _Evaluated(msgspec.Struct):
     result: _Number = msgspec.field(default_factory=_Number)
-
-
-class _Rect(msgspec.Struct):
-    width: float = 0
-    height: float = 0
-
-
-class _Viewport(msgspec.Struct, rename="camel"):
-    page_x: float = 0
-    page_y: float = 0
-    client_width: float = 0
-    client_height: float = 0
-
-
-class _LayoutMetrics(msgspec.Struct, rename="camel"):
-    css_content_size: _Rect = msgspec.field(default_factory=_Rect)
-    css_visual_viewport: _Viewport = msgspec.field(default_factory=_Viewport)
 
 
 @attrs.frozen
@@ -93,7 +73,7 @@ class Picture:
 
 async def current_view(session: Session) -> View:
     """Return what of the page is in view. Raises as `Session.request`."""
-    metrics = await session.request("Page.getLayoutMetrics", {}, _LayoutMetrics)
+    metrics = await session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
     seen, content = metrics.css_visual_viewport, metrics.css_content_size
     return View(
         seen.page_x,
@@ -199,7 +179,7 @@ async def _capture(
         params["captureBeyondViewport"] = beyond
         size = {"width": max(clip.width, 1), "height": max(clip.height, 1)}
         params["clip"] = {"x": clip.x, "y": clip.y, **size, "scale": ratio}
-    reply = await session.request("Page.captureScreenshot", params, _Data)
+    reply = await session.request("Page.captureScreenshot", params, ScreenshotReply)
     if not reply.data:
         raise MeasurementFailed("the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels")
     return decode_bytes("Page.captureScreenshot", reply.data)

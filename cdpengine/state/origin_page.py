@@ -10,12 +10,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import attrs
-import msgspec
 
 from cdpengine.browser.creations import Creations
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, StorageUnavailable
 from cdpengine.protocol.fetch import RequestPaused
+from cdpengine.protocol.page import FrameNavigated, NavigateReply
 from cdpengine.protocol.target import AttachToTargetReply, CreateTargetReply
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -25,20 +25,6 @@ _GRACE = 2.0
 """Seconds that closing may take when the block ends."""
 
 _EMPTY = "PCFkb2N0eXBlIGh0bWw+"  # <!doctype html>
-
-
-class _Navigated(msgspec.Struct, rename="camel"):
-    loader_id: str = ""
-    error_text: str = ""
-
-
-class _Frame(msgspec.Struct, rename="camel"):
-    loader_id: str = ""
-    security_origin: str = ""
-
-
-class _Commit(msgspec.Struct):
-    frame: _Frame
 
 
 @attrs.frozen(eq=False)
@@ -51,10 +37,12 @@ class OriginPage:
         """Be at `origin`, and return its local storage. Raises StorageUnavailable where Chrome will not."""
         # The reply comes before the document is there.
         async with self.session.subscribe("Page.frameNavigated", enable=False) as commits:
-            reply = await self.session.request("Page.navigate", {"url": f"{origin}/"}, _Navigated)
+            reply = await self.session.request("Page.navigate", {"url": f"{origin}/"}, NavigateReply)
             if reply.error_text:
                 raise StorageUnavailable(origin=origin, reason=f"Chrome says {reply.error_text}")
-            while (frame := (await commits.receive()).decode(_Commit).frame).loader_id != reply.loader_id:
+            while (
+                frame := (await commits.receive()).decode(FrameNavigated).frame
+            ).loader_id != reply.loader_id:
                 pass
         if frame.security_origin != origin:
             raise StorageUnavailable(origin=origin, reason=f"Chrome goes to {frame.security_origin} instead")

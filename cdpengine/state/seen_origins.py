@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
-
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.protocol.page import FrameNavigated
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -18,14 +17,6 @@ from cdpengine.state.origins import origin_of
 
 _MOST = 10_000
 """Origins that are remembered of a context."""
-
-
-class _Frame(msgspec.Struct):
-    url: str = ""
-
-
-class _Navigated(msgspec.Struct):
-    frame: _Frame
 
 
 class SeenOrigins:
@@ -40,7 +31,7 @@ class SeenOrigins:
         if session.target_type != "worker":
 
             def navigated(event: Event) -> None:
-                self._note(page.context_id, event.decode(_Navigated).frame.url)
+                self._note(page.context_id, event.decode(FrameNavigated).frame.url)
 
             session.on_event("Page.frameNavigated", navigated)
         return ()

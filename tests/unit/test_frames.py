@@ -5,13 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.frames import (
+from cdpengine.browser.frames import FrameEvent, FrameTree
+from cdpengine.protocol.page import (
     FrameAttached,
     FrameDetached,
-    FrameEvent,
     FrameInfo,
     FrameNavigated,
-    FrameTree,
     FrameTreeNode,
     LifecycleEvent,
     NavigatedWithinDocument,

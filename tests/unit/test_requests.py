@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.frames import FrameTree, LifecycleEvent
+from cdpengine.browser.frames import FrameTree
 from cdpengine.browser.requests import RequestsUnderWay
+from cdpengine.protocol.page import LifecycleEvent
 from cdpengine.session.events import Event
 
 

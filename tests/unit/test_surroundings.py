@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from cdpengine.action.geometry import Point, Quad
-from cdpengine.action.placement import Size
 from cdpengine.action.surroundings import Measured, points_outside, windows_from_outside
 from cdpengine.action.witness import Record, judge
 from cdpengine.browser.node import Node
 from cdpengine.errors import NotDelivered
+from cdpengine.protocol.page import LayoutViewport
 
 NODE: Any = Node(None, 1, "F", 'e1 button "Go"')  # type: ignore[arg-type]
-SMALL, LARGE = Size(100, 50), Size(800, 600)
+SMALL, LARGE = LayoutViewport(100, 50), LayoutViewport(800, 600)
 
 
 def test_a_point_goes_outwards_through_each_frame() -> None:
