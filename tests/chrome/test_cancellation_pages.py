@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 from pytest_httpserver import HTTPServer
-from rounds import one_in
+from rounds import one_in, rounds
 
 import cdpengine
 from cdpengine.testing import walk_cancellations
@@ -205,7 +205,9 @@ async def test_launch_cancelled_on_its_way(
     async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
         took = trio.current_time() - started
         assert list(tmp_path.iterdir()), "profiles are made here, so a left-over one would be seen"
-    for share in (0, 0.05, 0.3, 0.6, 0.9, 0.97):
+    shares = (0, 0.05, 0.3, 0.6, 0.9, 0.97)
+    # In a usual run every other one: those that a websocket leaves out a pipe has.
+    for share in shares[rounds(int(transport == "pipe"), 0) :: rounds(2, 1)]:
         with trio.move_on_after(took * share):
             async with cdpengine.launch(transport=transport):  # type: ignore[arg-type]
                 pass

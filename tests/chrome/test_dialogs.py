@@ -23,9 +23,17 @@ def accepts(policy: str, kind: str) -> bool:
     return kind in ACCEPTED[policy] or (kind == "alert" and policy == "accept")
 
 
-@pytest.mark.parametrize("source", ["evaluate", "click", "timer"])
-@pytest.mark.parametrize("policy", ["default", "accept", "dismiss", "raise"])
-@pytest.mark.parametrize("kind", ASK)
+SOURCES = ["evaluate", "click", "timer"]
+CASES = [
+    # In a usual run each kind meets each policy and each source, and each policy each source.
+    pytest.param(kind, policy, source, marks=() if (k + p + s) % 3 == 0 else pytest.mark.slow)
+    for k, kind in enumerate(ASK)
+    for p, policy in enumerate(ACCEPTED)
+    for s, source in enumerate(SOURCES)
+]
+
+
+@pytest.mark.parametrize(("kind", "policy", "source"), CASES)
 async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: str) -> None:
     accepted = accepts(policy, kind)
     page.set_dialog_policy(policy)  # type: ignore[arg-type]

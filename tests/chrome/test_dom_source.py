@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 import pytest
 from pytest_httpserver import HTTPServer
-from rounds import one_in
+from rounds import one_in, rounds
 
 import cdpengine
 from cdpengine.browser.worlds import IsolatedWorlds
@@ -76,9 +76,10 @@ async def test_it_says_what_computed_and_ax_say() -> None:
     args = ["--enable-blink-features=ComputedAccessibilityInfo"]
     differences: dict[str, tuple[set[str], set[str]]] = {}
     assert len(CORPUS) >= 40
+    pages = [file for place, file in enumerate(CORPUS) if place % rounds(2, 1) == 0 or file.stem in UNLIKE_AX]
     async with cdpengine.launch(args=args) as browser:
         page = await browser.new_page()
-        for file in CORPUS:
+        for file in pages:
             await page.goto("about:blank", timeout=10)  # a document of its own for each
             # What content-visibility: auto skips is not in the tree: see test_content_visibility.py.
             await page.set_content(file.read_text("utf-8").replace("content-visibility:auto", ""), timeout=10)

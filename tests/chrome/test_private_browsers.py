@@ -13,6 +13,7 @@ import pytest
 import trio
 from peer_programs import BROWSERLESS
 from private_browsers import TOKEN, private_browsers
+from rounds import slow_but
 
 import cdpengine
 
@@ -99,7 +100,11 @@ async def browserless(tmp_path: Path) -> AsyncIterator[int]:
 
 @pytest.mark.peers
 @pytest.mark.parametrize(
-    "address", ["http://127.0.0.1:{}", "ws://127.0.0.1:{}", "ws://127.0.0.1:{}/chromium"]
+    "address",
+    slow_but(
+        ["http://127.0.0.1:{}", "ws://127.0.0.1:{}", "ws://127.0.0.1:{}/chromium"],
+        ["ws://127.0.0.1:{}/chromium"],
+    ),
 )
 async def test_browserless(browserless: int, address: str) -> None:
     endpoint = f"{address.format(browserless)}?token={TOKEN}"
