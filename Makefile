@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV = $(shell command -v uv || echo $(BIN)/uv)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers lint types imports unit format bench bench-check lock setup clean
+.PHONY: help demo test test-slow test-peers lint types imports unit format bench bench-check docs lock setup clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -38,19 +38,24 @@ unit: setup ## The tests that need no browser
 format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-bench: setup ## The engine beside its peers, and the report of it: docs/benchmarks.*, the README's figures
+bench: setup ## The engine beside its peers: build/benchmarks/, docs/benchmarks.md, the README's figures
 	@scripts/peers.sh
-	@$(BIN)/python -m benchmarks --json docs/benchmarks.json --html docs/benchmarks.html \
-		--markdown docs/benchmarks.md --markdown README.md $(ARGS)
+	@$(BIN)/python -m benchmarks --json build/benchmarks/report.json --html build/benchmarks/report.html \
+		--markdown build/benchmarks/report.md --summary docs/benchmarks.md --markdown README.md $(ARGS)
 
 bench-check: setup ## What is promised of the engine's speed, measured and asserted
 	@scripts/peers.sh
 	@$(BIN)/python -m benchmarks.check $(ARGS)
 
-lock: ## Write requirements.lock and benchmarks/peers.txt anew (needs uv)
+docs: ## The documentation as a site, in build/site/; a link that leads nowhere fails it
+	@scripts/docs.sh $(ARGS)
+
+lock: ## Write requirements.lock, requirements-docs.lock and benchmarks/peers.txt anew (needs uv)
 	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
 	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock $(ARGS)
+	$(UV) pip compile --group docs --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements-docs.lock $(ARGS)
 	$(UV) pip compile benchmarks/peers.in --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file benchmarks/peers.txt $(ARGS)
 
@@ -58,5 +63,5 @@ setup: ## What the others need; done once
 	@scripts/setup.sh
 
 clean: ## Remove the virtual environment and everything that was built
-	rm -rf .venv .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist
+	rm -rf .venv .venv-docs build .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage dist
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

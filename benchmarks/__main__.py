@@ -20,11 +20,12 @@ import trio
 from benchmarks.cases import CASES
 from benchmarks.harness.bench import Bench, Case
 from benchmarks.harness.machine import look_at_load, look_at_machine
-from benchmarks.harness.markdown import block, put_block, whole
+from benchmarks.harness.markdown import whole
 from benchmarks.harness.peers import PEER_NAMES, known
 from benchmarks.harness.plots import page
 from benchmarks.harness.report import PeerSaid, Report, from_json, to_json
 from benchmarks.harness.run import open_bench, run_cases, say
+from benchmarks.harness.summary import block, pictures, put_block, summary
 from cdpengine.nursery import open_body_nursery
 
 TURNS = 7
@@ -62,6 +63,12 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="FILE",
         help="write the report as Markdown, any number of times; where FILE has the two marker lines, the block between them",
+    )
+    made.add_argument(
+        "--summary",
+        type=Path,
+        metavar="FILE",
+        help="write the summary as Markdown, and its plots into the folder of that name beside it",
     )
     made.add_argument(
         "--from", dest="source", type=Path, metavar="FILE", help="take no figures: read a --json file"
@@ -148,6 +155,9 @@ async def until_told_to_end(
 
 def write(report: Report, options: argparse.Namespace) -> None:
     """Write what was asked for; the JSON first, since all else can be made of it."""
+    for path in (options.json, options.html, options.summary, *options.markdown):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
     if options.json:
         options.json.write_bytes(to_json(report))
         say(f"wrote {options.json}")
@@ -160,8 +170,23 @@ def write(report: Report, options: argparse.Namespace) -> None:
             put_block(before, block(report)) if "<!-- benchmarks:" in before else whole(report), "utf-8"
         )
         say(f"wrote {path}")
-    if not (options.json or options.html or options.markdown):
+    if options.summary:
+        write_summary(report, options.summary)
+        say(f"wrote {options.summary}")
+    if not (options.json or options.html or options.markdown or options.summary):
         print(whole(report))
+
+
+def write_summary(report: Report, path: Path) -> None:
+    """Write the summary and its plots; plots of an earlier run that this one has not are removed."""
+    folder = path.with_suffix("")
+    folder.mkdir(exist_ok=True)
+    drawn = pictures(report)
+    for old in set(folder.glob("*.svg")) - {folder / name for name in drawn}:
+        old.unlink()
+    for name, (_, picture) in drawn.items():
+        (folder / name).write_text(picture, "utf-8")
+    path.write_text(summary(report, folder.name), "utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The report as Markdown: all figures of a run as tables, and a short block for the README. Pure.
+"""The report as Markdown: all figures of a run as tables, and the short table of the summary. Pure.
 
 Rule: a table says the median, the 95th percentile towards the bad side, and how many times better the engine is with
 the quartiles of that; a side without a figure says why. Text of others (peers' reasons) cannot break a table.
@@ -14,9 +14,6 @@ from benchmarks.harness.bench import is_peer
 from benchmarks.harness.figures import Measurement, Ratio, shown
 from benchmarks.harness.promises import Verdict, judge_all
 from benchmarks.harness.report import Report, is_ours, own_side, side_names
-
-BEGIN = "<!-- benchmarks: begin; written by `make bench`, do not edit -->"
-END = "<!-- benchmarks: end -->"
 
 LONGEST_REASON = 160
 
@@ -113,11 +110,11 @@ def whole(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-# --- the block in the README ------------------------------------------------------------------------------------
+# --- the table of the summary ------------------------------------------------------------------------------------
 
 
 def in_short(report: Report) -> list[Measurement]:
-    """Return what stands in the README: where a peer or a floor was measured; of a curve, its two ends."""
+    """Return what stands in the summary: where a peer or a floor was measured; of a curve, its two ends."""
     chosen = []
     for each in report.measurements:
         if not own_side(each) or all(is_ours(side.side) for side in each.sides):
@@ -148,21 +145,14 @@ def cell(measurement: Measurement, side: str, footnotes: list[str]) -> str:
     return shown(found.median) + told
 
 
-def block(report: Report, folder: str = "docs") -> str:
-    """Return the README's block, markers included."""
+def short_table(report: Report) -> list[str]:
+    """Return the table of the summary: the engine and each peer as columns, reasons as footnotes below it."""
     chosen = in_short(report)
     names = side_names(chosen)
     columns = [name for name in names if is_peer(name) and any(_measured(each, name) for each in chosen)]
     floors = [name for name in names if name.startswith("floor")]
     footnotes: list[str] = []
     lines = [
-        BEGIN,
-        *header(report),
-        *warnings(report),
-        "",
-        "Medians; after the colon, how many times better the engine is in the same rounds, with the quartiles. All",
-        f"figures, with plots: [{folder}/benchmarks.html]({folder}/benchmarks.html).",
-        "",
         row(["", "unit", "engine", "floor", *columns]),
         row(["---", "---", *["--:"] * (2 + len(columns))]),
     ]
@@ -172,20 +162,10 @@ def block(report: Report, folder: str = "docs") -> str:
         ours = own_side(each)
         theirs = [cell(each, name, footnotes) for name in columns]
         lines.append(row([safe(each.name), each.unit, cell(each, ours, footnotes), floor, *theirs]))
-    lines += ["", *[f"({number}) {safe(text, 300)}  " for number, text in enumerate(footnotes, start=1)], END]
-    return "\n".join(lines)
+    marks = [f"({number}) {safe(text, 300)}  " for number, text in enumerate(footnotes, start=1)]
+    return [*lines, "", *marks] if marks else lines
 
 
 def _measured(measurement: Measurement, name: str) -> bool:
     side = measurement.side(name)
     return side is not None and side.measured
-
-
-def put_block(document: str, text: str) -> str:
-    """Return the document with its block replaced. Raises ValueError where the markers are not there, once each."""
-    if document.count(BEGIN) != 1 or document.count(END) != 1 or document.index(BEGIN) > document.index(END):
-        raise ValueError(
-            f"the document needs these two lines, once each and in this order: {BEGIN} and {END}"
-        )
-    before, _, rest = document.partition(BEGIN)
-    return before + text + rest.partition(END)[2]

@@ -122,18 +122,45 @@ def _head(report: Report) -> str:
     )
 
 
-def _overview(report: Report) -> str:
-    links = "".join(
-        f'<a href="#{escape(case.name)}">{escape(case.title)}</a>' for case in report.cases if case.name
-    )
+def overview_picture(report: Report) -> str:
+    """Return the plot of all figures beside Playwright as a file of its own; "" where there are none."""
+    return _alone(_overview_plot(report))
+
+
+def curve_pictures(report: Report, case: CaseRun) -> list[tuple[str, str]]:
+    """Return the curves of a case as files of their own, each with its title."""
+    found = report.of_case(case.name)
+    titles = dict.fromkeys(each.curve for each in found if each.curve)
+    plots = [
+        (title, _curve_plot([each for each in found if each.curve == title], title, f"{case.name}-{number}"))
+        for number, title in enumerate(titles)
+    ]
+    return [(title, _alone(plot)) for title, plot in plots if plot]
+
+
+def _alone(plot: str) -> str:
+    """Return a plot with its style in it, so that it can be a file."""
+    # It has a ground of its own: the page around it may be light while the reader's theme is dark.
+    style = f"<style>{style_sheet()}\nsvg {{ background: var(--back) }}</style>"
+    return plot.replace(">", f">{style}", 1) + "\n" if plot else ""
+
+
+def _overview_plot(report: Report) -> str:
     rows = []
     for each in report.measurements:
         against = [(side, ratio) for side, ratio in _ratios(each) if side == "playwright"]
         if against:
             rows.append(RatioRow(each.name, tuple(against)))
-    plot = (
+    return (
         ratio_plot(rows, "The engine beside Playwright, all figures", "overview", alone=True) if rows else ""
     )
+
+
+def _overview(report: Report) -> str:
+    links = "".join(
+        f'<a href="#{escape(case.name)}">{escape(case.title)}</a>' for case in report.cases if case.name
+    )
+    plot = _overview_plot(report)
     told = "<h2>Beside Playwright, all figures</h2>" + f'<div class="wide">{plot}</div>' if plot else ""
     return f"<nav>{links}</nav>{told}"
 
@@ -165,7 +192,7 @@ def _case(report: Report, case: CaseRun) -> str:
     return "\n".join(parts)
 
 
-def _curve(measurements: list[Measurement], curve: str, name: str) -> str:
+def _curve_plot(measurements: list[Measurement], curve: str, name: str) -> str:
     curves: dict[str, list[Point]] = {}
     for each in measurements:
         for side in each.sides:
@@ -176,7 +203,13 @@ def _curve(measurements: list[Measurement], curve: str, name: str) -> str:
     if not any(len(points) > 1 for points in curves.values()):
         return ""
     unit = measurements[0].unit
-    plot = curve_plot(curves, curve, curve, _AXIS.get(unit, unit), name)
+    return curve_plot(curves, curve, curve, _AXIS.get(unit, unit), name)
+
+
+def _curve(measurements: list[Measurement], curve: str, name: str) -> str:
+    plot = _curve_plot(measurements, curve, name)
+    if not plot:
+        return ""
     better = "lower" if measurements[0].less_is_better else "higher"
     return f'<h3>{escape(curve)}</h3><p class="soft">{better} is better</p><div class="wide">{plot}</div>'
 

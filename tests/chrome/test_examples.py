@@ -1,4 +1,4 @@
-"""The examples run by themselves, as a reader would run them, and print what they say."""
+"""The examples run, those of the folder and those of the pages, and print what they say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import trio
+from doc_examples import Block, blocks, pages
 from pytest_httpserver import HTTPServer
+
+import cdpengine
 
 pytestmark = pytest.mark.chrome
 
@@ -66,15 +70,16 @@ def test_watch_traffic() -> None:
     assert re.search(r"^<- 404 Fetch http://\S+/missing$", output, re.MULTILINE)
 
 
-def test_the_readmes_tests_run_in_a_fresh_folder(tmp_path: Path, httpserver: HTTPServer) -> None:
+def test_the_recorded_tests_of_the_documentation_run_in_a_fresh_folder(
+    tmp_path: Path, httpserver: HTTPServer
+) -> None:
     """As they are written, but for the site, which is on loopback here: recorded first, then without a browser."""
     page = "<title>Example Domain</title><h1>Example Domain</h1>"
     httpserver.expect_request("/").respond_with_data(page, content_type="text/html")
-    blocks = re.findall(
-        r"^```\w+\n# (\w+\.\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-    assert [name for name, _source in blocks] == ["pytest.ini", "conftest.py", "test_site.py"]
-    for name, source in blocks:
+    files = [block.source for page in pages() for block in blocks(page) if block.language in ("py", "ini")]
+    named = [(source.partition("\n")[0].removeprefix("# "), source) for source in files]
+    assert [name for name, _source in named] == ["pytest.ini", "conftest.py", "test_site.py"]
+    for name, source in named:
         (tmp_path / name).write_text(source.replace("https://example.com", httpserver.url_for("/")))
     for record in ("1", "0"):
         done = subprocess.run(
@@ -96,12 +101,36 @@ def test_the_readmes_tests_run_in_a_fresh_folder(tmp_path: Path, httpserver: HTT
     ]
 
 
-def test_the_readmes_program_runs(tmp_path: Path) -> None:
-    programs = re.findall(
-        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
-    )
-    assert programs
-    for number, source in enumerate(programs):
-        program = tmp_path / f"readme_{number}.py"
-        program.write_text(source)
-        assert run(program)
+EXAMPLES_OF_PAGES = [block for page in pages() for block in blocks(page) if block.language == "python"]
+SITE = "<title>Example Domain</title><h1>Example Domain</h1><a href='/more'>More</a>"
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in EXAMPLES_OF_PAGES if block.is_program], ids=lambda block: block.name
+)
+def test_a_program_of_the_documentation_runs(block: Block, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(block.source)
+    assert run(program)
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in EXAMPLES_OF_PAGES if not block.is_program], ids=lambda block: block.name
+)
+async def test_an_example_of_the_documentation_runs(
+    block: Block, browser: cdpengine.Browser, tmp_path: Path
+) -> None:
+    """With the names that docs/index.md gives it, and prints what it says. https://example.com is no other machine."""
+
+    async def answer(route: cdpengine.Route) -> None:
+        await route.fulfill(body=SITE, content_type="text/html")
+
+    before = {page.target_id for page in browser.pages}
+    with trio.fail_after(30):
+        async with browser.new_context() as context, context.route("https://example.com/*", answer):
+            names = {"browser": browser, "page": await context.new_page(), "folder": tmp_path}
+            printed = await block.run({"cdpengine": cdpengine, "trio": trio, **names})
+        assert printed == block.promised()
+        for page in browser.pages:
+            if page.target_id not in before and not page.closed:
+                await page.close()

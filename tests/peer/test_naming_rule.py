@@ -1,6 +1,6 @@
 """What is a property, and what a coroutine: a property tells what is known here, and asks nobody.
 
-The rule is in the README. A new public name of these classes is held to it by being there.
+The rule is in docs/browsers.md. A new public name of these classes is held to it by being there.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from benchmark_reports import report
 from benchmarks.__main__ import chosen_peers, command_text, main
 from benchmarks.cases import CASES
 from benchmarks.harness.installed import Kind, why_not
-from benchmarks.harness.markdown import BEGIN, END
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.report import to_json
 from benchmarks.harness.run import engine_flags
+from benchmarks.harness.summary import BEGIN, END
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,19 @@ def test_files_are_written_from_a_report_that_there_is(tmp_path: Path) -> None:
     assert main(["--from", str(source), "--markdown", str(readme)]) == 0
     assert readme.read_text().startswith("above\n")
     assert readme.read_text().endswith("below\n")
-    assert "python -m benchmarks" in readme.read_text()
+    assert "docs/benchmarks.md" in readme.read_text()
+
+
+def test_the_summary_is_written_with_its_plots_and_without_those_of_an_earlier_run(tmp_path: Path) -> None:
+    source, page = tmp_path / "a.json", tmp_path / "docs" / "benchmarks.md"
+    source.write_bytes(to_json(report()))
+    folder = page.with_suffix("")
+    folder.mkdir(parents=True)
+    (folder / "old.svg").write_text("<svg/>")
+    assert main(["--from", str(source), "--summary", str(page)]) == 0
+    drawn = sorted(path.name for path in folder.iterdir())
+    assert drawn == ["overview.svg", "rate-0.svg"]
+    assert all(f"](benchmarks/{name})" in page.read_text() for name in drawn)
 
 
 def test_a_failed_case_is_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,9 +13,10 @@ from benchmark_reports import HOSTILE, report, side
 
 from benchmarks.harness.figures import Measurement
 from benchmarks.harness.machine import Load, processor_name, stolen_seconds
-from benchmarks.harness.markdown import BEGIN, END, block, in_short, put_block, safe, whole
+from benchmarks.harness.markdown import in_short, safe, whole
 from benchmarks.harness.plots import page
 from benchmarks.harness.report import CaseRun, from_json, own_side, side_names, to_json
+from benchmarks.harness.summary import BEGIN, END, LINES, block, pictures, put_block, summary
 from benchmarks.harness.svg import Point, RatioRow, curve_plot, ratio_plot, spread_out, styles
 
 VOID = {"meta", "line", "circle", "polygon", "path", "br"}
@@ -145,15 +146,33 @@ def test_safe_keeps_to_one_line_and_a_length() -> None:
     assert len(safe("x" * 500, 100)) == 100
 
 
-def test_the_readme_has_the_ends_of_a_curve_and_what_others_took_part_in() -> None:
+def test_the_summary_has_the_ends_of_a_curve_and_what_others_took_part_in() -> None:
     alone = Measurement("own", unit="ms", sides=(side("engine", 1), side("engine: scratch", 2)))
     made = report(*report().measurements, alone)
     assert [each.name for each in in_short(made)] == ["click: once", "rate: 1 pages", "rate: 50 pages"]
-    text = block(made)
-    assert text.startswith(BEGIN)
-    assert text.endswith(END)
+    text = summary(made, "plots")
     assert "30.0: 6.00 (4.00 to 8.00)" in text
     assert "by `python -m benchmarks` in 1.5 min" in text
+    assert re.findall(r"\]\(plots/([^)]+)\)", text) == list(pictures(made)) == ["overview.svg", "rate-0.svg"]
+    assert "<script" not in text.replace(r"\<script", "")
+
+
+def test_a_plot_of_the_summary_is_a_file_that_needs_nothing_else() -> None:
+    for _, picture in pictures(report()).values():
+        root = ET.fromstring(picture)
+        assert root[0].tag.endswith("style")
+        assert "--s0:" in (root[0].text or "")
+        assert not re.search(r"href|url\(|@import", picture)
+
+
+def test_the_readme_has_its_lines_with_all_who_were_measured_and_who_cannot() -> None:
+    named = attrs.evolve(report().measurements[0], case="actions", variant="click")
+    text = block(report(named))
+    assert text.startswith(BEGIN)
+    assert text.endswith(END)
+    (line,) = (each for each in text.splitlines() if each.startswith("- "))
+    assert line.endswith(": **5.00 ms**; beside it playwright 30.0; not possible with pydoll.")
+    assert [each.figure for each in LINES if "click" in each.figure] == [named.name]
 
 
 def test_the_block_is_replaced_and_nothing_else() -> None:

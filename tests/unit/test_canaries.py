@@ -253,7 +253,7 @@ def test_our_own_scripts_stay() -> None:
 def test_long_prose_stays() -> None:
     root = Path(__file__).parents[2]
     changed = {}
-    for path in [root / "README.md", root / "CHANGELOG.md", *sorted((root / "docs").glob("*.md"))]:
+    for path in [root / "README.md", root / "CHANGELOG.md", *sorted((root / "docs").rglob("*.md"))]:
         if found := _changes(path.read_text("utf-8")):
             changed[path.name] = found
     assert changed == {}

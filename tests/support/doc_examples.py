@@ -1,0 +1,77 @@
+"""The examples of the documentation: found in its pages, and run as the pages say that they are read."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import attrs
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SAID = re.compile(r"#  ?-> (.*)$")
+
+
+def pages() -> list[Path]:
+    """Return every page: the README, CONTRIBUTING, and the documentation."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@attrs.frozen
+class Block:
+    """A block of code of a page. `line` is that of its fence, from 1."""
+
+    page: Path
+    line: int
+    language: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Where it stands, as a message says it."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it runs by itself, and is not what stands in an async function."""
+        return "trio.run(" in self.source
+
+    def compiled(self) -> CodeType:
+        """Return its code, whose lines are those of the page."""
+        source = "\n" * self.line + self.source
+        code: CodeType = compile(
+            source, self.name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True
+        )
+        return code
+
+    def promised(self) -> dict[int, str]:
+        """Return what lines of the page say that they print."""
+        lines = enumerate(self.source.splitlines(), start=self.line + 1)
+        return {number: found[1] for number, line in lines if (found := SAID.search(line))}
+
+    async def run(self, names: dict[str, Any]) -> dict[int, str]:
+        """Run it with these names; return what the lines of the page that promise something print."""
+        printed: defaultdict[int, list[str]] = defaultdict(list)
+
+        def note(*values: object) -> None:
+            printed[sys._getframe(1).f_lineno].append(" ".join(map(str, values)))
+
+        result = eval(self.compiled(), {**names, "print": note, "__name__": "example"})
+        if inspect.isawaitable(result):
+            await result
+        return {number: "\n".join(printed[number]) for number in self.promised()}
+
+
+def blocks(page: Path) -> list[Block]:
+    """Return all blocks of a page, in their order."""
+    text = page.read_text("utf-8")
+    return [
+        Block(page, text.count("\n", 0, found.start()) + 1, found[1], found[2])
+        for found in FENCE.finditer(text)
+    ]

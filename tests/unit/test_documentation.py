@@ -1,0 +1,90 @@
+"""The documentation is whole: every error has its cure, every link leads somewhere, every block is of a known kind."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from doc_examples import ROOT, blocks, pages
+
+import cdpengine
+import cdpengine.debug
+from cdpengine import errors
+
+RUN_BY_TESTS = {"python", "py", "ini"}
+ONLY_SHOWN = {"console", "text"}
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+MOST_LINES = 150
+
+
+def public_errors() -> set[str]:
+    found = {name: getattr(errors, name) for name in errors.__all__}
+    return {
+        name for name, each in found.items() if isinstance(each, type) and issubclass(each, BaseException)
+    }
+
+
+def anchors(text: str) -> set[str]:
+    """Return the names of a page's headings, as links name them."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_every_public_error_has_one_row_with_its_cause_and_its_cure() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \| (.*) \| (.*) \|$", (ROOT / "docs/errors.md").read_text("utf-8"), re.MULTILINE
+    )
+    counted = Counter(name for name, _cause, _cure in rows)
+    assert set(counted) == public_errors()
+    assert set(counted.values()) == {1}
+    assert all(len(cause.split()) > 2 for _name, cause, _cure in rows)
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_page_and_its_heading(page: object) -> None:
+    assert isinstance(page, type(ROOT))
+    for target in LINK.findall(re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)):
+        if "://" in target:
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), f"{page}: {target}"
+        assert not anchor or anchor in anchors(linked.read_text("utf-8")), f"{page}: {target}"
+
+
+def test_every_block_says_what_it_is_and_every_example_is_python_that_can_be_run() -> None:
+    found = [block for page in pages() for block in blocks(page)]
+    assert {block.language for block in found} == RUN_BY_TESTS | ONLY_SHOWN
+    fences = sum(page.read_text("utf-8").count("```") for page in pages())
+    assert fences == 2 * len(found), (
+        "a fence that no block was read from: does it stand in a list, or is it open?"
+    )
+    for block in found:
+        if block.language == "python":
+            block.compiled()
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs/reference").glob("*.md")))
+    named = re.findall(r"^::: cdpengine\.(\w+)$", text, re.MULTILINE)
+    # Types without members, and data: they are told where they are used.
+    plain = {
+        "ABORT_REASONS",
+        "AbortReason",
+        "DEVICES",
+        "FillValue",
+        "NETWORKS",
+        "ResourceType",
+        "Target",
+        "debug",
+    }
+    told_with_the_errors = {name for name in cdpengine.__all__ if hasattr(errors, name)}
+    assert set(named) - {"errors"} == set(cdpengine.__all__) - plain - told_with_the_errors - {"__version__"}
+    debug = re.findall(r"^::: cdpengine\.debug\.(\w+)$", text, re.MULTILINE)
+    assert sorted(debug) == sorted(cdpengine.debug.__all__)
+
+
+def test_the_front_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= MOST_LINES
