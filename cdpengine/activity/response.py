@@ -60,7 +60,11 @@ class Response:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers; where one came several times, its values are separated by line breaks."""
+        """The headers; where one came several times, its values are separated by line breaks.
+
+        Those that pages may not see (Set-Cookie) are told by another process of Chrome: on a busy machine they can
+        come some milliseconds after a page has its answer.
+        """
         extra = self.request.exchange.response_headers
         headers: Mapping[str, str] = self._told.headers if extra is None else extra
         return headers

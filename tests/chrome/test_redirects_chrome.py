@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
@@ -68,6 +70,12 @@ def right(request: cdpengine.Request) -> bool:
     return told == (int(path[1:4]), path, f"at={path.replace('/', '-')}")
 
 
+def responses_of(requests: Iterable[cdpengine.Request]) -> list[cdpengine.Response]:
+    """Responses to what was asked of the server, preflights aside."""
+    asked = [each for each in requests if each.method != "OPTIONS" and re.search("/[0-9]{3}/", each.url)]
+    return [request.response for request in asked if request.response is not None]
+
+
 def entries_of(archive: dict[str, Any]) -> list[dict[str, Any]]:
     return [entry for entry in archive["log"]["entries"] if re.search("/[0-9]{3}/", entry["request"]["url"])]
 
@@ -109,6 +117,10 @@ async def test_redirects_in_workers_and_frames_and_after_preflights_live_and_rec
     async with debug.record(page.browser, path, unredacted=True), page.activity.collecting() as activity:
         await page.goto(f"{here}/302/first")
         await page.evaluate(ALL, [f"{elsewhere}/302/frame", f"{elsewhere}/302/fetched"])
+        # Headers such as Set-Cookie come from another process, mostly before the page has its answer, but not always.
+        with trio.move_on_after(20):
+            while any(told.header("Set-Cookie") is None for told in responses_of(activity.requests)):
+                await page.browser.session.call("Browser.getVersion")
         kept = [request for request in activity.requests if re.search("/[0-9]{3}/", request.url)]
         live = entries_of(await activity.har(bodies=False, redacted=False))
     for request in kept:
