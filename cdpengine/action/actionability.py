@@ -41,7 +41,7 @@ from cdpengine.action.in_page import (
     unless_refused,
 )
 from cdpengine.action.look import Look, Requirements, look_request
-from cdpengine.action.placement import BoxModelReply, Placed, QuadsReply, place
+from cdpengine.action.placement import Placed, place
 from cdpengine.action.surroundings import (
     Surroundings,
     content_boxes,
@@ -65,6 +65,7 @@ from cdpengine.errors import (
     Unstable,
 )
 from cdpengine.js import script_with
+from cdpengine.protocol.dom import BoxModelReply, ContentQuadsReply
 from cdpengine.protocol.page import LayoutMetricsReply
 from cdpengine.session.calls import PendingCall
 
@@ -473,5 +474,5 @@ async def inspect(
 
 
 async def _quads(pending: PendingCall) -> list[Quad]:
-    found = await unless_refused(pending, QuadsReply)
+    found = await unless_refused(pending, ContentQuadsReply)
     return [] if found is None else [Quad.from_floats(floats) for floats in found.quads]

@@ -13,10 +13,10 @@ import attrs
 
 from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.in_page import together, unless_refused
-from cdpengine.action.placement import BoxModelReply, QuadsReply
 from cdpengine.action.surroundings import find_surroundings, measured, points_outside
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine.protocol.dom import BoxModelReply, ContentQuadsReply
 from cdpengine.protocol.page import LayoutMetricsReply
 
 _group_numbers = itertools.count(1)
@@ -46,7 +46,7 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
             box_call = post(session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
             metrics = post(session.post("Page.getLayoutMetrics"))
             outer = around.post_outer(post)
-            found = await unless_refused(quads_call, QuadsReply)
+            found = await unless_refused(quads_call, ContentQuadsReply)
             box = await unless_refused(box_call, BoxModelReply)
             size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
             tiers = await measured(outer)

@@ -8,19 +8,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-import msgspec
 import trio
 
 from cdpengine.action.in_page import Handle, post_library_call, returned_object, together
 from cdpengine.errors import EvaluationFailed, RemoteError, StaleRef
-
-
-class _DescribedNode(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-
-
-class _Described(msgspec.Struct):
-    node: _DescribedNode
+from cdpengine.protocol.dom import DescribeNodeReply
 
 
 async def covering_node(handle: Handle, request: dict[str, Any], patience: float) -> int | None:
@@ -36,7 +28,7 @@ async def covering_node(handle: Handle, request: dict[str, Any], patience: float
         found = post(post_library_call(handle, "covering", request, by_value=False))
         object_id = await returned_object(found, handle.node)
         if object_id is not None:
-            described = await session.request("DOM.describeNode", {"objectId": object_id}, _Described)
+            described = await session.request("DOM.describeNode", {"objectId": object_id}, DescribeNodeReply)
             session.post("Runtime.releaseObject", objectId=object_id)
             return described.node.backend_node_id
     return None

@@ -21,11 +21,12 @@ from cdpengine.action.context import ActionContext
 from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
-from cdpengine.action.segments import DescribedNode, segment_keys, segments_in
+from cdpengine.action.segments import segment_keys, segments_in
 from cdpengine.action.select import Option, select
 from cdpengine.browser.node import Node
 from cdpengine.errors import InvalidArgument, NotInteractable, StaleRef, ValueRefused
 from cdpengine.js import script_with
+from cdpengine.protocol.dom import DescribeNodeReply
 
 FillValue = TextValue | bool | Option
 
@@ -46,10 +47,6 @@ class _Made(msgspec.Struct):
     focused: bool = False
     labelled: bool = False
     scripted: bool = False
-
-
-class _Described(msgspec.Struct):
-    node: DescribedNode
 
 
 class _Held(msgspec.Struct):
@@ -166,7 +163,7 @@ async def _keys_for_segments(node: Node, made: _Made, text: str, context: Action
     described = await node.session.request(
         "DOM.describeNode",
         {"backendNodeId": control.backend_node_id, "depth": -1, "pierce": True},
-        _Described,
+        DescribeNodeReply,
     )
     return segment_keys(segments_in(described.node), text.replace(" ", "T"), anywhere=made.focused)
 

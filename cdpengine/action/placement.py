@@ -9,30 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import attrs
-import msgspec
 
-from cdpengine.action.geometry import Floats, Point, Quad, area, candidates, contains, on_pixel, visible_parts
-
-
-class QuadsReply(msgspec.Struct):
-    """The reply to `DOM.getContentQuads`."""
-
-    quads: list[Floats] = []
-
-
-class Box(msgspec.Struct):
-    """A box model, as far as it is used: two quads, and the border box's size before transforms."""
-
-    content: Floats
-    border: Floats
-    width: float
-    height: float
-
-
-class BoxModelReply(msgspec.Struct):
-    """The reply to `DOM.getBoxModel`."""
-
-    model: Box
+from cdpengine.action.geometry import Point, Quad, area, candidates, contains, on_pixel, visible_parts
+from cdpengine.protocol.dom import BoxModel
 
 
 @attrs.frozen
@@ -53,7 +32,7 @@ class Placed:
 
 
 def place(
-    quads: Sequence[Quad], windows: Sequence[Quad], box: Box | None, position: tuple[float, float] | None
+    quads: Sequence[Quad], windows: Sequence[Quad], box: BoxModel | None, position: tuple[float, float] | None
 ) -> Placed:
     """Choose the points to try; the frames are not known here."""
     parts = visible_parts(quads, windows)

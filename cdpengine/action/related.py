@@ -6,7 +6,6 @@ import itertools
 from contextlib import suppress
 
 import attrs
-import msgspec
 
 from cdpengine.action.context import ActionContext
 from cdpengine.action.in_page import Handle, handle_on, returned_object, stale, together
@@ -14,16 +13,9 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
 from cdpengine.js import own, script
+from cdpengine.protocol.dom import DescribeNodeReply
 
 _group_numbers = itertools.count(1)
-
-
-class _Described(msgspec.Struct, rename="camel"):
-    backend_node_id: int
-
-
-class _Description(msgspec.Struct):
-    node: _Described
 
 
 async def related_node(
@@ -39,7 +31,7 @@ async def related_node(
         found = await object_from(await handle_on(node, context.worlds, group), name, request)
         if found is None:
             return None
-        described = await session.request("DOM.describeNode", {"objectId": found}, _Description)
+        described = await session.request("DOM.describeNode", {"objectId": found}, DescribeNodeReply)
     except RemoteError as error:
         if not context_gone(error):
             raise

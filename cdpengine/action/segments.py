@@ -12,7 +12,8 @@ import re
 from collections.abc import Sequence
 
 import attrs
-import msgspec
+
+from cdpengine.protocol.dom import DescribedNode
 
 _PSEUDO = re.compile(r"-webkit-datetime-edit-([a-z]+)-field")
 _WIDTHS = {"year": 4, "millisecond": 3, "ampm": 1}
@@ -32,14 +33,6 @@ class Segment:
     name: str
     most: int = 0
     fixed: bool = False
-
-
-class DescribedNode(msgspec.Struct, rename="camel"):
-    """A node as DOM.describeNode gives it, with what is within it."""
-
-    attributes: list[str] = []
-    children: list[DescribedNode] = []
-    shadow_roots: list[DescribedNode] = []
 
 
 def segments_in(node: DescribedNode) -> list[Segment]:

@@ -15,11 +15,10 @@ import attrs
 
 from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.in_page import Handle, handle_on, stale, unless_refused
-from cdpengine.action.placement import BoxModelReply
-from cdpengine.browser.frames import FrameOwner
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import RemoteError, StaleRef
+from cdpengine.protocol.dom import BoxModelReply, FrameOwnerReply
 from cdpengine.protocol.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
@@ -183,7 +182,7 @@ async def _owner_outside(
 
 async def _owner_id(node: Node, session: Session, frame_id: str) -> int:
     try:
-        owner = await session.request("DOM.getFrameOwner", {"frameId": frame_id}, FrameOwner)
+        owner = await session.request("DOM.getFrameOwner", {"frameId": frame_id}, FrameOwnerReply)
     except RemoteError as error:
         raise stale(node, "a node of a frame", "its frame is gone") from error
     return owner.backend_node_id

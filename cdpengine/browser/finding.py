@@ -27,6 +27,7 @@ from cdpengine.browser.wanted_text import (
 )
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, TargetCrashed
+from cdpengine.protocol.dom import DescribeNodeReply
 
 MOST = 2000
 """Nodes of one document that are looked at, of those that match."""
@@ -223,7 +224,7 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
         found: dict[int, str] = {}
         try:
             for call, text in zip(calls, head.descriptions, strict=True):
-                found[(await call.result())["node"]["backendNodeId"]] = text
+                found[(await call.decoded(DescribeNodeReply)).node.backend_node_id] = text
         finally:
             for call in calls:
                 call.abandon()

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 import attrs
-import msgspec
 
 from cdpengine.protocol.page import (
     FrameAttached,
@@ -35,12 +34,6 @@ LOAD_STATES: dict[LoadState, str] = {
 
 _DOCUMENTS_REMEMBERED = 4
 """Loaders a frame whose lifecycle is kept: a navigation may replace the one that somebody waits for."""
-
-
-class FrameOwner(msgspec.Struct, rename="camel"):
-    """The reply to `DOM.getFrameOwner`: the element that holds a frame, in the document around it."""
-
-    backend_node_id: int
 
 
 FrameEvent = FrameAttached | FrameNavigated | NavigatedWithinDocument | FrameDetached | LifecycleEvent

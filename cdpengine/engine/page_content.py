@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 
 import attrs
-import msgspec
 
 from cdpengine.browser.worlds import context_gone
 from cdpengine.budget import Budget
@@ -19,6 +18,7 @@ from cdpengine.engine.targets import Target, describe_target
 from cdpengine.errors import InvalidArgument, RemoteError
 from cdpengine.picture.options import ImageFormat, ImageOptions, check_image_options
 from cdpengine.picture.screenshot import current_view, screen_scale, take_screenshot
+from cdpengine.protocol.dom import BoxModelReply, OuterHTMLReply
 from cdpengine.snapshot.arrival import has_nothing
 from cdpengine.snapshot.capture import Capture, Scope
 from cdpengine.snapshot.content import Block
@@ -41,19 +41,6 @@ class LabelledScreenshot:
 
     image: bytes = attrs.field(repr=False)
     snapshot: Snapshot
-
-
-class _Markup(msgspec.Struct, rename="camel"):
-    outer_html: str = msgspec.field(name="outerHTML")
-
-
-class _Model(msgspec.Struct):
-    content: list[float]
-    border: list[float]
-
-
-class _BoxModel(msgspec.Struct):
-    model: _Model
 
 
 class PageContent(PageSnapshots):
@@ -94,7 +81,7 @@ class PageContent(PageSnapshots):
         async with self._action(f"outer HTML of {describe_target(target)}", timeout):
             node = self._node(target)
             reply = await node.session.request(
-                "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, _Markup
+                "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
             )
             self._node(target)  # whether it still is the document that it was asked of
             return reply.outer_html
@@ -198,7 +185,7 @@ class PageContent(PageSnapshots):
                     continue
                 try:
                     reply = await self._target.session_of(frame).request(
-                        "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, _BoxModel
+                        "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, BoxModelReply
                     )
                 except RemoteError:
                     continue  # it has no box any more

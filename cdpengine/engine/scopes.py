@@ -18,6 +18,7 @@ from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import BackendNode, Target, describe_target
 from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
 from cdpengine.js import own, script
+from cdpengine.protocol.dom import DescribeNodeReply
 from cdpengine.session.calls import decode_reply
 from cdpengine.snapshot.refs import Ref, parse_ref_text
 from cdpengine.snapshot.text import quote, shorten
@@ -26,14 +27,6 @@ FrameTarget: TypeAlias = Frame | Target
 """A Frame, a frame's id, its name, a pattern of its URL with `*` and `?`, or a ref of the element that owns it."""
 
 _MOST_LISTED = 3
-
-
-class _Owned(msgspec.Struct, rename="camel"):
-    frame_id: str | None = None
-
-
-class _Described(msgspec.Struct):
-    node: _Owned
 
 
 class _DeepValue(msgspec.Struct, rename="camel"):
@@ -99,7 +92,7 @@ async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[T
 
 async def _owned_frame(page: PageTarget, target: Target, node: Node) -> Frame:
     reply = await node.session.request(
-        "DOM.describeNode", {"backendNodeId": node.backend_node_id}, _Described
+        "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
     )
     owned = None if reply.node.frame_id is None else page.frames.get(reply.node.frame_id)
     # The document element is told with its own frame's id, as every element that owns none is with none.

@@ -1,11 +1,15 @@
 """Runtime: what scripts do: messages, exceptions, calls to bindings; and how their values are described.
 
-Rule: lines and columns count from 0, as Chrome counts them.
+Rule: lines and columns count from 0, as Chrome counts them; times are milliseconds since 1970.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
+
+from cdpengine.protocol.described import event, reply
 
 
 class StackFrame(msgspec.Struct, frozen=True, rename="camel"):
@@ -26,3 +30,106 @@ class StackTrace(msgspec.Struct, rename="camel"):
     call_frames: list[StackFrame] = []
     description: str = ""
     parent: StackTrace | None = None
+
+
+class PropertyPreview(msgspec.Struct, rename="camel"):
+    """One property in a preview. Its value is text."""
+
+    name: str = ""
+    type: str = ""
+    value: str | None = None
+    subtype: str | None = None
+
+
+class ObjectPreview(msgspec.Struct, rename="camel"):
+    """The first properties of an object. `overflow`: there are more."""
+
+    overflow: bool = True
+    properties: list[PropertyPreview] = []
+
+
+class RemoteArgument(msgspec.Struct, rename="camel"):
+    """A value, as an event has it (`Runtime.RemoteObject`)."""
+
+    type: str = "undefined"
+    subtype: str | None = None
+    class_name: str | None = None
+    value: Any = None
+    unserializable_value: str | None = None
+    description: str | None = None
+    object_id: str | None = None
+    preview: ObjectPreview | None = None
+
+
+@event("Runtime.consoleAPICalled")
+class ConsoleAPICalled(msgspec.Struct, rename="camel"):
+    """A script wrote to the console; `type` is such as "log", "warning" and "assert"."""
+
+    type: str = "log"
+    args: list[RemoteArgument] = []
+    timestamp: float = 0.0
+    stack_trace: StackTrace | None = None
+
+
+class ThrownDetails(msgspec.Struct, rename="camel"):
+    """What was thrown, and where, as an event has it (`Runtime.ExceptionDetails`)."""
+
+    exception_id: int = 0
+    text: str = ""
+    line_number: int = 0
+    column_number: int = 0
+    url: str = ""
+    stack_trace: StackTrace | None = None
+    exception: RemoteArgument | None = None
+
+
+@event("Runtime.exceptionThrown")
+class ExceptionThrown(msgspec.Struct, rename="camel"):
+    """An exception that nobody caught, or a promise that was rejected with nobody to handle it."""
+
+    timestamp: float = 0.0
+    exception_details: ThrownDetails = msgspec.field(default_factory=ThrownDetails)
+
+
+@event("Runtime.exceptionRevoked")
+class ExceptionRevoked(msgspec.Struct, rename="camel"):
+    """A rejection was handled after all."""
+
+    reason: str = ""
+    exception_id: int = 0
+
+
+@event("Runtime.bindingCalled")
+class BindingCalled(msgspec.Struct, rename="camel"):
+    """A script called a binding."""
+
+    name: str
+    payload: str = ""
+    execution_context_id: int = 0
+
+
+@reply("Runtime.getIsolateId")
+class IsolateIdReply(msgspec.Struct):
+    """The id of the JavaScript engine's instance: one for each renderer process."""
+
+    id: str | None = None
+
+
+class PropertyValue(msgspec.Struct, rename="camel"):
+    """What a property holds (`Runtime.RemoteObject`)."""
+
+    object_id: str | None = None
+
+
+class PropertyDescriptor(msgspec.Struct):
+    """A property of an object."""
+
+    name: str
+    value: PropertyValue = msgspec.field(default_factory=PropertyValue)
+
+
+@reply("Runtime.getProperties")
+class PropertiesReply(msgspec.Struct):
+    """The properties of an object."""
+
+    result: list[PropertyDescriptor] = []

@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine.browser.frames import Frame, FrameOwner
+from cdpengine.browser.frames import Frame
 from cdpengine.browser.liveness import answers
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.renderer import renderer_of
@@ -27,6 +27,7 @@ from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import EngineError, RemoteError, SessionGone, TargetCrashed
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.dom import FrameOwnerReply
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 from cdpengine.snapshot.node import Document, Node, Source, walk
@@ -213,7 +214,7 @@ class _Capturing:
             reading.owner_time.deadline = self._started + self._share(_SAME_PROCESS)
             with reading.owner_time:
                 if call is not None:
-                    reading.owner = (await call.decoded(FrameOwner)).backend_node_id
+                    reading.owner = (await call.decoded(FrameOwnerReply)).backend_node_id
                     parent.owners.add(reading.owner)
         except EngineError as error:
             # Removed meanwhile, or its parent's process is gone: a frame without an owner is shown nowhere.

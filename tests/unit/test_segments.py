@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine.action.segments import DescribedNode, Segment, segment_keys, segments_in
+from cdpengine.action.segments import Segment, segment_keys, segments_in
+from cdpengine.protocol.dom import DescribedNode
 
 MONTH, DAY, YEAR = Segment("month", 12), Segment("day", 31), Segment("year", 275760)
 MINUTE, AMPM = Segment("minute", 59), Segment("ampm", 2)
@@ -56,11 +57,12 @@ def test_what_cannot_be_written_for_sure_gives_no_keys(segments: list[Segment], 
 
 def test_segments_in_the_order_that_they_are_shown() -> None:
     def field(name: str, *more: str) -> DescribedNode:
-        return DescribedNode(attributes=["pseudo", f"-webkit-datetime-edit-{name}-field", *more])
+        return DescribedNode(1, attributes=["pseudo", f"-webkit-datetime-edit-{name}-field", *more])
 
     edit = DescribedNode(
+        1,
         attributes=["pseudo", "-webkit-datetime-edit"],
-        children=[field("hour", "aria-valuemax", "23"), DescribedNode(), field("minute", "disabled", "")],
+        children=[field("hour", "aria-valuemax", "23"), DescribedNode(1), field("minute", "disabled", "")],
     )
-    found = segments_in(DescribedNode(shadow_roots=[DescribedNode(children=[edit])]))
+    found = segments_in(DescribedNode(1, shadow_roots=[DescribedNode(1, children=[edit])]))
     assert found == [Segment("hour", 23), Segment("minute", fixed=True)]
