@@ -10,39 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import attrs
-import msgspec
 
+from cdpengine.protocol.runtime import ObjectPreview, PropertyPreview, RemoteArgument
 from cdpengine.session.session import Session
-
-
-class Property(msgspec.Struct, rename="camel"):
-    """One property in a preview. Its value is text."""
-
-    name: str = ""
-    type: str = ""
-    value: str | None = None
-    subtype: str | None = None
-
-
-class Preview(msgspec.Struct, rename="camel"):
-    """`Runtime.ObjectPreview`: the first properties of an object. `overflow`: there are more."""
-
-    overflow: bool = True
-    properties: list[Property] = []
-
-
-class RemoteArgument(msgspec.Struct, rename="camel"):
-    """`Runtime.RemoteObject`, as an event has it."""
-
-    type: str = "undefined"
-    subtype: str | None = None
-    class_name: str | None = None
-    value: Any = None
-    unserializable_value: str | None = None
-    description: str | None = None
-    object_id: str | None = None
-    preview: Preview | None = None
-
 
 ValueReader = Callable[[Session, RemoteArgument], Awaitable[Any]]
 """Reads the value of an object in the page; it may run getters there. Raises an EngineError when it cannot."""
@@ -138,7 +108,7 @@ def _integer(digits: str) -> Any:
     return int(digits) if len(digits) <= _LONGEST_INTEGER else _MISSING
 
 
-def _array(argument: RemoteArgument, properties: list[Property]) -> Any:
+def _array(argument: RemoteArgument, properties: list[PropertyPreview]) -> Any:
     # Holes are not told, and properties that are no elements are: then it is not an array of elements alone.
     if argument.description != f"Array({len(properties)})":
         return _MISSING
@@ -148,7 +118,7 @@ def _array(argument: RemoteArgument, properties: list[Property]) -> Any:
     return _MISSING if any(item is _MISSING for item in items) else items
 
 
-def _object(properties: list[Property]) -> Any:
+def _object(properties: list[PropertyPreview]) -> Any:
     found = {each.name: _told(each) for each in properties}
     # A symbol as key is told by its description, which a text can have too.
     if any(value is _MISSING or name.startswith("Symbol(") for name, value in found.items()):
@@ -156,7 +126,7 @@ def _object(properties: list[Property]) -> Any:
     return found
 
 
-def _told(each: Property) -> Any:
+def _told(each: PropertyPreview) -> Any:
     text = each.value
     match each.type, each.subtype:
         case "undefined", _:
@@ -195,7 +165,7 @@ def _number_text(value: object) -> str:
     )
 
 
-def _preview_text(argument: RemoteArgument, preview: Preview) -> str:
+def _preview_text(argument: RemoteArgument, preview: ObjectPreview) -> str:
     array = argument.subtype == "array"
     parts = [
         (each.value or "") if array else f"{each.name}: {each.value or ''}" for each in preview.properties

@@ -15,19 +15,21 @@ from typing import Any
 
 from cdpengine.activity.arguments import ValueReader
 from cdpengine.activity.buffers import Buffer
-from cdpengine.activity.console import ConsoleCalled, ConsoleMessage, LogAdded
+from cdpengine.activity.console import ConsoleMessage
 from cdpengine.activity.exchange import Exchange, Exchanges
 from cdpengine.activity.har import Visit
 from cdpengine.activity.keeper import Keeper
 from cdpengine.activity.options import ActivityOptions
 from cdpengine.activity.outlets import Outlets, Part, RequestEnded
-from cdpengine.activity.page_errors import ExceptionRevoked, ExceptionThrown, PageError
+from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Following, Request
 from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import ConnectionLost, SessionGone
 from cdpengine.protocol import network as told
+from cdpengine.protocol.log import EntryAdded
 from cdpengine.protocol.page import FrameNavigated, PageFired
+from cdpengine.protocol.runtime import ConsoleAPICalled, ExceptionRevoked, ExceptionThrown
 from cdpengine.session.calls import SharedCall, decode_bytes
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session
@@ -224,10 +226,12 @@ class Collector:
     # --- console and errors, in the reader ----------------------------------------------------------------------
 
     def _console_called(self, session: Session, event: Event) -> None:
-        self._add_message(ConsoleMessage(event.decode(ConsoleCalled), session, self._reader), session, event)
+        self._add_message(
+            ConsoleMessage(event.decode(ConsoleAPICalled), session, self._reader), session, event
+        )
 
     def _log_added(self, session: Session, event: Event) -> None:
-        entry = event.decode(LogAdded).entry
+        entry = event.decode(EntryAdded).entry
         if entry.source != "worker":  # the worker's own session tells it, with its arguments
             self._add_message(ConsoleMessage(entry, session, self._reader), session, event)
 

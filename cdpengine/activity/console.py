@@ -10,12 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import msgspec
-
-from cdpengine.activity.arguments import RemoteArgument, Unread, ValueReader, at_hand, shown
+from cdpengine.activity.arguments import Unread, ValueReader, at_hand, shown
 from cdpengine.activity.reading import read_values
 from cdpengine.activity.stack import frames_of
-from cdpengine.protocol.runtime import StackFrame, StackTrace
+from cdpengine.protocol.log import LogEntry
+from cdpengine.protocol.runtime import ConsoleAPICalled, RemoteArgument, StackFrame
 from cdpengine.session.session import Session
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -29,35 +28,6 @@ _LEVELS: dict[str, Level] = {
     "assert": "error",
 }
 """What is not here is "info"."""
-
-
-class ConsoleCalled(msgspec.Struct, rename="camel"):
-    """`Runtime.consoleAPICalled`. `timestamp` is milliseconds since 1970."""
-
-    type: str = "log"
-    args: list[RemoteArgument] = []
-    timestamp: float = 0.0
-    stack_trace: StackTrace | None = None
-
-
-class LogEntry(msgspec.Struct, rename="camel"):
-    """What `Log.entryAdded` tells: Chrome's own message about the page."""
-
-    source: str = "other"
-    level: str = "info"
-    text: str = ""
-    timestamp: float = 0.0
-    url: str = ""
-    line_number: int = 0
-    network_request_id: str = ""
-    stack_trace: StackTrace | None = None
-    args: list[RemoteArgument] = []
-
-
-class LogAdded(msgspec.Struct, rename="camel"):
-    """`Log.entryAdded`."""
-
-    entry: LogEntry = msgspec.field(default_factory=LogEntry)
 
 
 class ConsoleMessage:
@@ -89,7 +59,7 @@ class ConsoleMessage:
     )  # fmt: skip
 
     def __init__(
-        self, told: ConsoleCalled | LogEntry, session: Session, reader: ValueReader | None = None
+        self, told: ConsoleAPICalled | LogEntry, session: Session, reader: ValueReader | None = None
     ) -> None:
         self.stack: tuple[StackFrame, ...] = frames_of(told.stack_trace)
         top = self.stack[0] if self.stack else StackFrame()

@@ -8,40 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import msgspec
-
-from cdpengine.activity.arguments import RemoteArgument, ValueReader, at_hand, shown
+from cdpengine.activity.arguments import ValueReader, at_hand, shown
 from cdpengine.activity.reading import read_values
 from cdpengine.activity.stack import frames_of
 from cdpengine.errors.words import shown as fit_to_show
-from cdpengine.protocol.runtime import StackFrame, StackTrace
+from cdpengine.protocol.runtime import ExceptionThrown, RemoteArgument, StackFrame
 from cdpengine.session.session import Session
-
-
-class ExceptionDetails(msgspec.Struct, rename="camel"):
-    """`Runtime.ExceptionDetails`."""
-
-    exception_id: int = 0
-    text: str = ""
-    line_number: int = 0
-    column_number: int = 0
-    url: str = ""
-    stack_trace: StackTrace | None = None
-    exception: RemoteArgument | None = None
-
-
-class ExceptionThrown(msgspec.Struct, rename="camel"):
-    """`Runtime.exceptionThrown`. `timestamp` is milliseconds since 1970."""
-
-    timestamp: float = 0.0
-    exception_details: ExceptionDetails = msgspec.field(default_factory=ExceptionDetails)
-
-
-class ExceptionRevoked(msgspec.Struct, rename="camel"):
-    """`Runtime.exceptionRevoked`: a rejection was handled after all."""
-
-    reason: str = ""
-    exception_id: int = 0
 
 
 class PageError:

@@ -13,9 +13,10 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine.activity.arguments import RemoteArgument, Unread, ValueReader
+from cdpengine.activity.arguments import Unread, ValueReader
 from cdpengine.budget import undoing, within
 from cdpengine.errors import ConnectionLost, EngineError
+from cdpengine.protocol.runtime import RemoteArgument
 from cdpengine.session.session import Session
 
 _STOP = 1.0

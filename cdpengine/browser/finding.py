@@ -28,6 +28,7 @@ from cdpengine.browser.wanted_text import (
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, TargetCrashed
 from cdpengine.protocol.dom import DescribeNodeReply
+from cdpengine.protocol.runtime import PropertiesReply
 
 MOST = 2000
 """Nodes of one document that are looked at, of those that match."""
@@ -109,20 +110,6 @@ class _AXNode(msgspec.Struct, rename="camel"):
 
 class _AXReply(msgspec.Struct):
     nodes: list[_AXNode] = []
-
-
-class _Remote(msgspec.Struct, rename="camel"):
-    object_id: str | None = None
-    value: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _Property(msgspec.Struct):
-    name: str
-    value: _Remote = msgspec.field(default_factory=_Remote)
-
-
-class _Properties(msgspec.Struct):
-    result: list[_Property] = []
 
 
 class _Seen(msgspec.Struct):
@@ -212,7 +199,7 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
     session = document.session
     try:
         params = {"objectId": array, "ownProperties": True}
-        properties = await session.request("Runtime.getProperties", params, _Properties)
+        properties = await session.request("Runtime.getProperties", params, PropertiesReply)
         parts = {each.name: each.value for each in properties.result}
         read = "function () { return this[0]; }"
         head = await document.ask(array, read, kind=_Head)

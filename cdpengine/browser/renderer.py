@@ -8,16 +8,10 @@ from __future__ import annotations
 
 from weakref import WeakKeyDictionary
 
-import msgspec
-
 from cdpengine.browser.frames import Frame
 from cdpengine.errors import RemoteError
+from cdpengine.protocol.runtime import IsolateIdReply
 from cdpengine.session.session import Session
-
-
-class _Isolate(msgspec.Struct):
-    id: str | None = None
-
 
 _known: WeakKeyDictionary[Session, dict[str, str]] = WeakKeyDictionary()
 """What was told, by loader id. A document stays in the process that it is in."""
@@ -31,7 +25,7 @@ async def renderer_id(session: Session) -> str | None:
     Raises as `Session.call` does.
     """
     try:
-        return (await session.request("Runtime.getIsolateId", {}, _Isolate)).id
+        return (await session.request("Runtime.getIsolateId", {}, IsolateIdReply)).id
     except RemoteError:
         return None
 

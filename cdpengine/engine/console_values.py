@@ -10,10 +10,10 @@ import itertools
 from contextlib import suppress
 from typing import Any
 
-from cdpengine.activity.arguments import RemoteArgument
 from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
 from cdpengine.evaluate.receive import receive_value
 from cdpengine.evaluate.results import EvaluateReply, RemoteObject
+from cdpengine.protocol.runtime import RemoteArgument
 from cdpengine.session.session import Session
 
 _groups = itertools.count(1)

@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.records import Records
@@ -29,6 +28,7 @@ from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, Sessi
 from cdpengine.inject.init_scripts import InitScript
 from cdpengine.js import script
 from cdpengine.logs import get_logger
+from cdpengine.protocol.runtime import BindingCalled
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.events import Event
 from cdpengine.session.repeated import RepeatedWarning
@@ -50,12 +50,6 @@ _LONGEST_REASON = 300
 
 _CALL = re.compile(r"([0-9]{1,16})(\[.*\])?", re.DOTALL)
 """What binding.js sends: the number of a call, and its arguments where JSON holds them."""
-
-
-class _Called(msgspec.Struct, rename="camel"):
-    name: str
-    payload: str = ""
-    execution_context_id: int = 0
 
 
 @attrs.frozen
@@ -159,7 +153,7 @@ class Exposed:
     # --- calls -------------------------------------------------------------------------------------------------
 
     def _called(self, session: Session, event: Event) -> None:
-        called = event.decode(_Called)
+        called = event.decode(BindingCalled)
         if called.name != self._binding:
             return
         context = called.execution_context_id
