@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from cdpengine.browser.records import Records
     from cdpengine.browser.windows import WindowBounds
     from cdpengine.budget import Budget
-    from cdpengine.engine.browser import Browser, BrowserStatistics, BrowserVersion
+    from cdpengine.engine.browser import Browser, BrowserStatistics
     from cdpengine.engine.context import BrowserContext
     from cdpengine.engine.expectations import Expected
     from cdpengine.engine.expected_chooser import ExpectedFileChooser
@@ -142,6 +142,7 @@ if TYPE_CHECKING:
     from cdpengine.network.routed import Routed, RouteFailure
     from cdpengine.network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
     from cdpengine.picture.paper import PdfOptions
+    from cdpengine.protocol.browser import BrowserVersion
     from cdpengine.protocol.runtime import StackFrame
     from cdpengine.protocol.target import TargetInfo
     from cdpengine.session.connection import Connection, ConnectionStatistics
@@ -185,7 +186,8 @@ _HOME = {
     "cdpengine.browser.frames": "Frame",
     "cdpengine.browser.windows": "WindowBounds",
     "cdpengine.budget": "Budget",
-    "cdpengine.engine.browser": "Browser BrowserStatistics BrowserVersion",
+    "cdpengine.engine.browser": "Browser BrowserStatistics",
+    "cdpengine.protocol.browser": "BrowserVersion",
     "cdpengine.engine.context": "BrowserContext",
     "cdpengine.engine.expectations": "Expected",
     "cdpengine.engine.expected_chooser": "ExpectedFileChooser",

@@ -8,22 +8,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-import msgspec
-
 from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.protocol.tracing import StreamPiece
 from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
 
 PIECE = 1 << 20
 """Bytes that are asked for at a time."""
-
-
-class StreamPiece(msgspec.Struct, rename="camel"):
-    """The reply to `IO.read`."""
-
-    data: str = ""
-    eof: bool = False
-    base64_encoded: bool = msgspec.field(default=False, name="base64Encoded")
 
 
 @asynccontextmanager

@@ -10,24 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import attrs
-import msgspec
 
 from cdpengine.budget import within
 from cdpengine.errors import DownloadFailed, shown_url
+from cdpengine.protocol.browser import DownloadProgressed
 
 if TYPE_CHECKING:
     from cdpengine.browser.downloads import Downloads
 
 DownloadState = Literal["running", "completed", "cancelled", "failed", "refused"]
-
-
-class DownloadProgressed(msgspec.Struct, frozen=True, rename="camel"):
-    """`Browser.downloadProgress`: bytes, and Chrome's state ("inProgress", "completed", "canceled")."""
-
-    guid: str
-    received_bytes: float = 0
-    total_bytes: float = 0
-    state: str = "inProgress"
 
 
 @attrs.frozen

@@ -15,17 +15,17 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.changes import Changes
-from cdpengine.browser.download import Download, DownloadProgress, DownloadProgressed
+from cdpengine.browser.download import Download, DownloadProgress
 from cdpengine.browser.download_folder import DownloadFolder
 from cdpengine.browser.file_names import place_file, safe_file_name
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, os_reason
 from cdpengine.logs import get_logger
+from cdpengine.protocol.browser import DownloadProgressed, DownloadWillBegin
 from cdpengine.protocol.target import TargetCreated
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -44,13 +44,6 @@ _EARLY = 100
 _OPENERS_KEPT = 1000
 
 _GUID = re.compile(r"[0-9A-Za-z-]{1,64}")
-
-
-class _WillBegin(msgspec.Struct, rename="camel"):
-    guid: str
-    frame_id: str = ""
-    url: str = ""
-    suggested_filename: str = ""
 
 
 @attrs.define(eq=False)
@@ -253,7 +246,7 @@ class Downloads:
                 del self._contexts[next(iter(self._contexts))]
 
     def _will_begin(self, event: Event) -> None:
-        begun = event.decode(_WillBegin)
+        begun = event.decode(DownloadWillBegin)
         if not _GUID.fullmatch(begun.guid) or self._is_known(begun.guid):
             return
         page = self._page_of(begun.frame_id)

@@ -6,15 +6,11 @@ what is returned is what the window says of itself afterwards.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import attrs
-import msgspec
 
 from cdpengine.errors import InvalidArgument
+from cdpengine.protocol.browser import WindowForTargetReply, WindowState
 from cdpengine.session.session import Session
-
-WindowState = Literal["normal", "minimized", "maximized", "fullscreen"]
 
 _STATES: tuple[WindowState, ...] = ("normal", "minimized", "maximized", "fullscreen")
 
@@ -32,19 +28,6 @@ class WindowBounds:
     height: int
     state: WindowState
     window_id: int
-
-
-class _Bounds(msgspec.Struct, rename="camel"):
-    left: int = 0
-    top: int = 0
-    width: int = 0
-    height: int = 0
-    window_state: WindowState = "normal"
-
-
-class _Window(msgspec.Struct, rename="camel"):
-    window_id: int
-    bounds: _Bounds
 
 
 def checked_bounds(
@@ -74,7 +57,7 @@ def checked_bounds(
 
 async def window_bounds(root: Session, target_id: str) -> WindowBounds:
     """Return the bounds of the page's window. Raises RemoteError where the browser has no windows."""
-    window = await root.request("Browser.getWindowForTarget", {"targetId": target_id}, _Window)
+    window = await root.request("Browser.getWindowForTarget", {"targetId": target_id}, WindowForTargetReply)
     bounds = window.bounds
     return WindowBounds(
         bounds.left, bounds.top, bounds.width, bounds.height, bounds.window_state, window.window_id

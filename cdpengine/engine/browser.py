@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Unpack
 
 import attrs
-import msgspec
 
 from cdpengine.activity.activities import Activities
 from cdpengine.activity.options import ActivityOptions, checked_options
@@ -35,6 +34,7 @@ from cdpengine.errors import SessionGone, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters, EvaluationStatistics
 from cdpengine.evaluate.watchdog import watch_pages
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.browser import BrowserVersion
 from cdpengine.protocol.target import CreateTargetReply, TargetInfo
 from cdpengine.session.connection import Connection, ConnectionStatistics
 from cdpengine.session.session import Session
@@ -46,26 +46,6 @@ from cdpengine.state.seen_origins import SeenOrigins
 from cdpengine.state.storage_state import StorageState
 from cdpengine.wire.tap import Tap
 from cdpengine.wire.tap import span as action_span
-
-
-class BrowserVersion(msgspec.Struct, frozen=True, rename="camel"):
-    """What the browser says of itself (`Browser.getVersion`)."""
-
-    product: str = ""
-    protocol_version: str = ""
-    revision: str = ""
-    user_agent: str = ""
-    js_version: str = ""
-
-    @property
-    def number(self) -> str:
-        """The version alone: "140.0.7339.80"."""
-        return self.product.rpartition("/")[2]
-
-    @property
-    def on_mac(self) -> bool:
-        """Whether the browser runs on macOS, where Meta does what Control does elsewhere."""
-        return "Macintosh" in self.user_agent
 
 
 @attrs.frozen

@@ -34,7 +34,7 @@ from cdpengine.browser.liveness import check_seconds
 from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
-from cdpengine.engine.browser import Browser, BrowserVersion
+from cdpengine.engine.browser import Browser
 from cdpengine.errors import (
     ConnectFailed,
     ConnectionLost,
@@ -48,6 +48,7 @@ from cdpengine.errors import (
 )
 from cdpengine.network.headers import secret_values
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.browser import BrowserVersion
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.wire.streams import lacking
 from cdpengine.wire.tap import Tap

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cdpengine.browser.windows import (
-    WindowBounds,
-    WindowState,
-    checked_bounds,
-    set_window_bounds,
-    window_bounds,
-)
+from cdpengine.browser.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
 from cdpengine.budget import within
 from cdpengine.engine.page_base import PageBase
+from cdpengine.protocol.browser import WindowState
 from cdpengine.wire.tap import span as action_span
 
 if TYPE_CHECKING:

@@ -20,18 +20,12 @@ from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import within
 from cdpengine.errors import ConnectionLost, MeasurementBusy, RemoteError, SessionGone
 from cdpengine.logs import get_logger
-from cdpengine.measure.coverage_events import (
-    CoverageDelta,
-    PreciseCoverage,
-    ScriptParsed,
-    ScriptSource,
-    SheetText,
-    StyleSheetAdded,
-)
 from cdpengine.measure.coverage_ranges import counted_ranges
 from cdpengine.measure.coverage_report import CoverageGap, CoverageReport, SeenText, same_texts_once
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.css import CoverageDelta, StyleSheetAdded, StyleSheetTextReply
 from cdpengine.protocol.page import FrameNavigated
+from cdpengine.protocol.profiler import PreciseCoverage, ScriptParsed, ScriptSourceReply
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -117,7 +111,9 @@ class _Watch:
         self._sheets: list[SeenText] = []
         self._gaps: list[CoverageGap] = []
         self._sinks: dict[Session, list[tuple[str, Callable[[Event], None]]]] = {}
-        self._asked: deque[tuple[SeenText, PendingCall, type[ScriptSource | SheetText]]] = deque()
+        self._asked: deque[tuple[SeenText, PendingCall, type[ScriptSourceReply | StyleSheetTextReply]]] = (
+            deque()
+        )
         self._stirred = trio.Event()
         self._reading = trio.Lock()
         self._looking = trio.Lock()
@@ -184,7 +180,7 @@ class _Watch:
         watched.scripts[told.script_id] = seen
         self._scripts.append(seen)
         self._ask(
-            watched.session, seen, "Debugger.getScriptSource", {"scriptId": told.script_id}, ScriptSource
+            watched.session, seen, "Debugger.getScriptSource", {"scriptId": told.script_id}, ScriptSourceReply
         )
 
     def _styled(self, watched: _Watched, event: Event) -> None:
@@ -197,7 +193,7 @@ class _Watch:
         watched.sheets[header.style_sheet_id] = seen
         self._sheets.append(seen)
         params = {"styleSheetId": header.style_sheet_id}
-        self._ask(watched.session, seen, "CSS.getStyleSheetText", params, SheetText)
+        self._ask(watched.session, seen, "CSS.getStyleSheetText", params, StyleSheetTextReply)
 
     def _ask(
         self,
@@ -205,7 +201,7 @@ class _Watch:
         seen: SeenText,
         method: str,
         params: dict[str, str],
-        kind: type[ScriptSource | SheetText],
+        kind: type[ScriptSourceReply | StyleSheetTextReply],
     ) -> None:
         with suppress(SessionGone, ConnectionLost):
             self._asked.append((seen, session.post(method, **params), kind))
@@ -317,7 +313,7 @@ class _Watch:
                 except (SessionGone, ConnectionLost, RemoteError) as error:
                     logger.debug("no text of %s: %s", seen.url, error)
                 else:
-                    seen.text = reply.script_source if isinstance(reply, ScriptSource) else reply.text
+                    seen.text = reply.script_source if isinstance(reply, ScriptSourceReply) else reply.text
 
     def report(self) -> CoverageReport:
         """Return what was used."""

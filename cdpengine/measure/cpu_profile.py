@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import attrs
-import msgspec
 
 from cdpengine.browser.output_file import output_file
 from cdpengine.budget import undoing, within
 from cdpengine.errors import ConnectionLost, MeasurementBusy, MeasurementFailed, RemoteError, SessionGone
+from cdpengine.protocol.profiler import Profile, ProfileReply
 from cdpengine.session.calls import decode_reply
 from cdpengine.session.session import Session
 
@@ -25,27 +25,6 @@ DEFAULT_INTERVAL = 0.001
 _PROFILED: set[Session] = set()
 _GRACE = 1.0
 """Seconds that stopping may take when nobody wants the profile any more."""
-
-
-class ProfileNode(msgspec.Struct, rename="camel"):
-    """A place in the call tree. As far as it is counted here."""
-
-    id: int = 0
-
-
-class Profile(msgspec.Struct, rename="camel"):
-    """A profile, as far as it is counted here. Times in microseconds."""
-
-    nodes: list[ProfileNode] = msgspec.field(default_factory=list)
-    start_time: float = 0
-    end_time: float = 0
-    samples: list[int] = msgspec.field(default_factory=list)
-
-
-class ProfileReply(msgspec.Struct):
-    """The reply to `Profiler.stop`: the profile as Chrome wrote it."""
-
-    profile: msgspec.Raw
 
 
 @attrs.frozen

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.output_file import OutputFile, output_file
 from cdpengine.errors import MeasurementFailed
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.profiler import HeapSnapshotChunk, HeapSnapshotReported
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -25,19 +25,6 @@ _PROGRESS = "HeapProfiler.reportHeapSnapshotProgress"
 
 _BUFFER = 64
 """Pieces that may wait for the disk. Chrome makes them of about a megabyte (measured)."""
-
-
-class HeapSnapshotChunk(msgspec.Struct):
-    """A piece of the snapshot's JSON."""
-
-    chunk: str = ""
-
-
-class HeapSnapshotTold(msgspec.Struct):
-    """How far Chrome is in looking at the heap."""
-
-    done: int = 0
-    total: int = 0
 
 
 @attrs.frozen
@@ -128,7 +115,7 @@ async def _write(
         if event.method == _CHUNK:
             await file.write(event.decode(HeapSnapshotChunk).chunk.encode())
         else:
-            told = event.decode(HeapSnapshotTold)
+            told = event.decode(HeapSnapshotReported)
             seen = attrs.evolve(seen, done=told.done, total=told.total)
         if progress is not None:
             seen = attrs.evolve(seen, written=file.written)

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
+from cdpengine.protocol.profiler import MetricsReply
 from cdpengine.session.session import Session
 
 DOMAIN = "Performance"
-
-
-class Metric(msgspec.Struct):
-    """One counter."""
-
-    name: str
-    value: float
-
-
-class MetricsReply(msgspec.Struct):
-    """The reply to `Performance.getMetrics`."""
-
-    metrics: list[Metric] = msgspec.field(default_factory=list)
 
 
 class PageMetrics(Mapping[str, float]):

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.chrome_stream import chrome_stream, close_stream
@@ -31,6 +30,7 @@ from cdpengine.errors import (
 from cdpengine.logs import get_logger
 from cdpengine.measure.trace_options import TraceOptions
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.tracing import BufferUsage, TracingComplete
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -42,19 +42,6 @@ _BUSY = "already been started"
 
 _GRACE = 5.0
 """Seconds that ending a trace may take which nobody wants any more."""
-
-
-class BufferUsage(msgspec.Struct, rename="camel"):
-    """How full Chrome's buffer is, 0 to 1."""
-
-    percent_full: float = 0.0
-
-
-class TracingComplete(msgspec.Struct, rename="camel"):
-    """The trace is ready to be read."""
-
-    data_loss_occurred: bool = False
-    stream: str = ""
 
 
 @attrs.frozen

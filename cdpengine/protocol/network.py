@@ -268,3 +268,32 @@ REQUEST_EVENTS: dict[str, type[RequestEvent]] = {
     "Network.webSocketClosed": WebSocketClosed,
 }
 """What is told of a request from its beginning to its end, each event with its whole structure."""
+
+
+# --- cookies --------------------------------------------------------------------------------------------------
+
+
+class CookiePartitionKey(msgspec.Struct, frozen=True, rename="camel"):
+    """Where a partitioned cookie belongs."""
+
+    top_level_site: str = ""
+    has_cross_site_ancestor: bool = False
+
+
+class ChromeCookie(msgspec.Struct, frozen=True, rename="camel"):
+    """A cookie (`Network.Cookie`). `expires` is in seconds since 1970, -1 for a cookie of the session."""
+
+    name: str
+    value: str
+    domain: str
+    path: str
+    expires: float | None = -1
+    http_only: bool = False
+    secure: bool = False
+    session: bool = False
+    same_site: str | None = None
+    priority: str = "Medium"
+    source_scheme: str = "Unset"
+    source_port: int = -1
+    partition_key: CookiePartitionKey | None = None
+    partition_key_opaque: bool = False

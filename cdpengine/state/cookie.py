@@ -13,9 +13,9 @@ from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
 import attrs
-import msgspec
 
 from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.protocol.network import ChromeCookie
 from cdpengine.state.origins import host_matches, origin_of
 
 SameSite = Literal["Strict", "Lax", "None"]
@@ -25,32 +25,6 @@ _LARGEST = 4096
 
 _LATEST = 253402300799.0
 """Seconds since 1970 of the end of the year 9999."""
-
-
-class PartitionKey(msgspec.Struct, frozen=True, rename="camel"):
-    """`Network.CookiePartitionKey`."""
-
-    top_level_site: str = ""
-    has_cross_site_ancestor: bool = False
-
-
-class ChromeCookie(msgspec.Struct, frozen=True, rename="camel"):
-    """`Network.Cookie`, as far as it is read."""
-
-    name: str
-    value: str
-    domain: str
-    path: str
-    expires: float | None = -1
-    http_only: bool = False
-    secure: bool = False
-    session: bool = False
-    same_site: str | None = None
-    priority: str = "Medium"
-    source_scheme: str = "Unset"
-    source_port: int = -1
-    partition_key: PartitionKey | None = None
-    partition_key_opaque: bool = False
 
 
 @attrs.frozen

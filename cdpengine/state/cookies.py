@@ -12,21 +12,17 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.creations import Creations
 from cdpengine.errors import ConnectionLost, CookieRefused, RemoteError, SessionGone
+from cdpengine.protocol.storage import CookiesReply
 from cdpengine.session.session import Session
-from cdpengine.state.cookie import ChromeCookie, Cookie, expired, from_chrome, to_chrome
+from cdpengine.state.cookie import Cookie, expired, from_chrome, to_chrome
 from cdpengine.state.origins import host_matches
 
 _UNDO_GRACE = 2.0
 """Seconds that putting cookies back may take."""
-
-
-class _Reply(msgspec.Struct):
-    cookies: list[ChromeCookie]
 
 
 def _where(context_id: str | None) -> dict[str, str]:
@@ -38,7 +34,7 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
 
     Those of opaque partitions are left out: nobody can set them again, or delete them one by one.
     """
-    reply = await root.request("Storage.getCookies", _where(context_id), _Reply)
+    reply = await root.request("Storage.getCookies", _where(context_id), CookiesReply)
     return [from_chrome(cookie) for cookie in reply.cookies if not cookie.partition_key_opaque]
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import attrs
-import msgspec
 
 from cdpengine.errors import InvalidArgument
+from cdpengine.protocol.storage import CacheNamesReply, DatabaseNamesReply, DatabaseReply
 from cdpengine.session.session import Session
 
 StorageKind = Literal[
@@ -28,33 +28,6 @@ _KINDS: tuple[StorageKind, ...] = (
 )
 
 
-class _Names(msgspec.Struct, rename="camel"):
-    database_names: list[str]
-
-
-class _Store(msgspec.Struct):
-    name: str = ""
-
-
-class _Database(msgspec.Struct, rename="camel"):
-    name: str
-    version: float = 0
-    object_stores: list[_Store] = msgspec.field(default_factory=list)
-
-
-class _DatabaseReply(msgspec.Struct, rename="camel"):
-    database_with_object_stores: _Database
-
-
-class _Cache(msgspec.Struct, rename="camel"):
-    cache_id: str
-    cache_name: str
-
-
-class _Caches(msgspec.Struct):
-    caches: list[_Cache]
-
-
 @attrs.frozen
 class Database:
     """An IndexedDB database: its name, version, and the names of its object stores."""
@@ -67,11 +40,11 @@ class Database:
 async def list_databases(session: Session, storage_key: str) -> list[Database]:
     """Return the databases of a storage key that a frame of `session` has. Raises as `Session.request`."""
     where = {"storageKey": storage_key}
-    found = await session.request("IndexedDB.requestDatabaseNames", where, _Names)
+    found = await session.request("IndexedDB.requestDatabaseNames", where, DatabaseNamesReply)
     databases = []
     for name in found.database_names:
         params = {**where, "databaseName": name}
-        reply = await session.request("IndexedDB.requestDatabase", params, _DatabaseReply)
+        reply = await session.request("IndexedDB.requestDatabase", params, DatabaseReply)
         told = reply.database_with_object_stores
         stores = tuple(store.name for store in told.object_stores)
         databases.append(Database(name=told.name, version=int(told.version), stores=stores))
@@ -81,7 +54,7 @@ async def list_databases(session: Session, storage_key: str) -> list[Database]:
 async def list_caches(session: Session, storage_key: str) -> list[str]:
     """Return the names of the caches (CacheStorage) of a storage key that a frame of `session` has."""
     where = {"storageKey": storage_key}
-    reply = await session.request("CacheStorage.requestCacheNames", where, _Caches)
+    reply = await session.request("CacheStorage.requestCacheNames", where, CacheNamesReply)
     return [cache.cache_name for cache in reply.caches]
 
 

@@ -9,18 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import attrs
-import msgspec
 
 from cdpengine.errors import InvalidArgument, RemoteError, StorageUnavailable
+from cdpengine.protocol.storage import DOMStorageItemsReply, StorageKeyReply
 from cdpengine.session.session import Session
-
-
-class _Key(msgspec.Struct, rename="camel"):
-    storage_key: str
-
-
-class _Entries(msgspec.Struct):
-    entries: list[list[str]]
 
 
 @attrs.frozen
@@ -35,7 +27,7 @@ class StorageItems:
         """Return all items. Raises StorageUnavailable, and as `Session.request`."""
         try:
             params = {"storageId": self._id}
-            reply = await self.session.request("DOMStorage.getDOMStorageItems", params, _Entries)
+            reply = await self.session.request("DOMStorage.getDOMStorageItems", params, DOMStorageItemsReply)
         except RemoteError as error:
             raise self._unavailable(error) from None
         return {entry[0]: entry[1] for entry in reply.entries if len(entry) == 2}
@@ -114,7 +106,7 @@ def top_storage_key(origin: str) -> str:
 async def storage_key_of(session: Session, frame_id: str, url: str) -> str:
     """Return the storage key of a frame's document. Raises StorageUnavailable for one that has none."""
     try:
-        reply = await session.request("Storage.getStorageKey", {"frameId": frame_id}, _Key)
+        reply = await session.request("Storage.getStorageKey", {"frameId": frame_id}, StorageKeyReply)
     except RemoteError as error:
         reason = f"its document has no storage of its own (Chrome says {error.message!r})"
         raise StorageUnavailable(origin=url[:200], reason=reason) from None

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 import cdpengine
+from cdpengine.protocol.network import ChromeCookie, CookiePartitionKey
 from cdpengine.state.cookie import (
-    ChromeCookie,
     Cookie,
     CookiePartition,
-    PartitionKey,
     checked_cookie,
     checked_cookies,
     from_chrome,
@@ -126,7 +125,7 @@ def test_to_chrome_and_back() -> None:
         priority="High",
         source_scheme="Secure",
         source_port=443,
-        partition_key=PartitionKey("https://t.com", False),
+        partition_key=CookiePartitionKey("https://t.com", False),
     )
     assert from_chrome(told) == cookie
     assert from_chrome(ChromeCookie("a", "b", "a.com", "/", expires=-1, session=True)) == Cookie(
