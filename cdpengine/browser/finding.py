@@ -27,6 +27,7 @@ from cdpengine.browser.wanted_text import (
 )
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, TargetCrashed
+from cdpengine.protocol.accessibility import AXQueryReply, AXValue
 from cdpengine.protocol.dom import DescribeNodeReply
 from cdpengine.protocol.runtime import PropertiesReply
 
@@ -95,21 +96,6 @@ class Wanted:
         with_text = "with exactly the text" if self.exact else "with the text"
         parts += [f"{with_text} {describe_words(self.text)}"] if self.text is not None else []
         return " ".join(part for part in parts if part)
-
-
-class _Text(msgspec.Struct):
-    value: object = ""
-
-
-class _AXNode(msgspec.Struct, rename="camel"):
-    ignored: bool = False
-    role: _Text = msgspec.field(default_factory=_Text)
-    name: _Text = msgspec.field(default_factory=_Text)
-    backend_d_o_m_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
-
-
-class _AXReply(msgspec.Struct):
-    nodes: list[_AXNode] = []
 
 
 class _Seen(msgspec.Struct):
@@ -261,14 +247,14 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
         for call in calls:
             found = [
                 (
-                    node.backend_d_o_m_node_id,
-                    wanted.called(str(node.role.value)),
-                    collapse_space(str(node.name.value)),
+                    node.backend_node_id,
+                    wanted.called(_text_of(node.role)),
+                    collapse_space(_text_of(node.name)),
                 )
-                for node in (await call.decoded(_AXReply)).nodes
+                for node in (await call.decoded(AXQueryReply)).nodes
                 if not node.ignored
-                and node.backend_d_o_m_node_id is not None
-                and node.role.value not in _TEXT_ROLES
+                and node.backend_node_id is not None
+                and _text_of(node.role) not in _TEXT_ROLES
             ]
             nodes += found
             queries += bool(found)
@@ -287,6 +273,10 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     if queries > 1 and len(described) > 1:
         return await _in_order(document, described)
     return described
+
+
+def _text_of(value: AXValue | None) -> str:
+    return "" if value is None or value.value is None else str(value.value)
 
 
 _Named = tuple[int, str, str]

@@ -21,17 +21,12 @@ from cdpengine.protocol.described import Description, Part, descriptions
 from cdpengine.session.domains import REPORTING_DOMAINS
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
-    ("Accessibility.AXValueSource", "type", "snapshot.axtree:_Source"),
-    ("Accessibility.getFullAXTree", "reply", "snapshot.axtree:AXTree"),
-    ("Accessibility.getFullAXTree", "reply", "snapshot.axtree:_RawTree"),
-    ("Accessibility.queryAXTree", "reply", "browser.finding:_AXReply"),
     ("DOM.resolveNode", "reply", "browser.documents:_Resolved"),
     ("DOM.resolveNode", "reply", "browser.worlds:_Resolved"),
     ("DOM.resolveNode", "reply", "evaluate.evaluation:_Resolved"),
     ("DOM.resolveNode", "reply", "snapshot.walk_installed:_Resolved"),
     ("DOM.resolveNode", "reply", "snapshot.listeners:_Resolved"),
     ("DOMDebugger.getEventListeners", "reply", "snapshot.listeners:_Listeners"),
-    ("DOMSnapshot.captureSnapshot", "reply", "snapshot.domsnapshot:Capture"),
     ("Page.createIsolatedWorld", "reply", "browser.worlds:_Created"),
     ("Runtime.callFunctionOn", "reply", "action.in_page:_Returned"),
     ("Runtime.callFunctionOn", "reply", "browser.documents:_Returned"),

@@ -14,9 +14,10 @@ import msgspec
 import trio
 
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReply
+from cdpengine.protocol.accessibility import AXNode, AXTree
 from cdpengine.snapshot.ax_cache import keep_warm
 from cdpengine.snapshot.axplaces import Place, with_missing
-from cdpengine.snapshot.axtree import AXNode, AXTree, ax_nodes, decode_ax_tree
+from cdpengine.snapshot.axtree import ax_nodes, decode_ax_tree
 from cdpengine.snapshot.bounds import check_bounds
 from cdpengine.snapshot.clickables import Clickables, find_clickables
 from cdpengine.snapshot.collector import collector_paused

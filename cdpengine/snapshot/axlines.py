@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import attrs
 
+from cdpengine.protocol.accessibility import AXName, AXNode, AXProperty, AXPropertyValue, AXTree, AXValue
 from cdpengine.snapshot import roles
-from cdpengine.snapshot.axtree import AXName, AXNode, AXProperty, AXPropertyValue, AXTree, AXValue
 from cdpengine.snapshot.lines import DEEPEST_INDENT, Lines
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.refs import Ref

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 import attrs
 import msgspec
 
-from cdpengine.snapshot.axtree import AXNode, AXTree, AXValue
+from cdpengine.protocol.accessibility import AXNode, AXTree, AXValue
 
 
 @attrs.frozen

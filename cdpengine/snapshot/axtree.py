@@ -1,8 +1,7 @@
-"""The reply of `Accessibility.getFullAXTree`, as far as a snapshot reads it.
+"""The accessibility tree, decoded from the reply of `Accessibility.getFullAXTree`.
 
-Rule: only the fields that are used are named, none is required, and what has an odd shape is left out; a
-reply that is JSON is never refused. msgspec decodes it in one pass; the slow way below is taken only for
-what msgspec refuses.
+Rule: what has an odd shape is left out; a reply that is JSON is never refused. msgspec decodes it in one pass; the
+slow way below is taken only for what msgspec refuses.
 """
 
 from __future__ import annotations
@@ -14,79 +13,23 @@ from typing import Any
 
 import msgspec
 
-
-class RelatedNode(msgspec.Struct, rename="camel", gc=False):
-    """A node that a property points to, such as the label that names a field."""
-
-    backend_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
-
-
-class AXValue(msgspec.Struct, gc=False):
-    """A role, description or value: any JSON."""
-
-    value: Any = None
-
-
-class AXName(msgspec.Struct, gc=False):
-    """A name; `sources` (raw JSON) says what it could have come from."""
-
-    value: Any = None
-    sources: msgspec.Raw = msgspec.Raw(b"")
-
-
-class AXPropertyValue(msgspec.Struct, rename="camel", gc=False):
-    """The value of a state, or the nodes of a relation."""
-
-    value: Any = None
-    related_nodes: tuple[RelatedNode, ...] | None = None
-
-
-class AXProperty(msgspec.Struct, gc=False):
-    """A state or relation of a node, such as checked, level or labelledby."""
-
-    name: str = ""
-    value: AXPropertyValue | None = None
-
-
-class AXNode(msgspec.Struct, rename="camel", gc=False):
-    """One node of the accessibility tree. Its parent is the node that has it among its children.
-
-    `ignored_reasons` is raw JSON: few ask for it, and ignored nodes are many.
-    """
-
-    node_id: str = ""
-    ignored: bool = False
-    role: AXValue | None = None
-    name: AXName | None = None
-    description: AXValue | None = None
-    value: AXValue | None = None
-    properties: tuple[AXProperty, ...] = ()
-    child_ids: tuple[str, ...] = ()
-    backend_node_id: int | None = msgspec.field(default=None, name="backendDOMNodeId")
-    frame_id: str | None = None
-    ignored_reasons: msgspec.Raw = msgspec.Raw(b"")
-
-
-class AXTree(msgspec.Struct, gc=False):
-    """The whole reply. Sequences are tuples: an empty one costs nothing, and the collector passes them by."""
-
-    nodes: tuple[AXNode, ...] = ()
-
-
-class _Source(msgspec.Struct, gc=False):
-    type: Any = None
-    value: AXValue | None = None
-
-
-class _RawTree(msgspec.Struct, gc=False):
-    nodes: list[msgspec.Raw] = []
-
+from cdpengine.protocol.accessibility import (
+    AXName,
+    AXNameSource,
+    AXNode,
+    AXProperty,
+    AXPropertyValue,
+    AXTree,
+    AXTreeUnread,
+    AXValue,
+    RelatedNode,
+)
 
 _decode = msgspec.json.Decoder(AXTree).decode
-_decode_raw = msgspec.json.Decoder(_RawTree).decode
+_decode_raw = msgspec.json.Decoder(AXTreeUnread).decode
 _decode_nodes = msgspec.json.Decoder(tuple[AXNode, ...]).decode
 _decode_reasons = msgspec.json.Decoder(list[AXProperty]).decode
-_decode_sources = msgspec.json.Decoder(list[_Source]).decode
+_decode_sources = msgspec.json.Decoder(list[AXNameSource]).decode
 
 # Any JSON escape, whole, so that the backslashes are counted right; group 1 is half of a surrogate pair.
 _ESCAPE = re.compile(

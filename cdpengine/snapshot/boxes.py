@@ -8,7 +8,8 @@ from __future__ import annotations
 import msgspec
 
 from cdpengine.js import own
-from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
+from cdpengine.protocol.dom_snapshot import Capture
+from cdpengine.snapshot.domsnapshot import fetch_capture
 from cdpengine.snapshot.node import Box, Document, walk
 from cdpengine.snapshot.request import FrameRequest
 

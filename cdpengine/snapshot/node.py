@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 if TYPE_CHECKING:
-    from cdpengine.snapshot.axtree import AXTree
+    from cdpengine.protocol.accessibility import AXTree
     from cdpengine.snapshot.options import SnapshotOptions
     from cdpengine.snapshot.refs import Given, Ref
     from cdpengine.snapshot.render import Rendering

@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cdpengine.protocol.accessibility import AXPropertyValue
 from cdpengine.snapshot.axlines import Visit, ax_lines, ax_visits, is_masked, value_text
-from cdpengine.snapshot.axtree import AXPropertyValue, ignored_reasons
+from cdpengine.snapshot.axtree import ignored_reasons
 from cdpengine.snapshot.lines import Lines, safe_remark
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.options import SnapshotOptions

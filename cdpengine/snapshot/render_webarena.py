@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from cdpengine.protocol.accessibility import AXProperty
 from cdpengine.snapshot.axlines import Visit, ax_lines, value_text
-from cdpengine.snapshot.axtree import AXProperty
 from cdpengine.snapshot.lines import Lines
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.options import SnapshotOptions

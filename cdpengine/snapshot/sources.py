@@ -16,13 +16,14 @@ import attrs
 import trio
 
 from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
+from cdpengine.protocol.dom_snapshot import Capture
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ax import read_ax
 from cdpengine.snapshot.boxes import add_boxes
 from cdpengine.snapshot.computed import read_computed
 from cdpengine.snapshot.dom import read_dom
-from cdpengine.snapshot.domsnapshot import Capture, fetch_capture
+from cdpengine.snapshot.domsnapshot import fetch_capture
 from cdpengine.snapshot.forecast import choose
 from cdpengine.snapshot.node import Document, Source
 from cdpengine.snapshot.probe import probe

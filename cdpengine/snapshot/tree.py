@@ -10,16 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from cdpengine.protocol.accessibility import AXName, AXNode, AXProperty, AXPropertyValue, AXTree, AXValue
 from cdpengine.snapshot import roles
-from cdpengine.snapshot.axtree import (
-    AXName,
-    AXNode,
-    AXProperty,
-    AXPropertyValue,
-    AXTree,
-    AXValue,
-    placeholder,
-)
+from cdpengine.snapshot.axtree import placeholder
 from cdpengine.snapshot.finish import EDGE, Child, Edge, Hint, Shown, finish, said_inside
 from cdpengine.snapshot.node import Document, Kind, Node
 from cdpengine.snapshot.text import LineBreak, Preformatted, collapse_space

@@ -12,7 +12,8 @@ import attrs
 from hypothesis import strategies as st
 
 from cdpengine.engine.page_snapshots import taken_snapshot
-from cdpengine.snapshot.axtree import AXTree, decode_ax_tree
+from cdpengine.protocol.accessibility import AXTree
+from cdpengine.snapshot.axtree import decode_ax_tree
 from cdpengine.snapshot.capture import Capture
 from cdpengine.snapshot.node import Document
 from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions

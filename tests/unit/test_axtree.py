@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, encoded, recorded
 
-from cdpengine.snapshot.axtree import AXName, AXTree, decode_ax_tree, placeholder
+from cdpengine.protocol.accessibility import AXName, AXTree
+from cdpengine.snapshot.axtree import decode_ax_tree, placeholder
 
 
 def name_of(tree: AXTree, index: int = 0) -> object:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, Short, encoded, recorded, text_of, tree
 
-from cdpengine.snapshot.axtree import AXNode, AXTree, AXValue, decode_ax_tree
+from cdpengine.protocol.accessibility import AXNode, AXTree, AXValue
+from cdpengine.snapshot.axtree import decode_ax_tree
 from cdpengine.snapshot.node import Node, walk
 from cdpengine.snapshot.tree import fold
 
