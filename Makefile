@@ -21,7 +21,7 @@ test-slow: setup ## The same with all slow tests, and all members and rounds of 
 
 test-peers: setup ## Puppeteer, Playwright and others through the proxy, and replayed: installs and runs them
 	@scripts/peers.sh services
-	@$(BIN)/pytest -q -m peers tests/chrome
+	@$(BIN)/pytest -q -m peers --run-slow tests/chrome
 
 lint: setup ## ruff: rules and formatting
 	@scripts/check.sh lint
