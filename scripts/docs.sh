@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The documentation as a site, in build/site/: open build/site/index.html.
+# The documentation as a site, in build/site/: open build/site/index.html. It asks no other machine for anything.
 #
 # Rule: what it needs is installed into .venv-docs, at locked versions, once; a warning (a link that leads nowhere, a name
 # that the reference does not find) is an error. PYTHON=... names the Python for a new environment. Arguments go to mkdocs.
@@ -23,4 +23,4 @@ if ! cmp -s "$LOCK" "$VENV/.installed"; then
     cp "$LOCK" "$VENV/.installed"
 fi
 NO_MKDOCS_2_WARNING=1 PATH="$VENV/bin:$PATH" "$VENV/bin/mkdocs" build --strict --quiet "$@"
-say "build/site/index.html"
+say "build/site/index.html (with its search: python3 -m http.server --bind 127.0.0.1 --directory build/site)"

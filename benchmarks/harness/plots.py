@@ -141,7 +141,7 @@ def curve_pictures(report: Report, case: CaseRun) -> list[tuple[str, str]]:
 def _alone(plot: str) -> str:
     """Return a plot with its style in it, so that it can be a file."""
     # It has a ground of its own: the page around it may be light while the reader's theme is dark.
-    style = f"<style>{style_sheet()}\nsvg {{ background: var(--back) }}</style>"
+    style = f"<style>{style_sheet()}\nsvg {{ background: var(--back); margin: 0; min-width: 0 }}</style>"
     return plot.replace(">", f">{style}", 1) + "\n" if plot else ""
 
 
