@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import attrs
@@ -37,8 +37,6 @@ from cdpengine.action.in_page import (
     returned,
     run,
     stale,
-    together,
-    unless_refused,
 )
 from cdpengine.action.look import Look, Requirements, look_request
 from cdpengine.action.placement import Placed, place
@@ -52,22 +50,21 @@ from cdpengine.action.surroundings import (
 )
 from cdpengine.action.witness import Witness
 from cdpengine.browser.node import Node
+from cdpengine.browser.remote_objects import ObjectGroup, object_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import (
-    ConnectionLost,
     Covered,
     Disabled,
     Invisible,
     NotInteractable,
-    SessionGone,
     StaleRef,
     Unstable,
 )
 from cdpengine.js import script_with
 from cdpengine.protocol.dom import BoxModelReply, ContentQuadsReply
 from cdpengine.protocol.page import LayoutMetricsReply
-from cdpengine.session.calls import PendingCall
+from cdpengine.session.calls import PendingCall, pending_group, result_or_none
 
 T = TypeVar("T")
 
@@ -103,8 +100,6 @@ _ALIGNMENTS = ("center", "end", "start")
 
 _ALIGN = "function (block) { this.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' }); }"
 
-_group_numbers = itertools.count(1)
-
 
 _Rectangle = tuple[float, float, float, float]
 
@@ -124,7 +119,7 @@ class Inspection:
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions
-    _group: str
+    _group: ObjectGroup
     dragging: bool = (
         False  # whether the node is where something is being dragged to, which then covers nothing
     )
@@ -332,7 +327,7 @@ class Inspection:
 
     async def _look_alone(self) -> Look:
         handle = await self._resolve()
-        with together() as post:
+        with pending_group() as post:
             call = post(post_library_call(handle, "look", look_request(())))
             return self._connected(await returned(call, self.node, Look))
 
@@ -346,7 +341,7 @@ class Inspection:
             await run(self._handle, _ALIGN, align, msgspec.Raw)
         # With a position it is that pixel of the node that has to come into view.
         rect = {"rect": {"x": position[0], "y": position[1], "width": 1, "height": 1}} if position else {}
-        with together() as post:
+        with pending_group() as post:
             before = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
             scrolling = post(session.post("DOM.scrollIntoViewIfNeeded", backendNodeId=node_id, **rect))
             after = post(session.post("DOM.getContentQuads", backendNodeId=node_id))
@@ -355,9 +350,9 @@ class Inspection:
             inner, outer = self._around.post_inner(post), self._around.post_outer(post)
             await self._resolve()
             quads_before = await _quads(before)
-            await unless_refused(scrolling, msgspec.Raw)
+            await result_or_none(scrolling, msgspec.Raw)
             quads = await _quads(after)
-            found = await unless_refused(box, BoxModelReply)
+            found = await result_or_none(box, BoxModelReply)
             model = None if found is None else found.model
             viewports = await metrics.decoded(LayoutMetricsReply)
             frames, tiers = await content_boxes(inner), await measured(outer)
@@ -390,7 +385,7 @@ class Inspection:
 
     async def _area_of_an_image(self, document: Quad) -> list[Quad]:
         """Return the quad of an <area>, which has none of its own; `document` is where its document is shown."""
-        with together() as post:
+        with pending_group() as post:
             call = post(post_library_call(await self._resolve(), "area", None))
             shape: type[_Rectangle] = _Rectangle | None  # type: ignore[assignment]
             found: _Rectangle | None = await returned(call, self.node, shape)
@@ -436,7 +431,7 @@ class Inspection:
     async def _answers(
         self, asked: Sequence[tuple[Handle, dict[str, Any]]], witness: Witness | None
     ) -> list[Look]:
-        with together() as post:
+        with pending_group() as post:
             if witness is not None:
                 # Before the look: once that is answered, the page has this question too. Behind it, the question
                 # could reach the page after the input, and get lost with the document that the input replaces.
@@ -463,16 +458,12 @@ async def inspect(
     node: Node, action: str, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
 ) -> AsyncIterator[Inspection]:
     """Give an Inspection of `node`; its remote objects are released when the block ends, however it ends."""
-    group = f"cdpengine-action-{next(_group_numbers)}"
-    try:
+    # Released in order, before the input that follows. Chrome answers that in its own time, also when a dialog
+    # holds the page.
+    with object_group("action") as group:
         yield Inspection(node, action, worlds, budget, interruptions, group)
-    finally:
-        # Posted, not awaited: it goes out in order, before the input that follows, and Chrome answers it in
-        # its own time, also when this task is being cancelled or a dialog holds the page.
-        with suppress(SessionGone, ConnectionLost):
-            node.session.post("Runtime.releaseObjectGroup", objectGroup=group)
 
 
 async def _quads(pending: PendingCall) -> list[Quad]:
-    found = await unless_refused(pending, ContentQuadsReply)
+    found = await result_or_none(pending, ContentQuadsReply)
     return [] if found is None else [Quad.from_floats(floats) for floats in found.quads]

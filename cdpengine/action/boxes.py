@@ -6,20 +6,18 @@ pixels of the page's viewport.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import attrs
 
 from cdpengine.action.geometry import Point, Quad
-from cdpengine.action.in_page import together, unless_refused
 from cdpengine.action.surroundings import find_surroundings, measured, points_outside
 from cdpengine.browser.node import Node
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.protocol.dom import BoxModelReply, ContentQuadsReply
 from cdpengine.protocol.page import LayoutMetricsReply
-
-_group_numbers = itertools.count(1)
+from cdpengine.session.calls import pending_group, result_or_none
 
 
 @attrs.frozen
@@ -38,20 +36,17 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
     Raises StaleRef when the node's document or frame is gone.
     """
     session = node.session
-    group = f"cdpengine-box-{next(_group_numbers)}"
-    try:
+    with object_group("box") as group:
         around = await find_surroundings(node, worlds, group)
-        with together() as post:
+        with pending_group() as post:
             quads_call = post(session.post("DOM.getContentQuads", backendNodeId=node.backend_node_id))
             box_call = post(session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
             metrics = post(session.post("Page.getLayoutMetrics"))
             outer = around.post_outer(post)
-            found = await unless_refused(quads_call, ContentQuadsReply)
-            box = await unless_refused(box_call, BoxModelReply)
+            found = await result_or_none(quads_call, ContentQuadsReply)
+            box = await result_or_none(box_call, BoxModelReply)
             size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
             tiers = await measured(outer)
-    finally:
-        session.post("Runtime.releaseObjectGroup", objectGroup=group)
     quads = [Quad.from_floats(floats) for floats in (found.quads if found is not None else [])]
     if box is not None and (not quads or len(quads) == 1):
         quads = [Quad.from_floats(box.model.border)]

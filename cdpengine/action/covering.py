@@ -10,9 +10,8 @@ from typing import Any
 
 import trio
 
-from cdpengine.action.in_page import Handle, post_library_call, returned_object, together
+from cdpengine.action.in_page import Handle, post_library_call, returned_object
 from cdpengine.errors import EvaluationFailed, RemoteError, StaleRef
-from cdpengine.protocol.dom import DescribeNodeReply
 
 
 async def covering_node(handle: Handle, request: dict[str, Any], patience: float) -> int | None:
@@ -21,14 +20,14 @@ async def covering_node(handle: Handle, request: dict[str, Any], patience: float
     `request` is one of actionability.js with a single point. None where that is not known within `patience`
     seconds.
     """
-    session = handle.node.session
-    if session.target_type == "iframe":
+    if handle.node.session.target_type == "iframe":
         return None  # node ids count per process: only the page's own are of use to others
-    with trio.move_on_after(patience), suppress(RemoteError, StaleRef, EvaluationFailed), together() as post:
-        found = post(post_library_call(handle, "covering", request, by_value=False))
-        object_id = await returned_object(found, handle.node)
-        if object_id is not None:
-            described = await session.request("DOM.describeNode", {"objectId": object_id}, DescribeNodeReply)
-            session.post("Runtime.releaseObject", objectId=object_id)
-            return described.node.backend_node_id
+    with trio.move_on_after(patience), suppress(RemoteError, StaleRef, EvaluationFailed):
+        call = post_library_call(handle, "covering", request, by_value=False)
+        covering = await returned_object(call, handle.node)
+        if covering is not None:
+            try:
+                return await covering.backend_node_id()
+            finally:
+                covering.release()
     return None

@@ -7,23 +7,22 @@ installed once in each world: sending and compiling it again each time would cos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
 import attrs
-import msgspec
 
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import SETTLED_OBJECT, SETTLED_VALUE, RemoteHandle, object_of, value_of
+from cdpengine.browser.remote_objects import ObjectGroup
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
 from cdpengine.errors import EvaluationFailed, RemoteError, StaleRef
 from cdpengine.js import own, script
 from cdpengine.session.calls import PendingCall
 
 T = TypeVar("T")
-
-_LONGEST = 300
 
 _LIBRARY_GROUP = "cdpengine-library"
 """Never released: the library lives as long as its document."""
@@ -34,27 +33,8 @@ class Handle:
     """A node, its remote object in the isolated world of its frame, and the library in that world."""
 
     node: Node
-    object_id: str
-    library_id: str
-
-
-class _ThrownValue(msgspec.Struct):
-    description: str = ""
-
-
-class _Thrown(msgspec.Struct):
-    text: str = ""
-    exception: _ThrownValue = msgspec.field(default_factory=_ThrownValue)
-
-
-class _Value(msgspec.Struct, rename="camel"):
-    value: msgspec.Raw = msgspec.Raw(b"null")
-    object_id: str = ""
-
-
-class _Returned(msgspec.Struct, rename="camel"):
-    result: _Value
-    exception_details: _Thrown | None = None
+    object: RemoteHandle
+    library: RemoteHandle
 
 
 @cache
@@ -80,40 +60,33 @@ def _call_of(name: str) -> str:
     return own(f"function (node, request) {{ return this.{name}(node, request); }}")
 
 
-async def handle_on(node: Node, worlds: IsolatedWorlds, group: str) -> Handle:
-    """Return a handle on the node, to be released with `group`.
+async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
+    """Return a handle on the node, in `group`.
 
     Raises StaleRef when Chrome knows no such frame, or no such node in the document that the frame shows.
     """
     try:
-        object_id = await worlds.resolve(node, group)
-        library_id = worlds.library(node, object_id)
-        if library_id is None:
-            installed = await node.session.request(
-                "Runtime.callFunctionOn",
-                {"objectId": object_id, "functionDeclaration": _library(), "objectGroup": _LIBRARY_GROUP},
-                _Returned,
-            )
-            library_id = installed.result.object_id
-            worlds.keep_library(node, library_id)
+        found = await worlds.resolve(node, group)
+        library = worlds.library(node, found)
+        if library is None:
+            library = await found.make(_library(), group=_LIBRARY_GROUP)
+            if library is None:
+                raise EvaluationFailed(
+                    text="the engine's own functions could not be installed: they gave no object"
+                )
+            worlds.keep_library(node, library)
     except RemoteError as error:
         raise stale(node, "a node of another document", "its document is gone") from error
     if not node.valid():
         # Another document, perhaps of another process, answered for a node of its own with the same number.
         raise stale(node, "a node of another document", "its document was replaced")
-    return Handle(node, object_id, library_id)
+    return Handle(node, found, library)
 
 
 def post_library_call(handle: Handle, name: str, request: object, *, by_value: bool = True) -> PendingCall:
     """Post a call of the library's function `name` on the node. Promises are awaited in the page."""
-    return handle.node.session.post(
-        "Runtime.callFunctionOn",
-        objectId=handle.library_id,
-        functionDeclaration=_call_of(name),
-        arguments=[{"objectId": handle.object_id}, {"value": request}],
-        returnByValue=by_value,
-        awaitPromise=True,
-    )
+    how = SETTLED_VALUE if by_value else SETTLED_OBJECT
+    return handle.library.post(_call_of(name), handle.object, request, how=how)
 
 
 def post_run(handle: Handle, source: str, request: object) -> PendingCall:
@@ -121,73 +94,36 @@ def post_run(handle: Handle, source: str, request: object) -> PendingCall:
 
     Promises are awaited in the page.
     """
-    return handle.node.session.post(
-        "Runtime.callFunctionOn",
-        objectId=handle.object_id,
-        functionDeclaration=own(source),
-        arguments=[{"value": request}],
-        returnByValue=True,
-        awaitPromise=True,
-    )
+    return handle.object.post(own(source), request, how=SETTLED_VALUE)
 
 
 async def returned(pending: PendingCall, node: Node, kind: type[T]) -> T:
     """Return what such a call answered. Raises StaleRef, EvaluationFailed, UndecodableReply."""
-    return pending.decode((await _value(pending, node)).value, kind)
+    with _stale_where_gone(node):
+        return await value_of(pending, kind)
 
 
-async def returned_object(pending: PendingCall, node: Node) -> str | None:
-    """Return the id of the remote object that a library call without `by_value` gave, None for null."""
-    return (await _value(pending, node)).object_id or None
+async def returned_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
+    """Return the remote object that a call without `by_value` gave, None for null. Raises as `returned` does."""
+    with _stale_where_gone(node):
+        return await object_of(pending, node.session)
 
 
 async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
     """Post, and return the answer."""
-    with together() as post:
-        return await returned(post(post_run(handle, source, request)), handle.node, kind)
+    return await returned(post_run(handle, source, request), handle.node, kind)
 
 
-async def _value(pending: PendingCall, node: Node) -> _Value:
+@contextmanager
+def _stale_where_gone(node: Node) -> Iterator[None]:
     try:
-        answer = await pending.decoded(_Returned)
+        yield
     except RemoteError as error:
         if context_gone(error):
             raise stale(node, "a node of another document", "its document was replaced") from error
         raise
-    if answer.exception_details is not None:
-        thrown = answer.exception_details
-        text = thrown.exception.description or thrown.text
-        raise EvaluationFailed(text=f"in the engine's own function: {text[:_LONGEST]}")
-    return answer.result
 
 
 def stale(node: Node, what: str, reason: str) -> StaleRef:
     """Return the error for a node that is no longer what it was."""
     return StaleRef(ref=node.description, description=what, reason=reason)
-
-
-@contextmanager
-def together() -> Iterator[Callable[[PendingCall], PendingCall]]:
-    """Collect calls that are posted together; on leaving, those that nobody awaited are abandoned."""
-    pendings: list[PendingCall] = []
-
-    def collect(pending: PendingCall) -> PendingCall:
-        pendings.append(pending)
-        return pending
-
-    try:
-        yield collect
-    finally:
-        for pending in pendings:
-            pending.abandon()
-
-
-async def unless_refused(pending: PendingCall, kind: type[T]) -> T | None:
-    """Return the decoded result, or None where Chrome refuses: a node without a box, or detached.
-
-    The in-page function, asked next, says which of them it is.
-    """
-    try:
-        return await pending.decoded(kind)
-    except RemoteError:
-        return None

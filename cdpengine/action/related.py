@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-from contextlib import suppress
-
 import attrs
 
 from cdpengine.action.context import ActionContext
-from cdpengine.action.in_page import Handle, handle_on, returned_object, stale, together
+from cdpengine.action.in_page import Handle, handle_on, returned_object, stale
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import OBJECT, RemoteHandle
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import context_gone
-from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
+from cdpengine.errors import RemoteError
 from cdpengine.js import own, script
-from cdpengine.protocol.dom import DescribeNodeReply
-
-_group_numbers = itertools.count(1)
 
 
 async def related_node(
@@ -25,34 +21,22 @@ async def related_node(
 
     Raises StaleRef when the node's document is gone, EvaluationFailed when the function threw.
     """
-    session = node.session
-    group = f"cdpengine-related-{next(_group_numbers)}"
-    try:
-        found = await object_from(await handle_on(node, context.worlds, group), name, request)
-        if found is None:
-            return None
-        described = await session.request("DOM.describeNode", {"objectId": found}, DescribeNodeReply)
-    except RemoteError as error:
-        if not context_gone(error):
-            raise
-        raise stale(node, "a node of another document", "its document was replaced") from error
-    finally:
-        # Posted, not awaited: Chrome answers it in its own time, also when this task is being cancelled.
-        with suppress(SessionGone, ConnectionLost):
-            session.post("Runtime.releaseObjectGroup", objectGroup=group)
-    return attrs.evolve(node, backend_node_id=described.node.backend_node_id, description=description)
+    with object_group("related") as group:
+        try:
+            found = await object_from(await handle_on(node, context.worlds, group), name, request)
+            if found is None:
+                return None
+            number = await found.backend_node_id()
+        except RemoteError as error:
+            if not context_gone(error):
+                raise
+            raise stale(node, "a node of another document", "its document was replaced") from error
+    return attrs.evolve(node, backend_node_id=number, description=description)
 
 
-async def object_from(handle: Handle, name: str, request: object) -> str | None:
-    """Return the id of the remote object that the function in the file `name` gives; None for null.
+async def object_from(handle: Handle, name: str, request: object) -> RemoteHandle | None:
+    """Return the remote object that the function in the file `name` gives; None for null.
 
     Chrome puts it into the object group that the handle's node is in.
     """
-    with together() as post:
-        call = handle.node.session.post(
-            "Runtime.callFunctionOn",
-            objectId=handle.object_id,
-            functionDeclaration=own(script(name)),
-            arguments=[{"value": request}],
-        )
-        return await returned_object(post(call), handle.node)
+    return await returned_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)

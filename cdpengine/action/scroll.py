@@ -19,6 +19,7 @@ from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import TO_HOVER, perform
 from cdpengine.action.witness import Departure, Witness
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import SETTLED
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import RemoteError
@@ -83,9 +84,7 @@ async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
     with trio.move_on_after(_REST):
         try:
             context = await worlds.context(session, frame_id)
-            await session.call(
-                "Runtime.evaluate", expression=_rest_source(), contextId=context, awaitPromise=True
-            )
+            await context.post_expression(_rest_source(), how=SETTLED).raw()
         except RemoteError:
             return  # the document was replaced: nothing of it scrolls any more
 

@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from cdpengine.action.geometry import Point, Quad
-from cdpengine.action.in_page import Handle, handle_on, stale, unless_refused
+from cdpengine.action.in_page import Handle, handle_on, stale
 from cdpengine.browser.node import Node
+from cdpengine.browser.remote_objects import ObjectGroup
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import RemoteError, StaleRef
 from cdpengine.protocol.dom import BoxModelReply, FrameOwnerReply
 from cdpengine.protocol.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
-from cdpengine.session.calls import PendingCall
+from cdpengine.session.calls import PendingCall, result_or_none
 from cdpengine.session.session import Session
 
 _Post = Callable[[PendingCall], PendingCall]
@@ -77,7 +78,7 @@ def _post_box(post: _Post, handle: Handle) -> PendingCall:
 
 async def content_boxes(calls: Sequence[PendingCall]) -> list[Quad] | None:
     """Return the content boxes that were asked for; None when one of the elements has none."""
-    replies = [await unless_refused(call, BoxModelReply) for call in calls]
+    replies = [await result_or_none(call, BoxModelReply) for call in calls]
     quads = [Quad.from_floats(reply.model.content) for reply in replies if reply is not None]
     return quads if len(quads) == len(replies) else None
 
@@ -136,7 +137,7 @@ def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point
     return at
 
 
-async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: str) -> Surroundings:
+async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Surroundings:
     """Find the frame elements around the node. Raises StaleRef when its frame is gone."""
     inner = await _owners(node, worlds, group)
     outer: list[Tier] = []
@@ -148,7 +149,7 @@ async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: str) -> S
     return Surroundings(inner, outer)
 
 
-async def _owners(node: Node, worlds: IsolatedWorlds, group: str) -> list[Handle]:
+async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> list[Handle]:
     """Return the frame elements around the node's frame within its session, the outermost first."""
     session = node.session
     if node.frame_id == session.target_id:
@@ -165,7 +166,7 @@ async def _owners(node: Node, worlds: IsolatedWorlds, group: str) -> list[Handle
 
 
 async def _owner_outside(
-    node: Node, session: Session, parent: Session, worlds: IsolatedWorlds, group: str
+    node: Node, session: Session, parent: Session, worlds: IsolatedWorlds, group: ObjectGroup
 ) -> Handle:
     assert session.target_id is not None
     owner = await _owner_id(node, parent, session.target_id)

@@ -11,11 +11,9 @@ set by script, and the outcome says so.
 from __future__ import annotations
 
 import base64
-import itertools
 import mimetypes
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -24,29 +22,28 @@ import msgspec
 import trio
 
 from cdpengine.action.context import ActionContext
-from cdpengine.action.in_page import Handle, handle_on, post_run, returned, run, stale, together
+from cdpengine.action.in_page import Handle, handle_on, post_run, returned, run, stale
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import object_from
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import VALUE
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import (
-    ConnectionLost,
     InvalidArgument,
     NotInteractable,
     RemoteError,
-    SessionGone,
     StaleRef,
     ValueRefused,
 )
 from cdpengine.js import script
+from cdpengine.session.calls import pending_group
 
 _SETTLING = 1.0
 """Seconds that the input gets to tell of its change. It does so before Chrome answers, as a rule."""
 
 _READING = 20.0
 """Seconds at most that Chrome gets to read a folder, which it does after it has answered."""
-
-_group_numbers = itertools.count(1)
 
 _MOST_BYTES = 50_000_000
 """Bytes of the files of one upload that go through the protocol; Chrome takes no message of more than 100 MB."""
@@ -161,17 +158,13 @@ async def upload(
     if attached:
         async with context.inspect(node, "upload to") as inspection:
             await inspection.wait_until_usable(visible=False)
-    group = f"cdpengine-upload-{next(_group_numbers)}"
-    try:
-        by_script = await _set_files(await handle_on(node, context.worlds, group), checked)
-    except RemoteError as error:
-        if not context_gone(error):
-            raise
-        raise stale(node, "a node of another document", "its document was replaced") from error
-    finally:
-        # Posted, not awaited: Chrome answers it in its own time, also when this task is being cancelled.
-        with suppress(SessionGone, ConnectionLost):
-            node.session.post("Runtime.releaseObjectGroup", objectGroup=group)
+    with object_group("upload") as group:
+        try:
+            by_script = await _set_files(await handle_on(node, context.worlds, group), checked)
+        except RemoteError as error:
+            if not context_gone(error):
+                raise
+            raise stale(node, "a node of another document", "its document was replaced") from error
     return ActionOutcome("upload to", node.description, set_by_script=by_script)
 
 
@@ -219,11 +212,12 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
     if not files or len(paths) < len(files):
         await _set_contents(handle, files)
         return True
-    with together() as post:
+    with pending_group() as post:
         patience = _READING if seen.directory else _SETTLING
         control = await object_from(handle, "upload", {"control": True})
         change = post(post_run(handle, source, {"await": round(patience * 1000)}))
-        sent = post(node.session.post("DOM.setFileInputFiles", objectId=control, files=paths))
+        control_id = None if control is None else control.id
+        sent = post(node.session.post("DOM.setFileInputFiles", objectId=control_id, files=paths))
         await sent.raw()
         try:
             if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
@@ -247,19 +241,12 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
         ]
 
     request = {"files": await trio.to_thread.run_sync(encode)}
-    with together() as post:
-        # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
-        call = handle.node.session.post(
-            "Runtime.callFunctionOn",
-            objectId=handle.object_id,
-            functionDeclaration=script("upload_contents"),
-            arguments=[{"value": request}],
-            returnByValue=True,
-        )
-        try:
-            names = await returned(post(call), handle.node, list[str])
-        except StaleRef:
-            return  # the page took the files as a reason to show another document
+    # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
+    call = handle.object.post(script("upload_contents"), request, how=VALUE)
+    try:
+        names = await returned(call, handle.node, list[str])
+    except StaleRef:
+        return  # the page took the files as a reason to show another document
     if not arrived(files, names):
         raise _not_arrived(handle.node, names)
 

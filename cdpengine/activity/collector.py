@@ -25,6 +25,7 @@ from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Following, Request
 from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.remote_objects import release_object
 from cdpengine.errors import ConnectionLost, SessionGone
 from cdpengine.protocol import network as told
 from cdpengine.protocol.log import EntryAdded
@@ -265,10 +266,8 @@ class Collector:
         """Have the pages let go of objects that nobody can ask for any more. Sent, not waited for."""
         while len(self._held) > kept:
             session, object_ids = self._held.popleft()
-            if session.error() is None:
-                for object_id in object_ids:
-                    with suppress(SessionGone, ConnectionLost):
-                        session.post("Runtime.releaseObject", objectId=object_id)
+            for object_id in object_ids:
+                release_object(session, object_id)
 
     # --- requests, in the reader --------------------------------------------------------------------------------
 

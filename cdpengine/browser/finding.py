@@ -14,8 +14,9 @@ from itertools import islice
 import attrs
 import msgspec
 
-from cdpengine.browser.documents import Document, DocumentGone, Held, gone_or, open_document, with_looking
+from cdpengine.browser.documents import Document, DocumentGone, gone_or, open_document, with_looking
 from cdpengine.browser.frames import Frame
+from cdpengine.browser.page_functions import RemoteHandle, number_of, objects_of_nodes
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.wanted_text import (
     Words,
@@ -28,8 +29,8 @@ from cdpengine.browser.wanted_text import (
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, TargetCrashed
 from cdpengine.protocol.accessibility import AXQueryReply, AXValue
-from cdpengine.protocol.dom import DescribeNodeReply
 from cdpengine.protocol.runtime import PropertiesReply
+from cdpengine.session.calls import pending_group
 
 MOST = 2000
 """Nodes of one document that are looked at, of those that match."""
@@ -180,27 +181,24 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
         seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
         _refuse(seen.invalid, wanted)
         request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
-        arguments.append(Held(texts))
+        arguments.append(texts)
     array = await document.make(with_looking("find"), request, *arguments)
     session = document.session
     try:
-        params = {"objectId": array, "ownProperties": True}
+        params = {"objectId": array.id, "ownProperties": True}
         properties = await session.request("Runtime.getProperties", params, PropertiesReply)
         parts = {each.name: each.value for each in properties.result}
         read = "function () { return this[0]; }"
         head = await document.ask(array, read, kind=_Head)
         _refuse(head.invalid, wanted)
-        calls = [
-            session.post("DOM.describeNode", objectId=parts[str(number)].object_id)
-            for number in range(1, len(head.descriptions) + 1)
-        ]
         found: dict[int, str] = {}
-        try:
+        with pending_group() as post:
+            calls = [
+                post(RemoteHandle(session, parts[str(number)].object_id or "").post_describe())
+                for number in range(1, len(head.descriptions) + 1)
+            ]
             for call, text in zip(calls, head.descriptions, strict=True):
-                found[(await call.decoded(DescribeNodeReply)).node.backend_node_id] = text
-        finally:
-            for call in calls:
-                call.abandon()
+                found[await number_of(call)] = text
     except RemoteError as error:
         raise gone_or(error) from None
     return found
@@ -240,29 +238,29 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
             for role, selector in wanted.roles.items()
             if selector is None or selector in present
         ]
-    calls = [session.post("Accessibility.queryAXTree", objectId=root, **role) for role in asked]
     nodes: list[_Named] = []
     queries = 0
     try:
-        for call in calls:
-            found = [
-                (
-                    node.backend_node_id,
-                    wanted.called(_text_of(node.role)),
-                    collapse_space(_text_of(node.name)),
-                )
-                for node in (await call.decoded(AXQueryReply)).nodes
-                if not node.ignored
-                and node.backend_node_id is not None
-                and _text_of(node.role) not in _TEXT_ROLES
+        with pending_group() as post:
+            calls = [
+                post(session.post("Accessibility.queryAXTree", objectId=root.id, **role)) for role in asked
             ]
-            nodes += found
-            queries += bool(found)
+            for call in calls:
+                found = [
+                    (
+                        node.backend_node_id,
+                        wanted.called(_text_of(node.role)),
+                        collapse_space(_text_of(node.name)),
+                    )
+                    for node in (await call.decoded(AXQueryReply)).nodes
+                    if not node.ignored
+                    and node.backend_node_id is not None
+                    and _text_of(node.role) not in _TEXT_ROLES
+                ]
+                nodes += found
+                queries += bool(found)
     except RemoteError as error:
         raise gone_or(error) from None
-    finally:
-        for call in calls:
-            call.abandon()
     described: dict[int, str] = {}
     for number, role, name in with_name(nodes, lambda node: node[2], wanted.name, wanted.exact):
         described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
@@ -303,24 +301,19 @@ async def _with_text(document: Document, described: dict[int, str], wanted: Want
     }
 
 
-async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], Held]:
+async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
     """Return a remote array of the nodes that are still there, and their numbers in the same order."""
-    session = document.session
-    more = {"executionContextId": document.context, "objectGroup": document.group}
-    calls = {
-        number: session.post("DOM.resolveNode", backendNodeId=number, **more)
-        for number in islice(numbers, MOST)
-    }
-    nodes: dict[int, Held] = {}
-    try:
-        for number, call in calls.items():
-            try:
-                nodes[number] = Held((await call.result())["object"]["objectId"])
-            except RemoteError as error:
-                gone = gone_or(error)
-                if isinstance(gone, DocumentGone):
-                    raise gone from None  # otherwise just this node is
-    finally:
-        for call in calls.values():
-            call.abandon()
-    return list(nodes), Held(await document.make("function (...nodes) { return nodes; }", *nodes.values()))
+
+    def refused(error: RemoteError) -> None:
+        gone = gone_or(error)
+        if isinstance(gone, DocumentGone):
+            raise gone from None  # otherwise just this node is
+
+    nodes = await objects_of_nodes(
+        document.session,
+        islice(numbers, MOST),
+        document.group,
+        refused=refused,
+        executionContextId=document.context.id,
+    )
+    return list(nodes), await document.make("function (...nodes) { return nodes; }", *nodes.values())

@@ -23,6 +23,7 @@ from cdpengine.browser.documents import (
 )
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import RemoteHandle
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument, SessionGone
@@ -55,7 +56,7 @@ class Report(msgspec.Struct):
 @attrs.define(eq=False)
 class _Watched:
     document: Document | None = None
-    object_id: str = ""
+    held: RemoteHandle | None = None
     report: Report | None = None
     scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
@@ -119,8 +120,8 @@ class FrameWatches:
         """Ask every document for its report of now."""
         for watched in list(self._watched.values()):
             with suppress(DocumentGone, SessionGone):
-                if watched.document is not None and watched.object_id:
-                    watched.report = await watched.document.ask(watched.object_id, NOW, kind=Report)
+                if watched.document is not None and watched.held is not None:
+                    watched.report = await watched.document.ask(watched.held, NOW, kind=Report)
 
     async def _follow(self, key: Key, frame: Frame, watched: _Watched) -> None:
         with watched.scope:
@@ -148,10 +149,10 @@ class FrameWatches:
                     self._page.changes.notify()
                     await trio.sleep_forever()
                 arguments.append(held)
-            watched.object_id = await document.make(with_looking("waiting"), *arguments)
+            watched.held = await document.make(with_looking("waiting"), *arguments)
             known: str | None = None
             while True:
-                report = await document.ask(watched.object_id, NEXT, known, kind=Report)
+                report = await document.ask(watched.held, NEXT, known, kind=Report)
                 if report.invalid:
                     raise InvalidArgument(
                         what="css", given=f"what is not valid ({report.invalid})", expected="a CSS selector"
@@ -161,9 +162,9 @@ class FrameWatches:
                 self.rounds += 1
                 self._page.changes.notify()
         finally:
-            if watched.object_id:
-                document.tell(watched.object_id, STOP)
-                watched.object_id = ""
+            if watched.held is not None:
+                document.tell(watched.held, STOP)
+                watched.held = None
             document.release()
 
 

@@ -15,6 +15,7 @@ import trio
 
 from cdpengine.browser.documents import Document, DocumentGone, open_document, with_looking
 from cdpengine.browser.frames import Frame
+from cdpengine.browser.page_functions import RemoteHandle
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.requests import RequestsUnderWay
 from cdpengine.browser.worlds import IsolatedWorlds
@@ -43,21 +44,21 @@ class _Still:
     """One document and its observer."""
 
     document: Document
-    object_id: str
+    held: RemoteHandle
     frame: Frame
     last: Stillness = attrs.field(factory=Stillness)
 
     async def quiet(self, milliseconds: float) -> None:
         source = "function (ms) { return this.quiet(ms); }"
-        self.last = await self.document.ask(self.object_id, source, milliseconds, kind=Stillness)
+        self.last = await self.document.ask(self.held, source, milliseconds, kind=Stillness)
 
     async def stillness(self) -> Stillness:
         source = "function () { return this.stillness(); }"
-        self.last = await self.document.ask(self.object_id, source, kind=Stillness)
+        self.last = await self.document.ask(self.held, source, kind=Stillness)
         return self.last
 
     def stop(self) -> None:
-        self.document.tell(self.object_id, STOP)
+        self.document.tell(self.held, STOP)
         self.document.release()
 
 

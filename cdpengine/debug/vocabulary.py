@@ -21,28 +21,12 @@ from cdpengine.protocol.described import Description, Part, descriptions
 from cdpengine.session.domains import REPORTING_DOMAINS
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
-    ("DOM.resolveNode", "reply", "browser.documents:_Resolved"),
-    ("DOM.resolveNode", "reply", "browser.worlds:_Resolved"),
-    ("DOM.resolveNode", "reply", "evaluate.evaluation:_Resolved"),
-    ("DOM.resolveNode", "reply", "snapshot.walk_installed:_Resolved"),
-    ("DOM.resolveNode", "reply", "snapshot.listeners:_Resolved"),
     ("DOMDebugger.getEventListeners", "reply", "snapshot.listeners:_Listeners"),
     ("Page.createIsolatedWorld", "reply", "browser.worlds:_Created"),
-    ("Runtime.callFunctionOn", "reply", "action.in_page:_Returned"),
-    ("Runtime.callFunctionOn", "reply", "browser.documents:_Returned"),
     ("Runtime.callFunctionOn", "reply", "evaluate.receive:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "snapshot.walk_installed:_TextReply"),
-    ("Runtime.callFunctionOn", "reply", "snapshot.listeners:_Counted"),
     ("Runtime.callFunctionOn", "reply", "snapshot.walk_numbers:_NodeReply"),
     ("Runtime.callFunctionOn", "reply", "snapshot.walk_numbers:_NodesReply"),
-    ("Runtime.evaluate", "reply", "engine.scopes:_QueryReply"),
-    ("Runtime.evaluate", "reply", "evaluate.results:EvaluateReply"),
-    ("Runtime.evaluate", "reply", "picture.screenshot:_Evaluated"),
-    ("Runtime.evaluate", "reply", "snapshot.arrival:_Evaluated"),
-    ("Runtime.evaluate", "reply", "snapshot.boxes:_Evaluated"),
-    ("Runtime.evaluate", "reply", "snapshot.walk_installed:_ObjectReply"),
-    ("Runtime.evaluate", "reply", "snapshot.probe:_Evaluated"),
-    ("Runtime.evaluate", "reply", "snapshot.readable:_Reply"),
     ("Runtime.executionContextCreated", "event", "evaluate.contexts:_ContextCreated"),
 )
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""

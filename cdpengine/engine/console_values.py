@@ -6,17 +6,13 @@ is let go of afterwards.
 
 from __future__ import annotations
 
-import itertools
-from contextlib import suppress
 from typing import Any
 
-from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
+from cdpengine.browser.remote_objects import object_group
+from cdpengine.errors import EvaluationFailed, RemoteError
 from cdpengine.evaluate.receive import receive_value
-from cdpengine.evaluate.results import EvaluateReply, RemoteObject
-from cdpengine.protocol.runtime import RemoteArgument
+from cdpengine.protocol.runtime import EvaluateReply, RemoteArgument, RemoteObject
 from cdpengine.session.session import Session
-
-_groups = itertools.count(1)
 
 _GONE = (
     "Could not find object with given id",
@@ -30,7 +26,6 @@ async def read_argument(session: Session, argument: RemoteArgument) -> Any:
 
     Raises EvaluationFailed, ValueTooLarge, RemoteError, SessionGone, ConnectionLost.
     """
-    group = f"cdpengine-console-{next(_groups)}"
     remote = RemoteObject(
         type=argument.type,
         subtype=argument.subtype,
@@ -38,12 +33,10 @@ async def read_argument(session: Session, argument: RemoteArgument) -> Any:
         description=argument.description,
         object_id=argument.object_id,
     )
-    try:
-        return await receive_value(session, EvaluateReply(result=remote), group)
-    except RemoteError as error:
-        if error.message.startswith(_GONE):
-            raise EvaluationFailed(text="the page does not have it any more", threw=False) from None
-        raise
-    finally:
-        with suppress(SessionGone, ConnectionLost):
-            session.post("Runtime.releaseObjectGroup", objectGroup=group)
+    with object_group("console") as group:
+        try:
+            return await receive_value(session, EvaluateReply(result=remote), group)
+        except RemoteError as error:
+            if error.message.startswith(_GONE):
+                raise EvaluationFailed(text="the page does not have it any more", threw=False) from None
+            raise

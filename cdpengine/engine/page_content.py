@@ -139,7 +139,7 @@ class PageContent(PageSnapshots):
         while True:
             context = await self._worlds.context(self.session, self._target.frames.main.id)
             try:
-                return await screen_scale(self.session, context)
+                return await screen_scale(context)
             except RemoteError as error:
                 if not context_gone(error):
                     raise

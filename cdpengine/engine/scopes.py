@@ -10,15 +10,19 @@ from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 import msgspec
+import trio
 
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import deep
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import BackendNode, Target, describe_target
 from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
 from cdpengine.js import own, script
 from cdpengine.protocol.dom import DescribeNodeReply
+from cdpengine.protocol.runtime import CallReply
 from cdpengine.session.calls import decode_reply
 from cdpengine.snapshot.refs import Ref, parse_ref_text
 from cdpengine.snapshot.text import quote, shorten
@@ -36,21 +40,6 @@ class _DeepValue(msgspec.Struct, rename="camel"):
 class _Deep(msgspec.Struct, rename="camel"):
     type: str = ""
     value: _DeepValue | None = None
-
-
-class _Found(msgspec.Struct, rename="camel"):
-    subtype: str = ""
-    description: str = ""
-    deep_serialized_value: msgspec.Raw = msgspec.Raw(b"")
-
-
-class _Thrown(msgspec.Struct):
-    exception: _Found = msgspec.field(default_factory=_Found)
-
-
-class _QueryReply(msgspec.Struct, rename="camel"):
-    result: _Found = msgspec.field(default_factory=_Found)
-    exception_details: _Thrown | None = None
 
 
 async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[Target], Node]) -> Frame:
@@ -109,30 +98,21 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
     """
     session = page.session_of(frame)
     context = await worlds.context(session, frame.id)
-    reply = await session.request(
-        "Runtime.callFunctionOn",
-        {
-            "functionDeclaration": own(script("query")),
-            "arguments": [{"value": selector}],
-            "executionContextId": context,
-            "serializationOptions": {
-                "serialization": "deep",
-                "maxDepth": 1,
-                "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-            },
-        },
-        _QueryReply,
-    )
+    await trio.lowlevel.checkpoint_if_cancelled()
+    with object_group("root") as group:
+        reply = await context.post(own(script("query")), selector, how=deep(1), group=group).decoded(
+            CallReply
+        )
     shown = shorten(quote(selector), 80)
     if reply.exception_details is not None:
-        why = reply.exception_details.exception.description.partition("\n")[0]
+        why = reply.exception_details.reason.partition("\n")[0]
         raise InvalidArgument(
             what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
         )
     if reply.result.subtype == "node" and bytes(reply.result.deep_serialized_value):
-        deep = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _Deep)
-        if deep.value is not None and deep.value.backend_node_id is not None:
-            return deep.value.backend_node_id
+        found = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _Deep)
+        if found.value is not None and found.value.backend_node_id is not None:
+            return found.value.backend_node_id
     raise NodeNotFound(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
 
 

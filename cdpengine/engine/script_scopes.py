@@ -10,15 +10,16 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cached_property
-from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 import attrs
 import trio
 
+from cdpengine.browser.page_functions import ExecutionContext
 from cdpengine.browser.reach import Hold
 from cdpengine.browser.records import Records
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import USERS_WORLD_NAME
 from cdpengine.budget import within
 from cdpengine.engine.lasting import Lasting
@@ -26,15 +27,13 @@ from cdpengine.engine.scoped import Scoped, check_function, check_limit
 from cdpengine.errors import EvaluationDisabled, InvalidArgument
 from cdpengine.evaluate.literals import to_literal
 from cdpengine.evaluate.receive import holds_objects, receive_value
-from cdpengine.evaluate.results import EvaluateReply
 from cdpengine.inject.bindings import BindingFailure, Exposed, ExposedFunction
 from cdpengine.inject.init_scripts import InitScript
 from cdpengine.nursery import open_body_nursery
+from cdpengine.protocol.runtime import EvaluateReply
 from cdpengine.session.session import Session
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
-
-_GROUPS = count(1)
 
 
 @attrs.define(eq=False)
@@ -201,14 +200,11 @@ async def _check_syntax(session: Session, source: str) -> None:
 
 async def _read(session: Session, context: int, expression: str) -> Any:
     """Evaluate an expression in one execution context, and return its value as `evaluate` does."""
-    group = f"cdpengine-binding-{next(_GROUPS)}"
-    reply = await session.request(
-        "Runtime.evaluate",
-        {"expression": expression, "contextId": context, "objectGroup": group, "silent": True},
-        EvaluateReply,
-    )
-    try:
+    how = {"silent": True}
+    await trio.lowlevel.checkpoint_if_cancelled()
+    with object_group("binding") as group:
+        call = ExecutionContext(session, context).post_expression(expression, how=how, group=group)
+        reply = await call.decoded(EvaluateReply)
+        if not holds_objects(reply):
+            group.forget()
         return await receive_value(session, reply, group)
-    finally:
-        if holds_objects(reply) and session.error() is None:
-            session.post("Runtime.releaseObjectGroup", objectGroup=group)

@@ -6,13 +6,13 @@ not answer that in time leaves the error as it was.
 
 from __future__ import annotations
 
-import itertools
 from contextlib import suppress
 
 import trio
 
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.renderer import renderer_id
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import frame_of, resolve, stale
@@ -32,8 +32,6 @@ _REASONS: dict[Became, str] = {
     "detached": "it was taken out of the document; the page may still hold it",
     "moved": "it was moved to another frame's document",
 }
-
-_group_numbers = itertools.count(1)
 
 
 async def explained(page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRef) -> StaleRef:
@@ -72,19 +70,13 @@ async def staleness(page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, re
 
 
 async def _fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
-    group = f"cdpengine-fate-{next(_group_numbers)}"
-    try:
-        handle = await worlds.resolve(node, group)
-        reply = await node.session.call(
-            "Runtime.callFunctionOn", objectId=handle, functionDeclaration=_WHERE, returnByValue=True
-        )
-    except RemoteError as error:
-        moved = "does not belong to the document" in error.message
-        return _said("moved" if moved else "removed")
-    finally:
-        with suppress(SessionGone, ConnectionLost):
-            node.session.post("Runtime.releaseObjectGroup", objectGroup=group)
-    return _said(reply["result"].get("value") or "")
+    with object_group("fate") as group:
+        try:
+            found = await worlds.resolve(node, group)
+            return _said(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
+        except RemoteError as error:
+            moved = "does not belong to the document" in error.message
+            return _said("moved" if moved else "removed")
 
 
 def _said(became: Became) -> tuple[Became, str]:

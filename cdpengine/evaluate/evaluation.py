@@ -11,16 +11,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import in_group, post_resolve
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.remote_objects import ObjectGroup, new_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import (
@@ -40,9 +41,11 @@ from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.literals import to_literal
 from cdpengine.evaluate.receive import holds_objects, receive_value
 from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue
-from cdpengine.evaluate.results import EvaluateReply, RemoteObject, explain
+from cdpengine.evaluate.results import explain
 from cdpengine.evaluate.source import is_function
 from cdpengine.logs import get_logger
+from cdpengine.protocol.dom import ResolveNodeReply
+from cdpengine.protocol.runtime import EvaluateReply
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.session import Session
 
@@ -53,8 +56,6 @@ _CHROME_MARGIN = 0.5
 
 _LONGEST = 1e6
 """Seconds. A longer timeout is not told to Chrome: what takes days needs no help from there."""
-
-_groups = itertools.count(1)
 
 logger = get_logger("cdpengine.evaluate")
 
@@ -149,8 +150,7 @@ class _Run:
     session: Session | None = None
     keep: bool = False
     call: SharedCall | None = None
-    holds: bool = True
-    group: str = attrs.field(factory=lambda: f"cdpengine-evaluate-{next(_groups)}")
+    group: ObjectGroup = attrs.field(factory=lambda: new_group("evaluate"))
 
     @property
     def sent(self) -> bool:
@@ -161,13 +161,8 @@ class _Run:
         """Let go of what Chrome keeps. Not waited for: a page that is stuck answers when it was freed."""
         if self.call is not None:
             self.call.abandon()
-        if self.session is not None and self.holds and not self.keep:
-            with suppress(SessionGone, ConnectionLost):
-                self.session.post("Runtime.releaseObjectGroup", objectGroup=self.group)
-
-
-class _Resolved(msgspec.Struct, rename="camel"):
-    object: RemoteObject
+        if not self.keep:
+            self.group.release()
 
 
 @attrs.frozen(eq=False)
@@ -264,7 +259,8 @@ class Evaluator:
             reply = await self._call(run, run.session, script, frame, budget)
         else:
             reply = await self._run(run, run.session, script, frame, budget)
-            run.holds = holds_objects(reply)
+            if not holds_objects(reply):
+                run.group.forget()
         self.counters.answered(trio.current_time() - started, threw=reply.exception_details is not None)
         if run.keep and reply.exception_details is None and reply.result.object_id is not None:
             return JSHandle(
@@ -300,7 +296,7 @@ class Evaluator:
     async def _run(
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
-        params: dict[str, Any] = {"expression": script.expression(), **_HOW, "objectGroup": run.group}
+        params: dict[str, Any] = {"expression": script.expression(), **_HOW, **in_group(run.group, session)}
         context = await context_of(self.page, session, self.worlds, frame, script.world)
         if context is not None:
             params["contextId"] = context
@@ -316,13 +312,14 @@ class Evaluator:
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
-        params: dict[str, Any] = {"objectGroup": run.group}
+        where: dict[str, int] = {}
         if script.world == "isolated":
-            params["executionContextId"] = await context_of(
-                self.page, session, self.worlds, frame, script.world
-            )
+            context = await context_of(self.page, session, self.worlds, frame, script.world)
+            where = {} if context is None else {"executionContextId": context}
         objects = [
-            each.object_id if isinstance(each, JSHandle) else await self._resolved(session, each, params)
+            each.object_id
+            if isinstance(each, JSHandle)
+            else await self._resolved(session, each, run.group, where)
             for each in script.objects
         ]
         call = {
@@ -330,14 +327,15 @@ class Evaluator:
             "objectId": objects[0],
             "arguments": [{"objectId": each} for each in objects],
             **_HOW,
-            "objectGroup": run.group,
+            **in_group(run.group, session),
         }
         return await self._sent(run, session, "Runtime.callFunctionOn", lambda: call, budget)
 
-    async def _resolved(self, session: Session, node: Node, params: dict[str, Any]) -> str:
-        params = {"backendNodeId": node.backend_node_id, **params}
+    async def _resolved(self, session: Session, node: Node, group: ObjectGroup, where: dict[str, int]) -> str:
+        await trio.lowlevel.checkpoint_if_cancelled()
         try:
-            object_id = (await session.request("DOM.resolveNode", params, _Resolved)).object.object_id
+            call = post_resolve(session, node.backend_node_id, group, **where)
+            object_id = (await call.decoded(ResolveNodeReply)).object.object_id
         except RemoteError as error:
             raise StaleRef(
                 ref=node.description,

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import trio
 
+from cdpengine.browser.page_functions import RemoteHandle, deep
+from cdpengine.browser.remote_objects import ObjectGroup
 from cdpengine.errors import (
     EvaluationFailed,
     ProtocolError,
@@ -18,8 +21,9 @@ from cdpengine.errors import (
     ValueTooLarge,
 )
 from cdpengine.evaluate.deserialize import deserialize, number
-from cdpengine.evaluate.results import EvaluateReply, ExceptionDetails, RemoteObject, explain, to_python
+from cdpengine.evaluate.results import explain, to_python
 from cdpengine.js import script
+from cdpengine.protocol.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 from cdpengine.session.session import Session
 from cdpengine.wire.messages import decode_payload
 
@@ -35,11 +39,7 @@ _DEEP_LEVELS = 90
 _MAYBE_JSON = (None, "array", "proxy")
 """Subtypes of what can be plain data; V8 knows them whatever prototype the page gave to the object."""
 
-_SERIALIZATION = {
-    "serialization": "deep",
-    "maxDepth": 1000,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
+_DEEP = deep(1000)
 
 
 def holds_objects(reply: EvaluateReply) -> bool:
@@ -57,7 +57,7 @@ class _ReadReply(msgspec.Struct, rename="camel"):
 
 
 async def receive_value(
-    session: Session, reply: EvaluateReply, group: str, *, largest: int = LARGEST_VALUE
+    session: Session, reply: EvaluateReply, group: ObjectGroup, *, largest: int = LARGEST_VALUE
 ) -> Any:
     """Return the value of a reply that was asked for with `returnByValue` false, as `values` tells.
 
@@ -72,27 +72,17 @@ async def receive_value(
     result = reply.result
     if result.object_id is None or reply.exception_details is not None:
         return _primitive(to_python(reply), result.type, largest)
+    request = {
+        "mayBeJSON": result.subtype in _MAYBE_JSON,
+        "size": largest,
+        "jsonLevels": _JSON_LEVELS,
+        "deepLevels": _DEEP_LEVELS,
+    }
+    await trio.lowlevel.checkpoint_if_cancelled()
     try:
-        read = await session.request(
-            "Runtime.callFunctionOn",
-            {
-                "functionDeclaration": script("value"),
-                "objectId": result.object_id,
-                "arguments": [
-                    {
-                        "value": {
-                            "mayBeJSON": result.subtype in _MAYBE_JSON,
-                            "size": largest,
-                            "jsonLevels": _JSON_LEVELS,
-                            "deepLevels": _DEEP_LEVELS,
-                        }
-                    }
-                ],
-                "objectGroup": group,
-                "serializationOptions": _SERIALIZATION,
-            },
-            _ReadReply,
-        )
+        # Not noted as the engine's own script: what it returns is the user's.
+        call = RemoteHandle(session, result.object_id).post(script("value"), request, how=_DEEP, group=group)
+        read = await call.decoded(_ReadReply)
     except RemoteError as error:
         raise _refused(error) from None
     if read.exception_details is not None:

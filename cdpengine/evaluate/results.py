@@ -7,54 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from cdpengine.errors import EngineError, EvaluationFailed, EvaluationTerminated, RemoteError
-
-
-class RemoteObject(msgspec.Struct, rename="camel"):
-    """`Runtime.RemoteObject`, as far as it is used."""
-
-    type: str = "undefined"
-    subtype: str | None = None
-    class_name: str | None = None
-    value: Any = None
-    unserializable_value: str | None = None
-    description: str | None = None
-    object_id: str | None = None
-
-
-class CallFrame(msgspec.Struct, rename="camel"):
-    """One frame of a stack trace; lines and columns count from 0."""
-
-    function_name: str = ""
-    url: str = ""
-    line_number: int = 0
-    column_number: int = 0
-
-
-class StackTrace(msgspec.Struct, rename="camel"):
-    """`Runtime.StackTrace`."""
-
-    call_frames: list[CallFrame] = []
-
-
-class ExceptionDetails(msgspec.Struct, rename="camel"):
-    """`Runtime.ExceptionDetails`, as far as it is used."""
-
-    text: str = ""
-    line_number: int | None = None
-    column_number: int | None = None
-    exception: RemoteObject | None = None
-    stack_trace: StackTrace | None = None
-
-
-class EvaluateReply(msgspec.Struct, rename="camel"):
-    """The reply to `Runtime.evaluate` and `Runtime.callFunctionOn`."""
-
-    result: RemoteObject
-    exception_details: ExceptionDetails | None = None
-
+from cdpengine.protocol.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 
 _SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
 

@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import attrs
-import msgspec
 import trio
 
+from cdpengine.browser.page_functions import ExecutionContext
 from cdpengine.errors import ConnectionLost, MeasurementFailed, SessionGone
 from cdpengine.js import own
 from cdpengine.picture.options import ImageOptions
@@ -25,14 +25,6 @@ from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
 
 _RGBA = 6
-
-
-class _Number(msgspec.Struct):
-    value: float = 1.0
-
-
-class _Evaluated(msgspec.Struct):
-    result: _Number = msgspec.field(default_factory=_Number)
 
 
 @attrs.frozen
@@ -88,14 +80,12 @@ async def current_view(session: Session) -> View:
 _SCALE = own("devicePixelRatio")
 
 
-async def screen_scale(session: Session, context: int) -> float:
+async def screen_scale(context: ExecutionContext) -> float:
     """Return how many pixels of the screen a CSS pixel has. `context` is an isolated world of the page.
 
     The protocol has no other way that also counts the scale that is emulated. Raises as `Session.request`.
     """
-    params = {"expression": _SCALE, "contextId": context, "returnByValue": True}
-    reply = await session.request("Runtime.evaluate", params, _Evaluated)
-    return reply.result.value or 1.0
+    return await context.evaluate(_SCALE, returns=float) or 1.0
 
 
 async def take_screenshot(

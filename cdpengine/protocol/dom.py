@@ -7,6 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from cdpengine.protocol.described import reply
+from cdpengine.protocol.runtime import RemoteObject
 
 Corners: TypeAlias = tuple[float, float, float, float, float, float, float, float]
 """The corners of a four-sided figure: x and y of each, clockwise, in CSS pixels (`DOM.Quad`)."""
@@ -30,6 +31,13 @@ class DescribeNodeReply(msgspec.Struct):
     """A node, described."""
 
     node: DescribedNode
+
+
+@reply("DOM.resolveNode")
+class ResolveNodeReply(msgspec.Struct):
+    """A node as a remote object."""
+
+    object: RemoteObject
 
 
 @reply("DOM.getFrameOwner")

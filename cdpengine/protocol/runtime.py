@@ -133,3 +133,56 @@ class PropertiesReply(msgspec.Struct):
     """The properties of an object."""
 
     result: list[PropertyDescriptor] = []
+
+
+class RemoteObject(msgspec.Struct, rename="camel"):
+    """A value, as a reply has it (`Runtime.RemoteObject`)."""
+
+    type: str = "undefined"
+    subtype: str | None = None
+    class_name: str | None = None
+    value: Any = None
+    unserializable_value: str | None = None
+    description: str | None = None
+    object_id: str | None = None
+
+
+class ExceptionDetails(msgspec.Struct, rename="camel"):
+    """What a script threw, as a reply has it (`Runtime.ExceptionDetails`)."""
+
+    text: str = ""
+    line_number: int | None = None
+    column_number: int | None = None
+    exception: RemoteObject | None = None
+    stack_trace: StackTrace | None = None
+
+    @property
+    def reason(self) -> str:
+        """What was thrown, and where, as Chrome describes it."""
+        described = None if self.exception is None else self.exception.description
+        return described or self.text
+
+
+@reply("Runtime.evaluate")
+class EvaluateReply(msgspec.Struct, rename="camel"):
+    """What a script gave, with its value as Python has it. `Runtime.callFunctionOn` answers the same."""
+
+    result: RemoteObject
+    exception_details: ExceptionDetails | None = None
+
+
+class ReturnedObject(msgspec.Struct, rename="camel"):
+    """`Runtime.RemoteObject`, with values as JSON: each is decoded by the caller that knows its type."""
+
+    subtype: str | None = None
+    object_id: str | None = None
+    value: msgspec.Raw = msgspec.Raw(b"null")
+    deep_serialized_value: msgspec.Raw = msgspec.Raw(b"")
+
+
+@reply("Runtime.callFunctionOn")
+class CallReply(msgspec.Struct, rename="camel"):
+    """What a function gave, with its value as JSON."""
+
+    result: ReturnedObject = msgspec.field(default_factory=ReturnedObject)
+    exception_details: ExceptionDetails | None = None

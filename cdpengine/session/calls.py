@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -162,6 +164,30 @@ class SharedCall:
             self._outcome = result
             self.call.waiter = None  # as in PendingCall
             self._settled.set()
+
+
+@contextmanager
+def pending_group() -> Iterator[Callable[[PendingCall], PendingCall]]:
+    """Collect calls that are posted together; on leaving, those that nobody awaited are abandoned."""
+    pendings: list[PendingCall] = []
+
+    def collect(pending: PendingCall) -> PendingCall:
+        pendings.append(pending)
+        return pending
+
+    try:
+        yield collect
+    finally:
+        for pending in pendings:
+            pending.abandon()
+
+
+async def result_or_none(pending: PendingCall, kind: type[T]) -> T | None:
+    """Return the decoded result, or None where Chrome refuses: a node without a box, for example, or detached."""
+    try:
+        return await pending.decoded(kind)
+    except RemoteError:
+        return None
 
 
 def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine.browser.frames import Frame
@@ -32,14 +31,6 @@ _TICK = 0.1
 LOADING = "the document is still loading: more of it may come"
 LEAVING = "a navigation is under way: this is still the document before it"
 FRAME_LOADING = "a frame of the document is still loading: more of it may come"
-
-
-class _Value(msgspec.Struct):
-    value: int = 0
-
-
-class _Evaluated(msgspec.Struct):
-    result: _Value = msgspec.field(default_factory=_Value)
 
 
 def has_nothing(document: Document) -> bool:
@@ -95,15 +86,11 @@ class Arrival:
         loader_id, session = frame.loader_id, self.page.session_of(frame)
         if loader_id not in self._scripts:
             try:
-                params = {
-                    "expression": own("document.scripts.length"),
-                    "contextId": await self.worlds.context(session, frame.id),
-                    "returnByValue": True,
-                }
-                reply = await session.request("Runtime.evaluate", params, _Evaluated)
+                context = await self.worlds.context(session, frame.id)
+                count = await context.evaluate(own("document.scripts.length"), returns=int)
             except (RemoteError, SessionGone):
                 return self.page.session.error() is None  # it is being replaced: worth another look
-            self._scripts[loader_id] = reply.result.value > 0
+            self._scripts[loader_id] = count > 0
         return self._scripts[loader_id]
 
     async def _sign(self, frame: Frame, end: float) -> None:

@@ -5,22 +5,11 @@ Rule: one capture of the session's process gives the boxes of all its frames; no
 
 from __future__ import annotations
 
-import msgspec
-
 from cdpengine.js import own
 from cdpengine.protocol.dom_snapshot import Capture
 from cdpengine.snapshot.domsnapshot import fetch_capture
 from cdpengine.snapshot.node import Box, Document, walk
 from cdpengine.snapshot.request import FrameRequest
-
-
-class _Remote(msgspec.Struct):
-    value: tuple[float, float] | None = None
-
-
-class _Evaluated(msgspec.Struct):
-    result: _Remote
-
 
 _VIEWPORT = own("[innerWidth, innerHeight]")
 
@@ -34,8 +23,7 @@ async def add_boxes(request: FrameRequest, document: Document, capture: Capture 
     if capture is None:
         capture = await fetch_capture(request.session)
     context = await request.worlds.context(request.session, request.frame_id)
-    params = {"expression": _VIEWPORT, "contextId": context, "returnByValue": True}
-    viewport = (await request.session.request("Runtime.evaluate", params, _Evaluated)).result.value
+    viewport = await context.evaluate(_VIEWPORT, returns=tuple[float, float])
     fill_boxes(document, capture, request.frame_id)
     document.viewport = viewport
 

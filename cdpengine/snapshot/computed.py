@@ -51,10 +51,7 @@ async def read_computed(request: FrameRequest) -> Document:
 async def supported(request: FrameRequest) -> bool:
     """Say whether the browser gives elements their computed role and name. One or two round trips."""
     context = await request.worlds.context(request.session, request.frame_id)
-    reply = await request.session.call(
-        "Runtime.evaluate", expression=OFFERED, contextId=context, returnByValue=True
-    )
-    return reply.get("result", {}).get("value") is True
+    return await context.evaluate(OFFERED, returns=object) is True
 
 
 async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> Document:

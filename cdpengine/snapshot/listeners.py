@@ -11,19 +11,20 @@ for it (js/handed.js), for it is seen nowhere else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from typing import Any, Self
 
 import msgspec
+import trio
 
+from cdpengine.browser.page_functions import RemoteHandle, objects_of_nodes
+from cdpengine.browser.remote_objects import ObjectGroup, new_group, object_group
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import ProtocolError, RemoteError
 from cdpengine.js import own, script
 from cdpengine.session.calls import PendingCall
-from cdpengine.session.session import Session
 from cdpengine.snapshot.request import FrameRequest
 from cdpengine.snapshot.walk_installed import Installed, document_object
-from cdpengine.snapshot.walk_numbers import CALL, TAKEN_GROUP, InstalledWalk, ask_nodes, node_ids, taking
+from cdpengine.snapshot.walk_numbers import CALL, InstalledWalk, ask_nodes, node_ids
 
 PRESSES = frozenset(
     {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"}
@@ -46,22 +47,6 @@ class _Listeners(msgspec.Struct, gc=False):
     listeners: tuple[_Listener, ...] = ()
 
 
-class _Object(msgspec.Struct, rename="camel"):
-    object_id: str | None = None
-
-
-class _Resolved(msgspec.Struct):
-    object: _Object
-
-
-class _Count(msgspec.Struct):
-    value: float | None = None
-
-
-class _Counted(msgspec.Struct):
-    result: _Count
-
-
 class Listening:
     """What listens to presses, asked for before a walk begins; the walk is told of it afterwards.
 
@@ -73,43 +58,35 @@ class Listening:
         self._installed = installed
         self._call: PendingCall | None = None
         self._handed: PendingCall | None = None
-        self._taking = ExitStack()
+        self._group = new_group("handed")
         self.refusal = ""
 
     async def __aenter__(self) -> Self:
         if self._request.clickables:
-            if self._installed.document_id is None:
-                self._installed.document_id = await document_object(self._request.session, self._installed)
-            if self._installed.document_id is not None:
-                self._call = ask_listeners(self._request.session, self._installed.document_id)
+            if self._installed.document is None:
+                self._installed.document = await document_object(self._request.session, self._installed)
+            if self._installed.document is not None:
+                self._call = ask_listeners(self._installed.document)
                 if self._installed.listening:
-                    self._ask_handed(self._installed.document_id)
+                    self._ask_handed(self._installed.document)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for call in (self._call, self._handed):
             if call is not None:
                 call.abandon()
-        self._taking.close()
+        self._group.release()
 
-    def _ask_handed(self, document_id: str) -> None:
-        self._taking.enter_context(taking(self._request.session))
-        self._handed = ask_nodes(
-            self._request.session,
-            {
-                "objectId": document_id,
-                "functionDeclaration": own(script("handed")),
-                "arguments": [{"value": _MOST_HANDED}],
-            },
-        )
+    def _ask_handed(self, document: RemoteHandle) -> None:
+        self._handed = ask_nodes(document, own(script("handed")), _MOST_HANDED, self._group)
 
-    async def _listening(self, call: PendingCall, document_id: str) -> dict[int, bool]:
+    async def _listening(self, call: PendingCall, document: RemoteHandle) -> dict[int, bool]:
         """Return what listens, and what presses are handed to."""
         now = await listening_elements(call)
         if not now:
             return now
         if self._handed is None:
-            self._ask_handed(document_id)
+            self._ask_handed(document)
         assert self._handed is not None
         try:
             handed = await node_ids(self._handed)
@@ -123,13 +100,13 @@ class Listening:
         if self._call is None:
             return False
         try:
-            document_id = self._installed.document_id
-            assert document_id is not None
-            now = await self._listening(self._call, document_id)
+            document = self._installed.document
+            assert document is not None
+            now = await self._listening(self._call, document)
             known = self._installed.listening
             if now == known:
                 return False
-            await tell_listeners(self._request, self._installed, document_id, now, known)
+            await tell_listeners(self._request, self._installed, document, now, known)
         except RemoteError as refused:
             if context_gone(refused):
                 raise
@@ -139,12 +116,12 @@ class Listening:
         return True
 
 
-def ask_listeners(session: Session, document_id: str) -> PendingCall:
+def ask_listeners(document: RemoteHandle) -> PendingCall:
     """Ask for the listeners of a document, shadow trees of any kind and same-process frames in it included.
 
-    `document_id` is a remote object id of the document in the page's own world.
+    `document` is the document as an object of the page's own world.
     """
-    return session.post("DOMDebugger.getEventListeners", objectId=document_id, depth=-1, pierce=True)
+    return document.session.post("DOMDebugger.getEventListeners", objectId=document.id, depth=-1, pierce=True)
 
 
 async def listening_elements(call: PendingCall) -> dict[int, bool]:
@@ -162,7 +139,7 @@ async def listening_elements(call: PendingCall) -> dict[int, bool]:
 async def tell_listeners(
     request: FrameRequest,
     installed: InstalledWalk,
-    document_id: str,
+    document: RemoteHandle,
     listening: Mapping[int, bool],
     told: Mapping[int, bool],
 ) -> None:
@@ -175,7 +152,6 @@ async def tell_listeners(
     numbers = {number: place for place, number in enumerate(installed.ids)} if new else {}
     known = [number for number in new if number in numbers]
     await _tell(
-        request.session,
         installed,
         numbers=[numbers[number] for number in known],
         ids=known,
@@ -185,14 +161,13 @@ async def tell_listeners(
     strangers = [number for number in new if number not in numbers]
     if not strangers:
         return
-    with taking(request.session):
-        if await _has_frames(request.session, installed):
-            strangers = await _of_document(request.session, document_id, strangers)
+    with object_group("listeners") as group:
+        if await installed.function.call(CALL, {"do": "frames"}, returns=float):
+            strangers = await _of_document(document, strangers, group)
         for start in range(0, len(strangers), _TOLD_AT_ONCE):
-            objects = await _resolved(request, strangers[start : start + _TOLD_AT_ONCE])
+            objects = await _resolved(request, strangers[start : start + _TOLD_AT_ONCE], group)
             ids = list(objects)
             await _tell(
-                request.session,
                 installed,
                 ids=ids,
                 captures=[listening[number] for number in ids],
@@ -200,71 +175,35 @@ async def tell_listeners(
             )
 
 
-async def _resolved(request: FrameRequest, numbers: Sequence[int]) -> dict[int, str]:
-    """Return remote object ids, in the frame's isolated world, of those that are there."""
+async def _resolved(
+    request: FrameRequest, numbers: Sequence[int], group: ObjectGroup
+) -> dict[int, RemoteHandle]:
+    """Return those that are there as objects of the frame's isolated world."""
     context = await request.worlds.context(request.session, request.frame_id)
-    return await _objects(request.session, numbers, executionContextId=context)
+    return await objects_of_nodes(request.session, numbers, group, executionContextId=context.id)
 
 
-async def _has_frames(session: Session, installed: InstalledWalk) -> bool:
-    params = {
-        "objectId": installed.object_id,
-        "functionDeclaration": CALL,
-        "arguments": [{"value": {"do": "frames"}}],
-        "returnByValue": True,
-    }
-    reply = await session.request("Runtime.callFunctionOn", params, _Counted)
-    return reply.result.value != 0
-
-
-async def _of_document(session: Session, document_id: str, numbers: Sequence[int]) -> list[int]:
+async def _of_document(document: RemoteHandle, numbers: Sequence[int], group: ObjectGroup) -> list[int]:
     """Return those of the nodes that are of this document.
 
     A node of a frame's document must never be resolved into the world of another one: from then on scripts of its
     own world could not read it. By itself it is resolved into its own frame's page, which its object id names.
     """
-    world = document_id.rpartition(".")[0]
-    objects = await _objects(session, numbers)
-    return [number for number, each in objects.items() if each.rpartition(".")[0] == world]
-
-
-async def _objects(session: Session, numbers: Sequence[int], **where: int) -> dict[int, str]:
-    calls = {
-        number: session.post("DOM.resolveNode", backendNodeId=number, objectGroup=TAKEN_GROUP, **where)
-        for number in numbers
-    }
-    found: dict[int, str] = {}
-    try:
-        for number, call in calls.items():
-            try:
-                object_id = (await call.decoded(_Resolved)).object.object_id
-            except RemoteError:
-                continue  # gone meanwhile
-            if object_id is not None:
-                found[number] = object_id
-    finally:
-        for call in calls.values():
-            call.abandon()
-    return found
+    objects = await objects_of_nodes(document.session, numbers, group)
+    return [number for number, each in objects.items() if each.world == document.world]
 
 
 async def _tell(
-    session: Session,
     installed: InstalledWalk,
     *,
     ids: Sequence[int],
     captures: Sequence[bool],
     numbers: Sequence[int] = (),
     gone: Sequence[int] = (),
-    objects: Iterable[str] = (),
+    objects: Iterable[RemoteHandle] = (),
 ) -> None:
     if not ids and not gone:
         return
     what: dict[str, Any] = {"do": "hear", "numbers": numbers, "ids": ids, "captures": captures, "gone": gone}
-    await session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": what}, *({"objectId": each} for each in objects)],
-        returnByValue=True,
-    )
+    await trio.lowlevel.checkpoint_if_cancelled()
+    await installed.function.post(CALL, what, *objects).raw()

@@ -7,21 +7,10 @@ from __future__ import annotations
 
 from functools import cache
 
-import msgspec
-
-from cdpengine.errors import UndecodableReply
+from cdpengine.browser.page_functions import VALUE
 from cdpengine.js import own, script
 from cdpengine.snapshot.forecast import Probe
 from cdpengine.snapshot.request import FrameRequest
-
-
-class _Remote(msgspec.Struct):
-    value: Probe | None = None
-
-
-class _Evaluated(msgspec.Struct, rename="camel"):
-    result: _Remote
-    exception_details: msgspec.Raw = msgspec.Raw(b"")
 
 
 @cache
@@ -32,18 +21,7 @@ def _source() -> str:
 async def probe(request: FrameRequest) -> Probe:
     """Count what the cost of the frame's accessibility tree depends on. Two round trips.
 
-    Raises as `Session.request` does: RemoteError when the frame or its document is gone.
+    Raises as `ExecutionContext.call` does: RemoteError when the frame or its document is gone.
     """
     context = await request.worlds.context(request.session, request.frame_id)
-    params = {
-        "expression": _source(),
-        "contextId": context,
-        "returnByValue": True,
-        "silent": True,
-    }
-    reply = await request.session.request("Runtime.evaluate", params, _Evaluated)
-    if reply.result.value is None:
-        raise UndecodableReply(
-            method="Runtime.evaluate", reason="the probe gave no counts", raw=bytes(reply.exception_details)
-        )
-    return reply.result.value
+    return await context.evaluate(_source(), returns=Probe, how=VALUE | {"silent": True})

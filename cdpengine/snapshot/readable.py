@@ -12,28 +12,26 @@ from typing import Any
 
 import attrs
 import msgspec
+import trio
 
 from cdpengine.browser.node import Node as BrowserNode
+from cdpengine.browser.page_functions import RemoteHandle, deep
+from cdpengine.browser.remote_objects import object_group
 from cdpengine.errors import ProtocolError
 from cdpengine.js import script_with
+from cdpengine.protocol.runtime import CallReply
 from cdpengine.session.calls import decode_reply
 from cdpengine.snapshot.content import Block, Remark
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.parts import blocks_of
 from cdpengine.snapshot.request import FrameRequest
 
-_GROUP = "cdpengine.readable"
-
 _CALL = "Runtime.callFunctionOn"
 _KEPT_BACK = 0.1
 _LONGEST = 24 * 3600.0
 _CUT = "cut: there was no time to read the rest"
 
-_DEEP = {
-    "serialization": "deep",
-    "maxDepth": 3,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
+_DEEP = deep(3)
 
 
 @attrs.define(eq=False)
@@ -68,29 +66,18 @@ def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Do
 
 async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     context = await request.worlds.context(request.session, request.frame_id)
-    root: dict[str, Any] = {"value": None}
-    if request.root is not None:
-        node = BrowserNode(request.session, request.root, request.frame_id, "the element to be read")
-        root = {"objectId": await request.worlds.resolve(node, _GROUP)}
-    milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
-    try:
-        reply = await request.session.request(
-            _CALL,
-            {
-                "functionDeclaration": script_with("readable", "secret_field", given="root, options"),
-                "arguments": [root, {"value": {"milliseconds": milliseconds, "main": main_only}}],
-                "executionContextId": context,
-                "serializationOptions": _DEEP,
-                "objectGroup": _GROUP,
-            },
-            _Reply,
-        )
-    finally:
-        if request.session.error() is None:
-            request.session.post("Runtime.releaseObjectGroup", objectGroup=_GROUP)
+    function = script_with("readable", "secret_field", given="root, options")
+    options = {"milliseconds": min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000, "main": main_only}
+    with object_group("readable") as group:
+        root: RemoteHandle | None = None
+        if request.root is not None:
+            node = BrowserNode(request.session, request.root, request.frame_id, "the element to be read")
+            root = await request.worlds.resolve(node, group)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        reply = await context.post(function, root, options, how=_DEEP, group=group).decoded(CallReply)
     if reply.exception_details is not None:
-        why = reply.exception_details.get("exception", {}).get("description", "")
-        raise ProtocolError(f"the page's content could not be read: {str(why)[:300]}")
+        why = reply.exception_details.reason
+        raise ProtocolError(f"the page's content could not be read: {why[:300]}")
     text, owners = _decoded(reply.result.deep_serialized_value)
     told = decode_reply(_CALL, text.encode(), _Told)
     document = ReadableDocument(
@@ -122,15 +109,6 @@ class _NodeValue(msgspec.Struct, rename="camel"):
 
 class _DeepNode(msgspec.Struct):
     value: _NodeValue
-
-
-class _Result(msgspec.Struct, rename="camel"):
-    deep_serialized_value: msgspec.Raw = msgspec.Raw(b"")
-
-
-class _Reply(msgspec.Struct, rename="camel"):
-    result: _Result
-    exception_details: dict[str, Any] | None = None
 
 
 class _Text(msgspec.Struct):

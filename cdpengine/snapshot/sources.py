@@ -15,7 +15,7 @@ from weakref import WeakSet
 import attrs
 import trio
 
-from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
+from cdpengine.errors import EvaluationFailed, InvalidArgument, ProtocolError, RemoteError
 from cdpengine.protocol.dom_snapshot import Capture
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
@@ -146,7 +146,7 @@ async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
         return "computed", "the browser tells roles and names inside the page"
     try:
         seen = await probe(request)
-    except (RemoteError, ProtocolError) as refused:
+    except (RemoteError, ProtocolError, EvaluationFailed) as refused:
         return "ax", f"the document could not be looked at before: {refused}"
     if seen.computed:
         _offer_computed.add(connection)

@@ -15,17 +15,22 @@ from weakref import WeakKeyDictionary
 
 import attrs
 import msgspec
+import trio
 
 from cdpengine.browser.node import Node
-from cdpengine.errors import InvalidArgument, ProtocolError
+from cdpengine.browser.page_functions import OBJECT, SETTLED_VALUE, RemoteHandle, object_of, post_resolve
+from cdpengine.browser.remote_objects import object_group
+from cdpengine.errors import EvaluationFailed, InvalidArgument, ProtocolError
 from cdpengine.js import own, script
+from cdpengine.protocol.dom import ResolveNodeReply
+from cdpengine.protocol.runtime import ExceptionDetails
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ax_cache import keep_warm
 from cdpengine.snapshot.columns import role_bits
 from cdpengine.snapshot.kept_parts import Part
 from cdpengine.snapshot.node import Document
 from cdpengine.snapshot.request import FrameRequest
-from cdpengine.snapshot.walk_numbers import CALL, InstalledWalk, document_number, loader_of, reason_of
+from cdpengine.snapshot.walk_numbers import CALL, LONGEST_REASON, InstalledWalk, document_number, loader_of
 
 GROUP = "cdpengine.walk"
 """The remote objects that live as long as a document is looked at."""
@@ -65,7 +70,7 @@ class Installed(InstalledWalk):
     """The walk of one document, and what of it is known here."""
 
     kept: Kept = NOTHING_KEPT
-    document_id: str | None = None
+    document: RemoteHandle | None = None
     listening: Mapping[int, bool] = attrs.field(factory=dict)
 
 
@@ -106,21 +111,22 @@ async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:
     # and name would make a tree of its own: on a page of 600 elements 3 s in place of 3 ms.
     root = session.post("Accessibility.getRootAXNode", frameId=request.frame_id) if kit is None else None
     try:
-        params = {"expression": _installation(kit), "contextId": context, "objectGroup": GROUP}
-        reply = await session.request("Runtime.evaluate", params, _ObjectReply)
-        if reply.exception_details is not None:
-            raise ProtocolError(f"the walk could not be made: {reason_of(reply.exception_details)}")
-        object_id = reply.result.object_id
-        if object_id is None and kit is not None:
+        await trio.lowlevel.checkpoint_if_cancelled()
+        try:
+            call = context.post_expression(_installation(kit), how=OBJECT, group=GROUP)
+            function = await object_of(call, session)
+        except EvaluationFailed as threw:
+            raise ProtocolError(f"the walk could not be made: {threw.text}") from None
+        if function is None and kit is not None:
             raise ProtocolError("the walk could not be made: the page gave no function")
-        if object_id is None:
+        if function is None:
             raise InvalidArgument(
                 what="source",
                 given='"computed"',
                 expected="another one, or a browser launched with computed_accessibility=True: this one does not "
                 "tell pages computed roles",
             )
-        installed = Installed(object_id, await loader_of(session, object_id))
+        installed = Installed(function, await loader_of(function))
         if root is not None:
             await root.result()
     finally:
@@ -128,7 +134,7 @@ async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:
             root.abandon()
     known[key] = installed
     while len(known) > _FRAMES_KEPT:
-        _release(session, known.popitem(last=False)[1])
+        _release(known.popitem(last=False)[1])
     return installed
 
 
@@ -142,7 +148,7 @@ def forget_walk(session: Session, frame_id: str, kit: str | None) -> None:
     known = remembered.get(session)
     installed = None if known is None else known.pop((frame_id, kit), None)
     if installed is not None:
-        _release(session, installed)
+        _release(installed)
 
 
 def forget_frames_but(session: Session, there: Callable[[str], object | None]) -> None:
@@ -152,79 +158,56 @@ def forget_frames_but(session: Session, there: Callable[[str], object | None]) -
             forget_walk(session, frame_id, kit)
 
 
-def _release(session: Session, installed: Installed) -> None:
+def _release(installed: Installed) -> None:
     """Let the page's memory of the walk go; where its document is gone, it has gone with it."""
-    if session.error() is None:
-        session.post("Runtime.releaseObject", objectId=installed.object_id)
-        if installed.document_id is not None:
-            session.post("Runtime.releaseObject", objectId=installed.document_id)
+    installed.function.release()
+    if installed.document is not None:
+        installed.document.release()
 
 
-async def document_object(session: Session, installed: Installed) -> str | None:
-    """Return the remote object id of the document in the page's own world; None when it is gone.
+async def document_object(session: Session, installed: Installed) -> RemoteHandle | None:
+    """Return the document as an object of the page's own world; None when it is gone.
 
     Asked for listeners through an object of an isolated world, Chrome compiles handlers that stand in attributes
     with wrappers of the wrong world: scripts then fail with "Illegal invocation", and the renderer crashes.
     """
-    number = await document_number(session, installed.object_id)
+    number = await document_number(installed.function)
     if number is None:
         return None
     # Without a group: with one, each listener that is told of would be kept alive as a remote object of it.
-    page = await session.request("DOM.resolveNode", {"backendNodeId": number}, _Resolved)
-    return page.object.object_id
+    object_id = (await post_resolve(session, number, None).decoded(ResolveNodeReply)).object.object_id
+    return None if object_id is None else RemoteHandle(session, object_id)
 
 
 async def give_names(request: FrameRequest, installed: Installed, kit: str) -> None:
     """Give the walk roles and names of what `content-visibility: auto` skips, of which Chrome has none."""
     session = request.session
     context = await request.worlds.context(session, request.frame_id)
-    params = {"expression": own(f"({kit})"), "contextId": context, "objectGroup": GROUP}
-    function = (await session.request("Runtime.evaluate", params, _ObjectReply)).result.object_id
-    if function is None:
-        raise ProtocolError("roles and names could not be made: the page gave no function")
-    await session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": {"do": "help"}}, {"objectId": function}],
-        returnByValue=True,
-    )
-    session.post("Runtime.releaseObject", objectId=function)
+    with object_group("kit") as group:
+        function = await object_of(context.post_expression(own(f"({kit})"), how=OBJECT, group=group), session)
+        if function is None:
+            raise ProtocolError("roles and names could not be made: the page gave no function")
+        await installed.function.post(CALL, {"do": "help"}, function).raw()
 
 
 async def wait_laid_out(request: FrameRequest, installed: Installed) -> None:
     """Wait until Chrome has laid the document out, no longer than a moment."""
-    await request.session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": {"do": "wait", "milliseconds": min(request.seconds / 4, _LONGEST_BARE) * 1000}}],
-        returnByValue=True,
-        awaitPromise=True,
-    )
+    milliseconds = min(request.seconds / 4, _LONGEST_BARE) * 1000
+    await trio.lowlevel.checkpoint_if_cancelled()
+    await installed.function.post(CALL, {"do": "wait", "milliseconds": milliseconds}, how=SETTLED_VALUE).raw()
 
 
 async def answered(request: FrameRequest, installed: Installed, what: dict[str, Any]) -> str | None:
     """Ask the walk for something that it answers with a text. None when its world has another document by now."""
     milliseconds = min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000
-    arguments: list[dict[str, Any]] = [
-        {"value": {**what, "milliseconds": milliseconds, "known": len(installed.ids) - 1}}
-    ]
+    arguments: list[object] = [{**what, "milliseconds": milliseconds, "known": len(installed.ids) - 1}]
     if request.root is not None:
         node = Node(request.session, request.root, request.frame_id, "root of the snapshot")
-        arguments.append({"objectId": await request.worlds.resolve(node, GROUP)})
-    reply = await request.session.request(
-        "Runtime.callFunctionOn",
-        {
-            "objectId": installed.object_id,
-            "functionDeclaration": CALL,
-            "arguments": arguments,
-            "returnByValue": True,
-        },
-        _TextReply,
-    )
+        arguments.append(await request.worlds.resolve(node, GROUP))
+    await trio.lowlevel.checkpoint_if_cancelled()
+    reply = await installed.function.post(CALL, *arguments).decoded(_TextReply)
     if reply.exception_details is not None:
-        raise ProtocolError(f"the walk in the page failed: {reason_of(reply.exception_details)}")
+        raise ProtocolError(f"the walk in the page failed: {reply.exception_details.reason[:LONGEST_REASON]}")
     return reply.result.value
 
 
@@ -235,19 +218,6 @@ class _Text(msgspec.Struct):
     value: str | None = None
 
 
-class _Object(msgspec.Struct, rename="camel"):
-    object_id: str | None = None
-
-
-class _Resolved(msgspec.Struct):
-    object: _Object
-
-
-class _ObjectReply(msgspec.Struct, rename="camel"):
-    result: _Object
-    exception_details: Any = None
-
-
 class _TextReply(msgspec.Struct, rename="camel"):
     result: _Text
-    exception_details: Any = None
+    exception_details: ExceptionDetails | None = None

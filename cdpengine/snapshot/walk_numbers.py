@@ -7,25 +7,20 @@ is lost costs one more question, never a mapping.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
-from weakref import WeakKeyDictionary
+from collections.abc import Mapping, Sequence
 
 import attrs
 import msgspec
+import trio
 
 from cdpengine.browser.node import Node
+from cdpengine.browser.page_functions import RemoteHandle, deep
+from cdpengine.browser.remote_objects import ObjectGroup, object_group
 from cdpengine.errors import ProtocolError
 from cdpengine.js import own
+from cdpengine.protocol.runtime import ExceptionDetails
 from cdpengine.session.calls import PendingCall
-from cdpengine.session.session import Session
 from cdpengine.snapshot.request import FrameRequest
-
-TAKEN_GROUP = "cdpengine.walk.taken"
-"""The remote objects that live for a moment: while somebody is `taking` them."""
-
-_takers: WeakKeyDictionary[Session, int] = WeakKeyDictionary()
 
 _TAKEN_AT_ONCE = 10_000
 """Chrome needs some 30 microseconds for each element whose id it is asked for."""
@@ -33,33 +28,14 @@ _TAKEN_AT_ONCE = 10_000
 CALL = own("function (...all) { return this(...all); }")
 """How the walk, which is a function, is called by its remote object id."""
 
-_DEEP = {
-    "serialization": "deep",
-    "maxDepth": 2,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
-
-
-@contextmanager
-def taking(session: Session) -> Iterator[None]:
-    """Keep what is in TAKEN_GROUP for the block.
-
-    The last one who leaves lets it go: the frames of a process, which are read at the same time, share the group.
-    """
-    _takers[session] = _takers.get(session, 0) + 1
-    try:
-        yield
-    finally:
-        _takers[session] -= 1
-        if not _takers[session] and session.error() is None:
-            session.post("Runtime.releaseObjectGroup", objectGroup=TAKEN_GROUP)
+_DEEP = deep(2)
 
 
 @attrs.define(eq=False)
 class InstalledWalk:
-    """The walk of one document: its remote object id, and the backend node ids of its numbers, from 0 on."""
+    """The walk of one document: its function in the page, and the backend node ids of its numbers, from 0 on."""
 
-    object_id: str
+    function: RemoteHandle
     loader_id: str
     ids: array[int] = attrs.field(factory=lambda: array("q", [0]))
 
@@ -71,81 +47,58 @@ async def number_elements(request: FrameRequest, installed: InstalledWalk, last:
     """
     if len(installed.ids) > last:
         return False
-    with taking(request.session):
-        return await _number(request, installed, last)
+    with object_group("walk") as group:
+        return await _number(request, installed, last, group)
 
 
-async def _number(request: FrameRequest, installed: InstalledWalk, last: int) -> bool:
+async def _number(request: FrameRequest, installed: InstalledWalk, last: int, group: ObjectGroup) -> bool:
     session, ids = request.session, installed.ids
     adopted = False
     while len(ids) <= last:
         first = len(ids)
-        nodes = await _taken(session, installed, first, min(last, first + _TAKEN_AT_ONCE - 1))
+        nodes = await _taken(installed, first, min(last, first + _TAKEN_AT_ONCE - 1), group)
         closed = {
             first + place: root
             for place, node in enumerate(nodes)
             if node is not None and (root := node.closed_root()) is not None
         }
         if closed:
-            await _adopt(request, installed, closed)
+            await _adopt(request, installed, closed, group)
             adopted = True
         if len(ids) < first + len(nodes):  # another snapshot may have asked for the same meanwhile
             ids.extend(0 if node is None else node.backend_node_id for node in nodes[len(ids) - first :])
     if session.error() is None:
-        _post_call(session, installed, {"do": "forget", "known": len(ids) - 1})
+        installed.function.post(CALL, {"do": "forget", "known": len(ids) - 1})
     return adopted
 
 
 async def _taken(
-    session: Session, installed: InstalledWalk, first: int, upto: int
+    installed: InstalledWalk, first: int, upto: int, group: ObjectGroup
 ) -> Sequence[_NodeValue | None]:
     """Ask for the elements with the numbers from `first` to `upto`; None for one that is gone."""
-    reply = await session.request(
-        "Runtime.callFunctionOn",
-        {
-            "objectId": installed.object_id,
-            "functionDeclaration": CALL,
-            "arguments": [{"value": {"do": "take", "from": first, "to": upto}}],
-            "serializationOptions": _DEEP,
-            "objectGroup": TAKEN_GROUP,
-        },
-        _NodesReply,
-    )
+    await trio.lowlevel.checkpoint_if_cancelled()
+    request = {"do": "take", "from": first, "to": upto}
+    reply = await installed.function.post(CALL, request, how=_DEEP, group=group).decoded(_NodesReply)
     nodes = reply.result.deep_serialized_value.value
     if len(nodes) != upto - first + 1:
         raise ProtocolError(f"{upto - first + 1} elements were asked for, {len(nodes)} came")
     return [node.value for node in nodes]
 
 
-async def _adopt(request: FrameRequest, installed: InstalledWalk, closed: Mapping[int, int]) -> None:
+async def _adopt(
+    request: FrameRequest, installed: InstalledWalk, closed: Mapping[int, int], group: ObjectGroup
+) -> None:
     """Give the walk closed shadow roots: number of the host -> backend node id of the root."""
     roots = []
     for backend_node_id in closed.values():
         node = Node(request.session, backend_node_id, request.frame_id, "a closed shadow root")
-        roots.append({"objectId": await request.worlds.resolve(node, TAKEN_GROUP)})
-    await request.session.call(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": {"do": "adopt", "hosts": list(closed)}}, *roots],
-        returnByValue=True,
-    )
+        roots.append(await request.worlds.resolve(node, group))
+    await installed.function.post(CALL, {"do": "adopt", "hosts": list(closed)}, *roots).raw()
 
 
-def _post_call(session: Session, installed: InstalledWalk, what: dict[str, Any]) -> None:
-    """Call the walk's function without waiting for its answer."""
-    session.post(
-        "Runtime.callFunctionOn",
-        objectId=installed.object_id,
-        functionDeclaration=CALL,
-        arguments=[{"value": what}],
-        returnByValue=True,
-    )
-
-
-def ask_nodes(session: Session, call: dict[str, Any]) -> PendingCall:
-    """Post a call of a function that returns nodes. To be awaited by `node_ids`, in a block of `taking`."""
-    return session.post("Runtime.callFunctionOn", **call, serializationOptions=_DEEP, objectGroup=TAKEN_GROUP)
+def ask_nodes(callee: RemoteHandle, function: str, request: object, group: ObjectGroup) -> PendingCall:
+    """Post a call of a function that returns nodes. To be awaited by `node_ids`."""
+    return callee.post(function, request, how=_DEEP, group=group)
 
 
 async def node_ids(call: PendingCall) -> list[int]:
@@ -155,7 +108,9 @@ async def node_ids(call: PendingCall) -> list[int]:
     """
     reply = await call.decoded(_NodesReply)
     if reply.exception_details is not None:
-        raise ProtocolError(f"a function in the page threw: {reason_of(reply.exception_details)}")
+        raise ProtocolError(
+            f"a function in the page threw: {reply.exception_details.reason[:LONGEST_REASON]}"
+        )
     return [
         node.value.backend_node_id
         for node in reply.result.deep_serialized_value.value
@@ -163,36 +118,26 @@ async def node_ids(call: PendingCall) -> list[int]:
     ]
 
 
-def reason_of(details: Any) -> str:
-    """Return where and why a script of the engine's own failed, by the exception's details."""
-    exception = details.get("exception", {}) if isinstance(details, dict) else {}
-    return str(exception.get("description") or details.get("text"))[:300]
+LONGEST_REASON = 300
+"""Characters of where and why a script of the engine's own failed."""
 
 
-async def loader_of(session: Session, object_id: str) -> str:
-    """Return the loader id of the document that the walk was made for."""
-    document = await _document(session, object_id)
+async def loader_of(function: RemoteHandle) -> str:
+    """Return the loader id of the document that the walk `function` was made for."""
+    document = await _document(function)
     return "" if document is None else document.loader_id
 
 
-async def document_number(session: Session, object_id: str) -> int | None:
-    """Return the backend node id of the document that the walk was made for; None when it is gone."""
-    document = await _document(session, object_id)
+async def document_number(function: RemoteHandle) -> int | None:
+    """Return the backend node id of the document that the walk `function` was made for; None when it is gone."""
+    document = await _document(function)
     return None if document is None else document.backend_node_id
 
 
-async def _document(session: Session, object_id: str) -> _NodeValue | None:
-    reply = await session.request(
-        "Runtime.callFunctionOn",
-        {
-            "objectId": object_id,
-            "functionDeclaration": CALL,
-            "arguments": [{"value": {"do": "document"}}],
-            "serializationOptions": _DEEP,
-            "objectGroup": TAKEN_GROUP,
-        },
-        _NodeReply,
-    )
+async def _document(function: RemoteHandle) -> _NodeValue | None:
+    await trio.lowlevel.checkpoint_if_cancelled()
+    with object_group("walk") as group:
+        reply = await function.post(CALL, {"do": "document"}, how=_DEEP, group=group).decoded(_NodeReply)
     return reply.result.deep_serialized_value.value
 
 
@@ -247,7 +192,7 @@ class _NodesResult(msgspec.Struct, rename="camel"):
 
 class _NodesReply(msgspec.Struct, rename="camel"):
     result: _NodesResult
-    exception_details: Any = None
+    exception_details: ExceptionDetails | None = None
 
 
 class _NodeResult(msgspec.Struct, rename="camel"):

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from cdpengine.errors import EngineError, EvaluationFailed, EvaluationTerminated, RemoteError
-from cdpengine.evaluate.results import EvaluateReply, explain, to_python
+from cdpengine.evaluate.results import explain, to_python
+from cdpengine.protocol.runtime import EvaluateReply
 
 
 def reply(**fields: Any) -> EvaluateReply:

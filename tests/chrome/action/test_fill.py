@@ -374,7 +374,7 @@ async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPSer
     cases = [("input", "Grüße"), ("[type=date]", "2026-02-28")]
     for frame, (css, value) in itertools.product(form.page.frames[1:], cases):
         session = form.page._target.session_of(frame)
-        world = await form.page._worlds.context(session, frame.id)
+        world = (await form.page._worlds.context(session, frame.id)).id
         found = f"document.querySelector('{css}')"
         reply = await session.call("Runtime.evaluate", expression=found, contextId=world)
         described = await session.call("DOM.describeNode", objectId=reply["result"]["objectId"])

@@ -198,7 +198,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
         context = await page._worlds.context(page.session, page.frames[0].id)
         left = await page.session.call(
-            "Runtime.evaluate", expression=names, contextId=context, returnByValue=True
+            "Runtime.evaluate", expression=names, contextId=context.id, returnByValue=True
         )
         assert left["result"]["value"] == []
 
