@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -11,12 +12,14 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
+from cdpengine.action.boxes import bounding_box
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import click, hover
 from cdpengine.browser.node import Node
 from cdpengine.budget import within
 from cdpengine.errors import Covered, NotDelivered
 from cdpengine.testing import walk_cancellations
+from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 
@@ -89,6 +92,38 @@ async def test_click_in_a_frame(framed: cdpengine.Page) -> None:
 
 
 @KINDS
+async def test_each_object_group_is_released_in_each_session_that_it_was_used_in(
+    framed: cdpengine.Page,
+) -> None:
+    used: set[tuple[str, str]] = set()
+    released: set[tuple[str, str]] = set()
+
+    def watch(traffic: Traffic) -> None:
+        message = json.loads(traffic.message)
+        if traffic.direction == "sent" and "objectGroup" in message.get("params", {}):
+            group = message["sessionId"], message["params"]["objectGroup"]
+            (released if message["method"] == "Runtime.releaseObjectGroup" else used).add(group)
+
+    go = await inner_node(framed, "go")
+    with framed.session.connection.tap.watch(watch):
+        assert (await point_at(framed, click, go)).delivered
+        assert await bounding_box(go, framed._worlds) is not None
+        await framed.find(css="button")
+        await framed.find(role="button", name="Go")
+        assert await framed.evaluate("({ a: 1 })", frame=framed.frames[1]) == {"a": 1}
+        for source in ("computed", "dom", "ax"):
+            assert "Go" in (await framed.snapshot(source=source)).text
+        assert "iframe" in (await framed.snapshot(root="iframe")).text
+        assert "Go" in await framed.extract_text()
+        await framed.wait_for(css="iframe")
+        await framed.session.call("Runtime.evaluate", expression="1")
+    assert len(used) > 10
+    assert released <= used
+    # The engine's functions, and the walk of a document, live as long as the document.
+    assert {name for _, name in used - released} <= {"cdpengine-library", "cdpengine.walk"}
+
+
+@KINDS
 async def test_overlay_of_the_outer_page_covers_a_frame(framed: cdpengine.Page) -> None:
     await framed.evaluate("void (veil.hidden = false)")
     with pytest.raises(Covered, match="div#veil 'Please wait'"):
@@ -101,8 +136,6 @@ async def test_overlay_of_the_outer_page_covers_a_frame(framed: cdpengine.Page) 
 
 @KINDS
 async def test_box_of_a_node_in_a_frame(framed: cdpengine.Page) -> None:
-    from cdpengine.action.boxes import bounding_box
-
     await point_at(framed, click, await inner_node(framed, "go"))
     box = await bounding_box(await inner_node(framed, "go"), framed._worlds)
     frame = await framed.evaluate(
