@@ -11,7 +11,6 @@ import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module, resources
-from importlib.resources.abc import Traversable
 from typing import get_type_hints
 
 import attrs
@@ -55,7 +54,9 @@ UNDESCRIBED = frozenset({"Runtime.executionContextCreated.context.auxData"})
 """Objects whose inside the protocol does not describe."""
 
 _METHOD = re.compile(r"[A-Z][A-Za-z]+\.[a-z][A-Za-z]+")
-_SENDERS = frozenset({"call", "post", "request", "create", "post_shared"})
+_BY_KEYWORDS = frozenset({"call", "post"})
+_BY_A_DICT = frozenset({"request", "create", "post_shared", "Command"})
+"""What takes a method and its parameters: as keywords, or as a dict."""
 
 
 @attrs.frozen
@@ -83,22 +84,19 @@ class Decoded:
 
 def engine_uses() -> list[Use]:
     """Return every place of the engine's own source that names a method of the protocol."""
-    found: list[Use] = []
+    found = [use for name, source in engine_sources() for use in uses_in(source, name)]
+    switched = [f"{domain}.{verb}" for domain in sorted(REPORTING_DOMAINS) for verb in ("enable", "disable")]
+    return found + [Use(method, "session/domains.py", sent=True, complete=True) for method in switched]
+
+
+def engine_sources() -> Iterator[tuple[str, str]]:
+    """Yield the name ("folder/file.py") and the text of every file of the engine's own source."""
     package = resources.files("cdpengine")
     folders = [each for each in package.iterdir() if each.is_dir() and each.name not in NOT_THE_ENGINE]
     for folder in sorted(folders, key=lambda each: each.name):
-        for name, source in _sources(folder):
-            found += uses_in(source, f"{folder.name}/{name}")
-    for domain in sorted(REPORTING_DOMAINS):
-        for verb in ("enable", "disable"):
-            found.append(Use(f"{domain}.{verb}", "session/domains.py", sent=True, complete=True))
-    return found
-
-
-def _sources(folder: Traversable) -> Iterator[tuple[str, str]]:
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".py"):
-            yield file.name, file.read_text("utf-8")
+        for file in sorted(folder.iterdir(), key=lambda each: each.name):
+            if file.name.endswith(".py"):
+                yield f"{folder.name}/{file.name}", file.read_text("utf-8")
 
 
 def uses_in(source: str, where: str) -> list[Use]:
@@ -126,19 +124,19 @@ def uses_in(source: str, where: str) -> list[Use]:
 def _sent(call: ast.Call, where: str) -> Use | None:
     match call:
         case ast.Call(
-            func=ast.Attribute(attr=sender),
+            func=ast.Attribute(attr=sender) | ast.Name(id=sender),
             args=[ast.Constant(value=str(method)), *others],
             keywords=keywords,
-        ) if sender in _SENDERS and _METHOD.fullmatch(method):
+        ) if sender in _BY_KEYWORDS | _BY_A_DICT and _METHOD.fullmatch(method):
             place = f"{where}:{call.lineno}"
-            if sender in ("call", "post"):
+            if sender in _BY_KEYWORDS:
                 names = tuple(keyword.arg for keyword in keywords if keyword.arg is not None)
                 return Use(method, place, True, names, all(keyword.arg for keyword in keywords))
             if others and isinstance(others[0], ast.Dict):
                 keys = others[0].keys
                 given = tuple(str(key.value) for key in keys if isinstance(key, ast.Constant))
                 return Use(method, place, True, given, len(given) == len(keys))
-            return Use(method, place, True)
+            return Use(method, place, True, complete=sender == "Command" and not others)
     return None
 
 

@@ -61,9 +61,9 @@ class StorageItems:
         except BaseException as error:
             for key in items:
                 if key in before:
-                    self._post("setDOMStorageItem", key=key, value=before[key])
+                    self._post("DOMStorage.setDOMStorageItem", key=key, value=before[key])
                 else:
-                    self._post("removeDOMStorageItem", key=key)
+                    self._post("DOMStorage.removeDOMStorageItem", key=key)
             if isinstance(error, RemoteError):
                 raise self._unavailable(error) from None
             raise
@@ -92,7 +92,7 @@ class StorageItems:
 
     def _post(self, method: str, **params: str) -> None:
         if self.session.error() is None:
-            self.session.post(f"DOMStorage.{method}", storageId=self._id, **params)
+            self.session.post(method, storageId=self._id, **params)
 
     def _unavailable(self, error: RemoteError) -> StorageUnavailable:
         return StorageUnavailable(origin=self.storage_key, reason=f"Chrome says {error.message!r}")

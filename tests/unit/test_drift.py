@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,7 @@ from cdpengine.debug.vocabulary import (
     Use,
     decoded_fields,
     decoded_structures,
+    engine_sources,
     engine_uses,
     owner_of,
     uses_in,
@@ -42,22 +44,44 @@ async def f(session, url, more):
     await session.call("Page.navigate", url=url, frameId=1)
     session.post("Page.reload", **more)
     await session.request("Page.go", {"a": 1, "b": 2}, dict)
+    undo = [Command("Page.back"), Command("Page.forward", {"c": 3})]
     session.on_event("Page.loaded", print)
     return "Not a method.really", "lower.case"
 '''
     uses = sorted(uses_in(source, "x.py"), key=lambda use: use.where)
-    assert uses[:3] == [
+    assert uses[:5] == [
         Use("Page.navigate", "x.py:4", True, ("url", "frameId"), True),
         Use("Page.reload", "x.py:5", True, (), False),
         Use("Page.go", "x.py:6", True, ("a", "b"), True),
+        Use("Page.back", "x.py:7", True, (), True),
+        Use("Page.forward", "x.py:7", True, ("c",), True),
     ]
-    assert [use.method for use in uses[3:]] == ["Page.loaded"]
+    assert [use.method for use in uses[5:]] == ["Page.loaded"]
 
 
 def test_the_engine_is_seen_to_use_what_it_uses() -> None:
     uses = {use.method for use in engine_uses()}
     assert {"Target.createTarget", "Page.navigate", "Runtime.evaluate", "Page.frameNavigated"} <= uses
     assert {"Network.enable", "Accessibility.disable"} <= uses  # by subscriptions: named nowhere
+    sent = {use.method for use in engine_uses() if use.sent}
+    # From folders of every layer, by a table, by a list of what is posted.
+    assert {
+        "Emulation.setTimezoneOverride",
+        "Tracing.start",
+        "Page.captureScreenshot",
+        "Fetch.enable",
+    } <= sent
+    assert {"Page.addScriptToEvaluateOnNewDocument", "Runtime.terminateExecution"} <= uses
+
+
+def test_every_method_is_named_whole() -> None:
+    made = [
+        f"{name}:{node.lineno}"
+        for name, source in engine_sources()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.JoinedStr) and re.match(r"f['\"]+[A-Z][A-Za-z]+\.\{", ast.unparse(node))
+    ]
+    assert made == []
 
 
 def every_structure() -> Iterator[tuple[str, bool]]:
