@@ -29,7 +29,7 @@ lint: setup ## ruff: rules and formatting
 types: setup ## mypy --strict
 	@scripts/check.sh types
 
-imports: setup ## The floors: imports only go down
+imports: setup ## The layers: imports only go down
 	@scripts/check.sh imports
 
 unit: setup ## The tests that need no browser

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
+import click
 import pytest
 from doc_examples import ROOT, blocks, pages
 
 import cdpengine
 import cdpengine.debug
 from cdpengine import errors
+from cdpengine.cli.main import commands
 
 RUN_BY_TESTS = {"python", "py", "ini"}
 ONLY_SHOWN = {"console", "text"}
@@ -84,6 +87,26 @@ def test_every_public_name_is_in_the_reference() -> None:
     assert set(named) - {"errors"} == set(cdpengine.__all__) - plain - told_with_the_errors - {"__version__"}
     debug = re.findall(r"^::: cdpengine\.debug\.(\w+)$", text, re.MULTILINE)
     assert sorted(debug) == sorted(cdpengine.debug.__all__)
+
+
+def test_every_command_is_on_the_page_of_the_command_line() -> None:
+    text = (ROOT / "docs/command-line.md").read_text("utf-8")
+    rows = "".join(re.findall(r"^\| `cdpengine .*$", text, re.MULTILINE))
+    found = set(names(commands))
+    assert len(found) > 15
+    assert (
+        sorted(name for name in found if not re.search(rf"(`|cdpengine |trace ){re.escape(name)}`", rows))
+        == []
+    )
+
+
+def names(group: click.Group) -> Iterator[str]:
+    """Yield the names of all commands, those of groups in groups included."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group) and name == "trace":
+            yield from names(command)
+        else:
+            yield name
 
 
 def test_the_front_page_is_short() -> None:
