@@ -29,6 +29,7 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget, undoing
 from cdpengine.errors import ConnectionLost, InvalidArgument, NotDelivered, SessionGone, StaleRef
+from cdpengine.protocol.input import DragIntercepted
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -61,7 +62,7 @@ class _Interception:
     entered: bool = False
 
     def taken(self, event: Event) -> None:
-        self.data = event.decode(dict[str, Any])["data"]
+        self.data = event.decode(DragIntercepted).data
 
     def post(self, kind: str, at: Point, modifiers: int) -> PendingCall:
         """Post one event of the drag that has started."""

@@ -28,9 +28,8 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import release_object
 from cdpengine.errors import ConnectionLost, SessionGone
 from cdpengine.protocol import network as told
-from cdpengine.protocol.log import EntryAdded
 from cdpengine.protocol.page import FrameNavigated, PageFired
-from cdpengine.protocol.runtime import ConsoleAPICalled, ExceptionRevoked, ExceptionThrown
+from cdpengine.protocol.runtime import ConsoleAPICalled, EntryAdded, ExceptionRevoked, ExceptionThrown
 from cdpengine.session.calls import SharedCall, decode_bytes
 from cdpengine.session.events import Event
 from cdpengine.session.session import CRASHED, Session

@@ -13,8 +13,7 @@ from typing import Any, Literal
 from cdpengine.activity.arguments import Unread, ValueReader, at_hand, shown
 from cdpengine.activity.reading import read_values
 from cdpengine.activity.stack import frames_of
-from cdpengine.protocol.log import LogEntry
-from cdpengine.protocol.runtime import ConsoleAPICalled, RemoteArgument, StackFrame
+from cdpengine.protocol.runtime import ConsoleAPICalled, LogEntry, RemoteArgument, StackFrame
 from cdpengine.session.session import Session
 
 Level = Literal["debug", "info", "warning", "error"]

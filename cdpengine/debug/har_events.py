@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from cdpengine.debug.recording import CUT, Line, Message
-from cdpengine.protocol.network import REQUEST_EVENTS, RequestEvent
+from cdpengine.protocol.network import REQUEST_EVENTS, RequestEvent, ResponseBodyReply
 
 
 class PageEvent(RequestEvent, rename="camel"):
@@ -30,11 +30,9 @@ class Asked(RequestEvent, rename="camel"):
     """A command about one request."""
 
 
-class Body(msgspec.Struct, rename="camel"):
-    """The reply to Network.getResponseBody."""
+class Body(ResponseBodyReply, rename="camel"):
+    """A body, which may have been cut as it was recorded."""
 
-    body: str = ""
-    base64_encoded: bool = False
     cut: int | None = msgspec.field(default=None, name=CUT)
 
 

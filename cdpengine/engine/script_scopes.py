@@ -30,7 +30,7 @@ from cdpengine.evaluate.receive import holds_objects, receive_value
 from cdpengine.inject.bindings import BindingFailure, Exposed, ExposedFunction
 from cdpengine.inject.init_scripts import InitScript
 from cdpengine.nursery import open_body_nursery
-from cdpengine.protocol.runtime import EvaluateReply
+from cdpengine.protocol.runtime import CompileScriptReply, EvaluateReply
 from cdpengine.session.session import Session
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
@@ -185,12 +185,11 @@ async def _source(source: str | None, path: str | Path | None) -> str:
 
 async def _check_syntax(session: Session, source: str) -> None:
     async with session.enabled("Runtime"):
-        compiled = await session.call(
-            "Runtime.compileScript", expression=source, sourceURL="", persistScript=False
-        )
-    if details := compiled.get("exceptionDetails"):
-        thrown = details.get("exception", {}).get("description") or details.get("text", "a syntax error")
-        where = f"line {details.get('lineNumber', 0) + 1}"
+        params = {"expression": source, "sourceURL": "", "persistScript": False}
+        compiled = await session.request("Runtime.compileScript", params, CompileScriptReply)
+    if (details := compiled.exception_details) is not None:
+        thrown = (details.exception and details.exception.description) or details.text or "a syntax error"
+        where = f"line {details.line_number + 1}"
         raise InvalidArgument(
             what="init script",
             given=f"what does not compile ({where}: {thrown[:200]})",

@@ -79,8 +79,9 @@ class AXNode(AXNodeHead, rename="camel", gc=False):
 
 
 @reply("Accessibility.getFullAXTree")
+@reply("Accessibility.queryAXTree")
 class AXTree(msgspec.Struct, gc=False):
-    """The whole tree of a frame's document."""
+    """The whole tree of a frame's document, or the part of it that was asked for."""
 
     nodes: tuple[AXNode, ...] = ()
 
@@ -92,7 +93,7 @@ class AXTreeUnread(msgspec.Struct, gc=False):
     nodes: list[msgspec.Raw] = []
 
 
-@reply("Accessibility.queryAXTree")
+@reply("Accessibility.queryAXTree", brief=True)
 class AXQueryReply(msgspec.Struct):
     """The nodes of a role, of a name, or of both."""
 

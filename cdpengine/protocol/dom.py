@@ -23,6 +23,7 @@ class DescribedNode(msgspec.Struct, rename="camel"):
     attributes: list[str] = []
     children: list[DescribedNode] = []
     shadow_roots: list[DescribedNode] = []
+    pseudo_elements: list[DescribedNode] = []
     frame_id: str | None = None
 
 

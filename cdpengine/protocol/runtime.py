@@ -1,4 +1,4 @@
-"""Runtime: what scripts do: messages, exceptions, calls to bindings; and how their values are described.
+"""Runtime: what scripts do, and how their values are described; Log: what Chrome itself writes to the console.
 
 Rule: lines and columns count from 0, as Chrome counts them; times are milliseconds since 1970.
 """
@@ -108,6 +108,13 @@ class BindingCalled(msgspec.Struct, rename="camel"):
     execution_context_id: int = 0
 
 
+@reply("Runtime.compileScript")
+class CompileScriptReply(msgspec.Struct, rename="camel"):
+    """Whether a script can be compiled: `exception_details` say what is wrong with it."""
+
+    exception_details: ThrownDetails | None = None
+
+
 @reply("Runtime.getIsolateId")
 class IsolateIdReply(msgspec.Struct):
     """The id of the JavaScript engine's instance: one for each renderer process."""
@@ -186,3 +193,24 @@ class CallReply(msgspec.Struct, rename="camel"):
 
     result: ReturnedObject = msgspec.field(default_factory=ReturnedObject)
     exception_details: ExceptionDetails | None = None
+
+
+class LogEntry(msgspec.Struct, rename="camel"):
+    """Chrome's own message about the page. `timestamp` is milliseconds since 1970."""
+
+    source: str = "other"
+    level: str = "info"
+    text: str = ""
+    timestamp: float = 0.0
+    url: str = ""
+    line_number: int = 0
+    network_request_id: str = ""
+    stack_trace: StackTrace | None = None
+    args: list[RemoteArgument] = []
+
+
+@event("Log.entryAdded")
+class EntryAdded(msgspec.Struct, rename="camel"):
+    """A message was written."""
+
+    entry: LogEntry = msgspec.field(default_factory=LogEntry)

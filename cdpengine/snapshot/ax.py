@@ -7,7 +7,7 @@ document is asked for as a part: the tree of one list item comes in 2 ms where t
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ import trio
 
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReply
 from cdpengine.protocol.accessibility import AXNode, AXTree
+from cdpengine.protocol.dom import DescribedNode, DescribeNodeReply
 from cdpengine.snapshot.ax_cache import keep_warm
 from cdpengine.snapshot.axplaces import Place, with_missing
 from cdpengine.snapshot.axtree import ax_nodes, decode_ax_tree
@@ -51,10 +52,9 @@ async def read_ax(request: FrameRequest) -> Document:
     if request.root is not None and not _holds(reply, request.root):
         # Chrome answers with nothing for an element that has no node of its own in the tree (a `span`, what is
         # hidden); what is in it is found in the whole tree.
-        described = await request.session.call(
-            "DOM.describeNode", backendNodeId=request.root, depth=-1, pierce=True
-        )
-        within = _backend_ids(described["node"])
+        params = {"backendNodeId": request.root, "depth": -1, "pierce": True}
+        described = await request.session.request("DOM.describeNode", params, DescribeNodeReply)
+        within = _backend_ids(described.node)
         reply = await request.session.post("Accessibility.getFullAXTree", **_frame(request)).raw()
     fetched = time.perf_counter()
     ids = frozenset[int]() if clickables is None else frozenset(clickables.ids)
@@ -164,14 +164,12 @@ def _part(tree: AXTree, within: frozenset[int]) -> AXTree:
     return AXTree(tuple(taken.values()))
 
 
-def _backend_ids(node: Mapping[str, Any]) -> frozenset[int]:
+def _backend_ids(node: DescribedNode) -> frozenset[int]:
     """Return the ids of a described node and of all in it; documents of frames are documents of their own."""
     found: set[int] = set()
     waiting = [node]
     while waiting:
         each = waiting.pop()
-        if isinstance(number := each.get("backendNodeId"), int):
-            found.add(number)
-        for key in ("children", "shadowRoots", "pseudoElements"):
-            waiting.extend(each.get(key) or ())
+        found.add(each.backend_node_id)
+        waiting += (*each.children, *each.shadow_roots, *each.pseudo_elements)
     return frozenset(found)

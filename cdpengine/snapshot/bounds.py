@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cdpengine.errors import RemoteError
+from cdpengine.protocol.dom import DescribeNodeReply
 from cdpengine.session.session import Session
 from cdpengine.snapshot.node import Node
 
@@ -31,7 +32,7 @@ async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
     try:
         for node, call in zip(nodes, calls, strict=False):
             try:
-                given = (await call.result())["node"].get("attributes", [])
+                given = (await call.decoded(DescribeNodeReply)).node.attributes
             except RemoteError:
                 given = []  # gone meanwhile
             keep_given(node, dict(zip(given[::2], given[1::2], strict=False)))
