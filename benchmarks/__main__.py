@@ -25,7 +25,7 @@ from benchmarks.harness.peers import PEER_NAMES, known
 from benchmarks.harness.plots import page
 from benchmarks.harness.report import PeerSaid, Report, from_json, to_json
 from benchmarks.harness.run import open_bench, run_cases, say
-from benchmarks.harness.summary import block, pictures, put_block, summary
+from benchmarks.harness.summary import block, missing, pictures, put_block, summary
 from cdpengine.nursery import open_body_nursery
 
 TURNS = 7
@@ -165,16 +165,25 @@ def write(report: Report, options: argparse.Namespace) -> None:
         options.html.write_text(page(report), "utf-8")
         say(f"wrote {options.html}")
     for path in options.markdown:
-        before = path.read_text("utf-8") if path.exists() else ""
-        path.write_text(
-            put_block(before, block(report)) if "<!-- benchmarks:" in before else whole(report), "utf-8"
-        )
-        say(f"wrote {path}")
+        write_markdown(report, path)
     if options.summary:
         write_summary(report, options.summary)
         say(f"wrote {options.summary}")
     if not (options.json or options.html or options.markdown or options.summary):
         print(whole(report))
+
+
+def write_markdown(report: Report, path: Path) -> None:
+    """Write the tables, or the block of a file that has its markers; a run without its figures leaves that as it is."""
+    before = path.read_text("utf-8") if path.exists() else ""
+    if "<!-- benchmarks:" not in before:
+        path.write_text(whole(report), "utf-8")
+    elif without := missing(report):
+        say(f"left {path} as it is: this run has no figure of {', '.join(without)}")
+        return
+    else:
+        path.write_text(put_block(before, block(report)), "utf-8")
+    say(f"wrote {path}")
 
 
 def write_summary(report: Report, path: Path) -> None:

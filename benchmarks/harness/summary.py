@@ -36,6 +36,11 @@ LINES = (
 )
 
 
+def missing(report: Report) -> list[str]:
+    """Return the figures of the README that the run has not: one of some cases only."""
+    return [line.figure for line in LINES if not told(report, line)]
+
+
 def told(report: Report, line: Line) -> str:
     """Return one line of the README; "" where the run has no such figure of the engine."""
     found = next((each for each in report.measurements if each.name == line.figure), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import pytest
 from benchmark_reports import report
 
@@ -13,7 +14,7 @@ from benchmarks.harness.installed import Kind, why_not
 from benchmarks.harness.peers import PEER_NAMES
 from benchmarks.harness.report import to_json
 from benchmarks.harness.run import engine_flags
-from benchmarks.harness.summary import BEGIN, END
+from benchmarks.harness.summary import BEGIN, END, LINES
 
 
 @pytest.mark.parametrize(
@@ -60,16 +61,35 @@ def test_the_command_is_said_without_the_paths_of_a_machine() -> None:
 
 
 def test_files_are_written_from_a_report_that_there_is(tmp_path: Path) -> None:
-    source, page, tables, readme = (tmp_path / name for name in ("a.json", "a.html", "a.md", "README.md"))
+    source, page, tables = (tmp_path / name for name in ("a.json", "a.html", "a.md"))
     source.write_bytes(to_json(report()))
-    readme.write_text(f"above\n{BEGIN}\n{END}\nbelow\n")
     assert main(["--from", str(source), "--html", str(page), "--markdown", str(tables)]) == 0
     assert page.read_text().startswith("<!doctype html>")
     assert tables.read_text().startswith("# Benchmarks")
+
+
+def test_the_lines_of_the_readme_are_written_by_a_run_that_has_them_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, readme = tmp_path / "a.json", tmp_path / "README.md"
+    empty = f"above\n{BEGIN}\n{END}\nbelow\n"
+    readme.write_text(empty)
+    figure = report().measurements[0]
+    all_of_them = [
+        attrs.evolve(figure, case=name, variant=variant)
+        for name, variant in (line.figure.split(": ") for line in LINES)
+    ]
+    source.write_bytes(to_json(report(*all_of_them[1:])))
     assert main(["--from", str(source), "--markdown", str(readme)]) == 0
-    assert readme.read_text().startswith("above\n")
-    assert readme.read_text().endswith("below\n")
-    assert "docs/benchmarks.md" in readme.read_text()
+    assert readme.read_text() == empty
+    assert f"no figure of {LINES[0].figure}\n" in capsys.readouterr().err
+    source.write_bytes(to_json(report(*all_of_them)))
+    assert main(["--from", str(source), "--markdown", str(readme)]) == 0
+    text = readme.read_text()
+    assert text.startswith("above\n")
+    assert text.endswith("below\n")
+    assert "docs/benchmarks.md" in text
+    assert text.count("\n- ") == len(LINES)
 
 
 def test_the_summary_is_written_with_its_plots_and_without_those_of_an_earlier_run(tmp_path: Path) -> None:
@@ -85,8 +105,6 @@ def test_the_summary_is_written_with_its_plots_and_without_those_of_an_earlier_r
 
 
 def test_a_failed_case_is_the_exit_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    import attrs
-
     made = report()
     failed = attrs.evolve(made, cases=(attrs.evolve(made.cases[0], failure="it fell"),))
     (tmp_path / "a.json").write_bytes(to_json(failed))
