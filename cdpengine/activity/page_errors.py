@@ -53,7 +53,7 @@ class PageError:
         self.time = told.timestamp / 1000
         self.frames: tuple[StackFrame, ...] = frames_of(details.stack_trace)
         self.url = details.url or (self.frames[0].url if self.frames else "")
-        self.line, self.column = details.line_number, details.column_number
+        self.line, self.column = details.line_number or 0, details.column_number or 0
         self.exception_id = details.exception_id
         self.handled = False
         self.target_type = session.target_type

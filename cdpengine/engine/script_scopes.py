@@ -188,8 +188,8 @@ async def _check_syntax(session: Session, source: str) -> None:
         params = {"expression": source, "sourceURL": "", "persistScript": False}
         compiled = await session.request("Runtime.compileScript", params, CompileScriptReply)
     if (details := compiled.exception_details) is not None:
-        thrown = (details.exception and details.exception.description) or details.text or "a syntax error"
-        where = f"line {details.line_number + 1}"
+        thrown = details.reason or "a syntax error"
+        where = f"line {(details.line_number or 0) + 1}"
         raise InvalidArgument(
             what="init script",
             given=f"what does not compile ({where}: {thrown[:200]})",

@@ -48,8 +48,8 @@ class ObjectPreview(msgspec.Struct, rename="camel"):
     properties: list[PropertyPreview] = []
 
 
-class RemoteArgument(msgspec.Struct, rename="camel"):
-    """A value, as an event has it (`Runtime.RemoteObject`)."""
+class RemoteObject(msgspec.Struct, rename="camel"):
+    """A value of a script."""
 
     type: str = "undefined"
     subtype: str | None = None
@@ -58,7 +58,36 @@ class RemoteArgument(msgspec.Struct, rename="camel"):
     unserializable_value: str | None = None
     description: str | None = None
     object_id: str | None = None
+
+
+class RemoteArgument(RemoteObject, rename="camel"):
+    """A value that an event tells, with what it shows of an object (`Runtime.RemoteObject`)."""
+
     preview: ObjectPreview | None = None
+
+
+class ExceptionDetails(msgspec.Struct, rename="camel"):
+    """What was thrown, and where."""
+
+    text: str = ""
+    line_number: int | None = None
+    column_number: int | None = None
+    exception: RemoteObject | None = None
+    stack_trace: StackTrace | None = None
+
+    @property
+    def reason(self) -> str:
+        """What was thrown, and where, as Chrome describes it."""
+        described = None if self.exception is None else self.exception.description
+        return described or self.text
+
+
+class ThrownDetails(ExceptionDetails, rename="camel"):
+    """What was thrown with nobody to catch it, and where (`Runtime.ExceptionDetails`)."""
+
+    exception_id: int = 0
+    url: str = ""
+    exception: RemoteArgument | None = None
 
 
 @event("Runtime.consoleAPICalled")
@@ -69,18 +98,6 @@ class ConsoleAPICalled(msgspec.Struct, rename="camel"):
     args: list[RemoteArgument] = []
     timestamp: float = 0.0
     stack_trace: StackTrace | None = None
-
-
-class ThrownDetails(msgspec.Struct, rename="camel"):
-    """What was thrown, and where, as an event has it (`Runtime.ExceptionDetails`)."""
-
-    exception_id: int = 0
-    text: str = ""
-    line_number: int = 0
-    column_number: int = 0
-    url: str = ""
-    stack_trace: StackTrace | None = None
-    exception: RemoteArgument | None = None
 
 
 @event("Runtime.exceptionThrown")
@@ -112,7 +129,7 @@ class BindingCalled(msgspec.Struct, rename="camel"):
 class CompileScriptReply(msgspec.Struct, rename="camel"):
     """Whether a script can be compiled: `exception_details` say what is wrong with it."""
 
-    exception_details: ThrownDetails | None = None
+    exception_details: ExceptionDetails | None = None
 
 
 @reply("Runtime.getIsolateId")
@@ -140,34 +157,6 @@ class PropertiesReply(msgspec.Struct):
     """The properties of an object."""
 
     result: list[PropertyDescriptor] = []
-
-
-class RemoteObject(msgspec.Struct, rename="camel"):
-    """A value, as a reply has it (`Runtime.RemoteObject`)."""
-
-    type: str = "undefined"
-    subtype: str | None = None
-    class_name: str | None = None
-    value: Any = None
-    unserializable_value: str | None = None
-    description: str | None = None
-    object_id: str | None = None
-
-
-class ExceptionDetails(msgspec.Struct, rename="camel"):
-    """What a script threw, as a reply has it (`Runtime.ExceptionDetails`)."""
-
-    text: str = ""
-    line_number: int | None = None
-    column_number: int | None = None
-    exception: RemoteObject | None = None
-    stack_trace: StackTrace | None = None
-
-    @property
-    def reason(self) -> str:
-        """What was thrown, and where, as Chrome describes it."""
-        described = None if self.exception is None else self.exception.description
-        return described or self.text
 
 
 @reply("Runtime.evaluate")
