@@ -22,5 +22,9 @@ if ! cmp -s "$LOCK" "$VENV/.installed"; then
     "$VENV/bin/python" -m pip --disable-pip-version-check --no-input install -qq --require-hashes -r "$LOCK"
     cp "$LOCK" "$VENV/.installed"
 fi
-NO_MKDOCS_2_WARNING=1 PATH="$VENV/bin:$PATH" "$VENV/bin/mkdocs" build --strict --quiet "$@"
+# Not with --quiet: then mkdocs counts no warnings, and --strict finds none.
+if ! said=$(NO_MKDOCS_2_WARNING=1 PATH="$VENV/bin:$PATH" "$VENV/bin/mkdocs" build --strict "$@" 2>&1); then
+    printf '%s\n' "$said" | grep -v '^INFO' >&2
+    exit 1
+fi
 say "build/site/index.html (with its search: python3 -m http.server --bind 127.0.0.1 --directory build/site)"
