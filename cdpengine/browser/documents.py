@@ -6,12 +6,12 @@ document is gone is told as DocumentGone, so that whoever follows it takes the n
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
 import attrs
-import trio
 
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
@@ -19,23 +19,17 @@ from cdpengine.browser.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
     ExecutionContext,
-    How,
     RemoteHandle,
     objects_of_nodes,
-    returned,
 )
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import ObjectGroup, new_group
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
-from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
+from cdpengine.errors import EvaluationFailed, RemoteError
 from cdpengine.js import own, script
-from cdpengine.protocol.runtime import ReturnedObject
-from cdpengine.session.calls import decode_reply
 from cdpengine.session.session import Session
 
 T = TypeVar("T")
-
-_CALL = "Runtime.callFunctionOn"
 
 _ALSO_GONE = ("Promise was collected", "No frame for given id found", "Frame with the given id was not found")
 
@@ -69,38 +63,33 @@ class Document:
 
         Raises DocumentGone, EvaluationFailed when it threw, and what ends the session.
         """
-        gave = await self._called(self.context, function, arguments, SETTLED_VALUE)
-        return decode_reply(_CALL, gave.value, kind)
+        with _gone_where_refused():
+            return await self.context.call(
+                own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
+            )
 
     async def make(self, function: str, *arguments: object) -> RemoteHandle:
         """Call a function and return the object that it gives. Raises as `call` does."""
-        gave = await self._called(self.context, function, arguments, SETTLED_OBJECT)
-        if gave.object_id is None:
+        with _gone_where_refused():
+            made = await self.context.make(own(function), *arguments, how=SETTLED_OBJECT, group=self.group)
+        if made is None:
             raise EvaluationFailed(text="the script gave no object")
-        return RemoteHandle(self.session, gave.object_id)
+        return made
 
     async def ask(self, held: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:
         """Call a function on an object, wait for its promise, and return the JSON value, decoded."""
-        gave = await self._called(held, function, arguments, SETTLED_VALUE)
-        return decode_reply(_CALL, gave.value, kind)
+        with _gone_where_refused():
+            return await held.call(
+                own(function), *arguments, returns=kind, how=SETTLED_VALUE, group=self.group
+            )
 
     def tell(self, held: RemoteHandle, function: str) -> None:
         """Call a function on an object, and do not wait for it."""
-        with suppress(SessionGone, ConnectionLost):
-            held.post(own(function), how={})
+        held.tell(own(function))
 
     def release(self) -> None:
         """Let go of what the group holds. Not waited for: a document that is gone holds nothing."""
         self.group.release()
-
-    async def _called(
-        self, on: ExecutionContext | RemoteHandle, function: str, arguments: tuple[object, ...], how: How
-    ) -> ReturnedObject:
-        await trio.lowlevel.checkpoint_if_cancelled()
-        try:
-            return await returned(on.post(own(function), *arguments, how=how, group=self.group))
-        except RemoteError as error:
-            raise gone_or(error) from None
 
 
 async def open_document(page: PageTarget, worlds: IsolatedWorlds, frame: Frame) -> Document:
@@ -121,6 +110,14 @@ async def held_node(document: Document, node: Node) -> RemoteHandle | None:
         document.session, [number], document.group, executionContextId=document.context.id
     )
     return found.get(number)
+
+
+@contextmanager
+def _gone_where_refused() -> Iterator[None]:
+    try:
+        yield
+    except RemoteError as error:
+        raise gone_or(error) from None
 
 
 def gone_or(error: RemoteError) -> Exception:

@@ -8,13 +8,14 @@ Chrome's refusals stay what they are: what it means that a context is gone is fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import attrs
 import trio
 
 from cdpengine.browser.remote_objects import AnyGroup, ObjectGroup, release_object
-from cdpengine.errors import EvaluationFailed, RemoteError
+from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
 from cdpengine.protocol.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine.protocol.runtime import CallReply, ReturnedObject
 from cdpengine.session.calls import PendingCall, decode_reply, pending_group
@@ -104,6 +105,11 @@ class _Callee:
         """Call `function` and return the object that it gives; None for null. Raises as `call` does."""
         await trio.lowlevel.checkpoint_if_cancelled()
         return await object_of(self.post(function, *arguments, how=how, group=group), self.session)
+
+    def tell(self, function: str) -> None:
+        """Send a call of `function` whose answer nobody needs. Where the session is gone, nothing happens."""
+        with suppress(SessionGone, ConnectionLost):
+            self.post(function, how={})
 
 
 @attrs.frozen

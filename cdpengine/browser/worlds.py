@@ -10,7 +10,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import attrs
-import msgspec
 
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_functions import (
@@ -21,6 +20,7 @@ from cdpengine.browser.page_functions import (
 )
 from cdpengine.browser.remote_objects import AnyGroup
 from cdpengine.errors import RemoteError
+from cdpengine.protocol.page import IsolatedWorldReply
 from cdpengine.session.calls import PendingCall, pending_group
 from cdpengine.session.session import Session
 
@@ -37,10 +37,6 @@ _GONE = (
     "Could not find object with given id",
     "Cannot find object with given id",
 )
-
-
-class _Created(msgspec.Struct, rename="camel"):
-    execution_context_id: int
 
 
 def context_gone(error: RemoteError) -> bool:
@@ -66,7 +62,7 @@ class IsolatedWorlds:
 
     async def users_context(self, session: Session, frame_id: str) -> int:
         """Return the execution context id of the world that is for the user's scripts. As `context`."""
-        created = await self._post_create(session, frame_id, USERS_WORLD_NAME).decoded(_Created)
+        created = await self._post_create(session, frame_id, USERS_WORLD_NAME).decoded(IsolatedWorldReply)
         return created.execution_context_id
 
     async def resolve(self, node: Node, group: AnyGroup) -> RemoteHandle:
@@ -108,7 +104,7 @@ class IsolatedWorlds:
 
     async def _created(self, session: Session, frame_id: str, creation: PendingCall) -> int:
         try:
-            context = (await creation.decoded(_Created)).execution_context_id
+            context = (await creation.decoded(IsolatedWorldReply)).execution_context_id
         except RemoteError:
             self.forget(session.id, frame_id)
             raise

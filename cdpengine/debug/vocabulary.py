@@ -21,7 +21,6 @@ from cdpengine.session.domains import REPORTING_DOMAINS
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "snapshot.listeners:_Listeners"),
-    ("Page.createIsolatedWorld", "reply", "browser.worlds:_Created"),
     ("Runtime.callFunctionOn", "reply", "evaluate.receive:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "snapshot.walk_installed:_TextReply"),
     ("Runtime.callFunctionOn", "reply", "snapshot.walk_numbers:_NodeReply"),

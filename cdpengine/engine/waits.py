@@ -10,21 +10,19 @@ import copy
 import math
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Protocol
 
 import attrs
 import trio
 
 from cdpengine.browser.frame_watches import STOP, FrameWatches
+from cdpengine.browser.page_functions import RemoteHandle
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.requests import RequestsUnderWay, watch_requests
 from cdpengine.budget import Budget
 from cdpengine.errors import (
-    ConnectionLost,
     EngineError,
     EvaluationTerminated,
-    SessionGone,
     StaleRef,
     shown_url,
 )
@@ -331,7 +329,4 @@ class Expression:
 
     def _stop(self) -> None:
         if (handle := self._handle) is not None:
-            with suppress(SessionGone, ConnectionLost):
-                handle.session.post(
-                    "Runtime.callFunctionOn", objectId=handle.object_id, functionDeclaration=own(STOP)
-                )
+            RemoteHandle(handle.session, handle.object_id).tell(own(STOP))

@@ -21,6 +21,7 @@ from weakref import WeakKeyDictionary
 import attrs
 import trio
 
+from cdpengine.browser.page_functions import ExecutionContext
 from cdpengine.browser.records import Records
 from cdpengine.browser.tabs import Posted, Tabs
 from cdpengine.browser.worlds import context_gone
@@ -208,8 +209,8 @@ class Exposed:
 
     def _tell(self, session: Session, context: int, name: str, *literals: str) -> Posted:
         # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
-        return session.post(
-            "Runtime.evaluate", expression=self._call(name, *literals), contextId=context, silent=True
+        return ExecutionContext(session, context).post_expression(
+            self._call(name, *literals), how={"silent": True}
         )
 
     def _call(self, name: str, *literals: str) -> str:

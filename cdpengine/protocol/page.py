@@ -141,6 +141,13 @@ class NavigationHistoryReply(msgspec.Struct, rename="camel"):
     entries: list[NavigationEntry]
 
 
+@reply("Page.createIsolatedWorld")
+class IsolatedWorldReply(msgspec.Struct, rename="camel"):
+    """A world of a frame's own: its execution context."""
+
+    execution_context_id: int
+
+
 @reply("Page.addScriptToEvaluateOnNewDocument")
 class AddScriptReply(msgspec.Struct):
     """The name by which the script can be removed."""
