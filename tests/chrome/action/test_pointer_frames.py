@@ -97,11 +97,16 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
 ) -> None:
     used: set[tuple[str, str]] = set()
     released: set[tuple[str, str]] = set()
+    ungrouped: list[object] = []
 
     def watch(traffic: Traffic) -> None:
         message = json.loads(traffic.message)
-        if traffic.direction == "sent" and "objectGroup" in message.get("params", {}):
-            group = message["sessionId"], message["params"]["objectGroup"]
+        params = message.get("params", {})
+        by_reference = "executionContextId" in params and not params.get("returnByValue")
+        if by_reference and traffic.direction == "sent" and "objectGroup" not in params:
+            ungrouped.append(message)
+        if traffic.direction == "sent" and "objectGroup" in params:
+            group = message["sessionId"], params["objectGroup"]
             (released if message["method"] == "Runtime.releaseObjectGroup" else used).add(group)
 
     go = await inner_node(framed, "go")
@@ -117,6 +122,7 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
         assert "Go" in await framed.extract_text()
         await framed.wait_for(css="iframe")
         await framed.session.call("Runtime.evaluate", expression="1")
+    assert ungrouped == []
     assert len(used) > 10
     assert released <= used
     # The engine's functions, and the walk of a document, live as long as the document.
