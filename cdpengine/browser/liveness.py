@@ -7,7 +7,7 @@ page's process, other pages' too: it is sent only where that is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
@@ -32,7 +32,7 @@ from cdpengine.protocol.page import (
     FrameStartedNavigating,
     FrameStoppedLoading,
 )
-from cdpengine.session.calls import PendingCall, SharedCall
+from cdpengine.session.calls import SharedCall
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
 
@@ -59,42 +59,49 @@ async def answers(session: Session) -> None:
         return
 
 
-async def terminate(sessions: Sequence[Session]) -> bool:
+async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | None = None) -> bool:
     """Terminate what runs in the page's process. True as soon as one session has it confirmed.
 
     Sent on all of them at once: one that was attached when the page hung already is not heard. False when
-    none took it.
+    none took it. What has no answer by then may still hit the page's next script: it is added to `unanswered`.
     """
-    return await _one_of(sessions, "Runtime.terminateExecution")
+    return await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered)
 
 
 async def dismiss_dialog(sessions: Sequence[Session]) -> bool:
     """Answer the open dialog with a no. True as soon as one session has it confirmed."""
-    return await _one_of(sessions, "Page.handleJavaScriptDialog", accept=False)
+    return await _one_of(sessions, "Page.handleJavaScriptDialog", {"accept": False})
 
 
-async def _one_of(sessions: Sequence[Session], method: str, **params: object) -> bool:
-    calls: list[PendingCall] = []
+async def _one_of(
+    sessions: Sequence[Session],
+    method: str,
+    params: Mapping[str, object],
+    unanswered: list[SharedCall] | None = None,
+) -> bool:
+    calls: list[SharedCall] = []
     confirmed = False
 
-    async def wait(call: PendingCall) -> None:
+    async def wait(call: SharedCall) -> None:
         nonlocal confirmed
         with suppress(RemoteError, ProtocolError, SessionGone, ConnectionLost):
-            await call.raw()
+            await call.wait()
             confirmed = True
             nursery.cancel_scope.cancel()
 
     try:
-        for session in sessions:
-            with suppress(SessionGone, ConnectionLost):
-                calls.append(session.post(method, **params))
+        there = [session for session in sessions if session.error(method) is None]
+        calls += [session.connection.post_shared(method, params, session.id) for session in there]
         async with trio.open_nursery() as nursery:
             for call in calls:
                 nursery.start_soon(wait, call)
         return confirmed
     finally:
         for call in calls:
-            call.abandon()
+            if unanswered is not None and not call.done:
+                unanswered.append(call)
+            else:
+                call.abandon()
 
 
 class PendingNavigation:

@@ -73,7 +73,9 @@ class PageTarget:
         self.pictures = trio.Lock()
         self.before_leaving: list[Callable[[], Awaitable[None]]] = []
         self.rescue_under_way = False
-        self.terminating: set[str] = set()  # targets (the page, frames of it) that a rescue goes on with
+        self.terminating: set[object] = (
+            set()
+        )  # targets that a rescue goes on with, terminations without answer
         self.last_rescue: RescueReport | None = None
         self.lane_in_doubt: Callable[[], None] = lambda: None  # called where nothing brings the page back
         self.held_back = False  # Chrome keeps it at its start until its set-up is there

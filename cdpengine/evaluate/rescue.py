@@ -120,7 +120,10 @@ async def rescue(
     """
     with trio.CancelScope(shield=True):
         target_id = page.target_id if session is None else session.target_id or page.target_id
-        report = await _quick(page, page.rescuers(target_id), sent, call, patience)
+        unanswered: list[SharedCall] = []
+        sessions = page.rescuers(target_id)
+        report = await _quick(page, sessions, sent, call, patience, unanswered)
+        _take_terminations(page, sessions, unanswered)
         if not report.responsive and not page.closed:
             page.lane_in_doubt()
             if allow != "terminate":
@@ -155,8 +158,43 @@ async def rescue_page(page: PageTarget, *, allow: Rescue, patience: float) -> Re
     return report
 
 
+def _take_terminations(
+    page: PageTarget, sessions: Sequence[Session], unanswered: Sequence[SharedCall]
+) -> None:
+    """Have the page's next action wait until the terminations are over, which would hit its script otherwise.
+
+    Where nothing runs, V8 keeps a termination for the script that comes next: so scripts of ours take it.
+    """
+    pending = [call for call in unanswered if not call.done]
+    if not pending:
+        return
+
+    async def wait() -> None:
+        try:
+            with trio.move_on_after(_GO_ON), suppress(SessionGone, ConnectionLost):
+                while not all(call.done for call in pending):
+                    await answers(sessions[0])
+        finally:
+            for call in pending:
+                call.abandon()
+            page.terminating.discard(wait)
+            page.changes.notify()
+
+    if page.closed or sessions[0].ended:
+        for call in pending:
+            call.abandon()
+    else:
+        page.terminating.add(wait)
+        page.nursery.start_soon(wait, name="answers to terminations")
+
+
 async def _quick(
-    page: PageTarget, sessions: Sequence[Session], sent: bool, call: SharedCall | None, patience: float
+    page: PageTarget,
+    sessions: Sequence[Session],
+    sent: bool,
+    call: SharedCall | None,
+    patience: float,
+    unanswered: list[SharedCall],
 ) -> RescueReport:
     steps: list[RescueStep] = []
     end = trio.current_time() + QUICK
@@ -171,14 +209,19 @@ async def _quick(
         steps.append(RescueStep("dialog", done, "dismissed" if done else "", _since(started)))
     started, done = trio.current_time(), False
     with trio.move_on_at(end - _LAST_PROBE):
-        done = await terminate(sessions)
+        done = await terminate(sessions, unanswered)
     steps.append(RescueStep("terminate", done, _why_not(page, sessions), _since(started)))
-    responsive = await _answered(sessions, call, end, again=patience > 0)
+    responsive = await _answered(sessions, call, end, unanswered, again=patience > 0)
     return RescueReport(sent=sent, steps=tuple(steps), responsive=responsive)
 
 
 async def _answered(
-    sessions: Sequence[Session], call: SharedCall | None, deadline: float, *, again: bool
+    sessions: Sequence[Session],
+    call: SharedCall | None,
+    deadline: float,
+    unanswered: list[SharedCall],
+    *,
+    again: bool,
 ) -> bool:
     """Tell whether the page answers by then. While it does not, terminate again if the script of `call` goes on.
 
@@ -200,7 +243,7 @@ async def _answered(
                 continue
             if goes_on():
                 started = trio.current_time()
-                await terminate(sessions)
+                await terminate(sessions, unanswered)
                 pause = _AGAIN + 2 * (
                     trio.current_time() - started
                 )  # a busy machine takes longer for all of it
@@ -212,15 +255,17 @@ async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
     """Go on after the caller was told, until the page answers. The page's next action waits for it."""
     started, sessions = trio.current_time(), page.rescuers(target_id)
     done = responsive = False
+    unanswered: list[SharedCall] = []
     try:
         with trio.move_on_after(_CONFIRMED):
-            done = not page.rescue_under_way and await terminate(sessions)
+            done = not page.rescue_under_way and await terminate(sessions, unanswered)
         step = RescueStep("terminate", done, _why_not(page, sessions), _since(started))
         if done:
-            responsive = await _answered(sessions, None, started + _GO_ON, again=True)
+            responsive = await _answered(sessions, None, started + _GO_ON, unanswered, again=True)
         if not page.closed:
             _log(page, RescueReport(sent=True, steps=(step,), responsive=responsive))
     finally:
+        _take_terminations(page, sessions, unanswered)
         page.terminating.discard(target_id)
         page.changes.notify()
 

@@ -491,3 +491,37 @@ async def test_the_watchdog_does_not_hammer_and_ends_with_its_page(
         before = scripted.count("Runtime.terminateExecution")
         await trio.sleep(15)
         assert scripted.count("Runtime.terminateExecution") == before
+
+
+async def test_a_termination_without_answer_hits_no_script_of_the_pages_next_action(
+    page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
+) -> None:
+    """Where nothing runs, V8 keeps a termination for the next script: a question of ours takes it."""
+    held: list[Request] = []
+    asked: list[str] = []
+
+    def terminated(request: Request) -> Answer:
+        if request.session_id == "L-T1":
+            return None
+        held.append(request)  # this one waits in V8
+        return SILENCE
+
+    def evaluated(request: Request) -> Answer:
+        expression = str(request.params["expression"])
+        if not held and "never" in expression:
+            return SILENCE
+        asked.append(expression)
+        if held and len(asked) > 3:
+            held.pop().reply({})
+            return Refusal(-32000, "Execution was terminated")
+        return NUMBER
+
+    scripted.on("Runtime.terminateExecution", terminated)
+    scripted.on("Runtime.evaluate", evaluated)
+    with trio.move_on_after(1):
+        await page.evaluate("never")
+    assert held
+    assert await page.evaluate("mine") is not None
+    assert not held
+    assert "mine" in asked[-1]
+    assert not any("mine" in each for each in asked[:-1])
