@@ -96,7 +96,11 @@ def _installation(kit: str | None) -> str:
 async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:
     """Return the walk of the frame's document, made now when it is not known."""
     session = request.session
-    known = remembered.setdefault(session, OrderedDict())
+    known = remembered.get(session)
+    if known is None:
+        known = remembered[session] = OrderedDict()
+        # The walks hold their session: they would keep it, and the page with it, for ever.
+        session.on_end(known.clear)
     key = (request.frame_id, kit)
     installed = known.get(key)
     if installed is not None and len(installed.ids) < _MOST_NUMBERS:
