@@ -42,13 +42,14 @@
 
   // What a property holds; a getter is the page's own function, and is not called.
   const held = (object, key) => Object.getOwnPropertyDescriptor(object, key)?.value;
+  const isObject = (value) => typeof value === "object" && value !== null; // jQuery's have no prototype
   const handles = (at, key) => typeof held(at, key) === "function" || Array.isArray(held(at, key));
 
   if (keyLike(first, /^_reactListening|^_reactRootContainer$|^__react(?:Container|Props|EventHandlers)\$/)) {
     const key = keyLike(everything.call(this), /^__react(?:Props|EventHandlers)\$/);
     for (const at of key === undefined ? [] : elements) {
       const props = held(at, key);
-      if (!(props instanceof Object) || typeof held(props, "onClick") === "function") continue;
+      if (!isObject(props) || typeof held(props, "onClick") === "function") continue;
       if (PROPS.some((name) => typeof held(props, name) === "function")) found.add(at);
     }
   }
@@ -64,12 +65,16 @@
   const kept = typeof jQuery === "string" ? `${jQuery}1` : keyLike(first, /^jQuery\d+1$/);
   if (kept !== undefined) {
     for (const at of [this, ...everything.call(this)]) {
-      const events = held(at, kept)?.events;
-      for (const type of events ? TYPES : []) {
-        const handlers = events[type];
-        for (let i = 0; i < (handlers?.delegateCount || 0); i++) {
+      const data = held(at, kept);
+      const events = isObject(data) ? held(data, "events") : undefined;
+      for (const type of isObject(events) ? TYPES : []) {
+        const handlers = held(events, type);
+        if (!Array.isArray(handlers)) continue;
+        for (const handler of handlers.slice(0, held(handlers, "delegateCount") || 0)) {
+          const selector = isObject(handler) ? held(handler, "selector") : undefined;
+          if (typeof selector !== "string") continue;
           try {
-            for (const each of at.querySelectorAll(handlers[i].selector)) found.add(each);
+            for (const each of at.querySelectorAll(selector)) found.add(each);
           } catch (error) {
             if (!(error instanceof DOMException)) throw error;
             // a selector of jQuery's own kind

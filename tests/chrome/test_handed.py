@@ -42,8 +42,8 @@ const handlers = (...selectors) => Object.assign(selectors.map((selector) => ({ 
   { delegateCount: selectors.filter(Boolean).length });
 root.addEventListener("click", () => 0);
 document.addEventListener("dblclick", () => 0);
-root[jQuery.expando + "1"] = { events: { click: handlers("#down", "#own", "p:eq(1)", ".none", undefined) } };
-document[jQuery.expando + "1"] = { events: { dblclick: handlers("#root > #double"), mouseenter: handlers("#plain") } };
+root[jQuery.expando + "1"] = { events: { __proto__: null, click: handlers("#down", "#own", "p:eq(1)", ".none", undefined) } };
+document[jQuery.expando + "1"] = { events: { __proto__: null, dblclick: handlers("#root > #double"), mouseenter: handlers("#plain") } };
 document.getElementById("caught").addEventListener("click", () => 0);
 """
 BUNDLED_JQUERY = JQUERY.replace("window.jQuery", "const jQuery")
