@@ -16,12 +16,12 @@ from types import TracebackType
 import attrs
 import trio
 
-from cdpengine.errors import DeadlineExceeded, InvalidArgument
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 
 def check_timeout(timeout: float) -> float:
-    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgument when it is none."""
-    wrong = InvalidArgument(
+    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError when it is none."""
+    wrong = InvalidArgumentError(
         what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
     )
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
@@ -49,7 +49,7 @@ class Budget:
 
     @classmethod
     def start(cls, action: str, timeout: float) -> Budget:
-        """Start the clock now. Raises InvalidArgument for a negative or non-numeric timeout."""
+        """Start the clock now. Raises InvalidArgumentError for a negative or non-numeric timeout."""
         timeout = check_timeout(timeout)
         return cls(action=action, timeout=timeout, deadline=trio.current_time() + timeout)
 
@@ -69,15 +69,18 @@ class Budget:
         return trio.CancelScope(deadline=self.deadline)
 
     def step(self, text: str) -> None:
-        """Note what is being tried now; DeadlineExceeded lists the notes. A repeated last note is kept once."""
+        """Note what is being tried now; DeadlineExceededError lists the notes.
+
+        A repeated last note is kept once.
+        """
         if not self.steps or self.steps[-1] != text:
             self.steps.append(text)
             if len(self.steps) > _MOST_STEPS:
                 del self.steps[1]
 
-    def exceeded(self) -> DeadlineExceeded:
+    def exceeded(self) -> DeadlineExceededError:
         """Return the error that says this budget ran out."""
-        return DeadlineExceeded(action=self.action, timeout=self.timeout, steps=tuple(self.steps))
+        return DeadlineExceededError(action=self.action, timeout=self.timeout, steps=tuple(self.steps))
 
 
 _MOST_STEPS = 20
@@ -103,7 +106,7 @@ def undone_by(grace: float) -> float:
     now, deadline = trio.current_time(), _deadline.get()
     if now < deadline:
         grace = min(grace, deadline + UNDOING - now)  # also where it failed before the deadline
-    if trio.current_effective_deadline() <= now or isinstance(sys.exception(), DeadlineExceeded):
+    if trio.current_effective_deadline() <= now or isinstance(sys.exception(), DeadlineExceededError):
         grace = min(grace, max(0.0, deadline + UNDOING - now) if now >= deadline else UNDOING)
     return now + grace
 
@@ -137,9 +140,9 @@ class _Within:
 
 
 def within(action: str, timeout: float) -> AbstractContextManager[Budget]:
-    """Run the body under a budget; raise DeadlineExceeded when it is spent.
+    """Run the body under a budget; raise DeadlineExceededError when it is spent.
 
     Cancellation from outside passes through as it is. With `timeout=0`, the body is not entered. The clock starts
-    now. Raises InvalidArgument for a negative or non-numeric timeout.
+    now. Raises InvalidArgumentError for a negative or non-numeric timeout.
     """
     return _Within(Budget.start(action, timeout))

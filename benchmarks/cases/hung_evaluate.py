@@ -39,7 +39,7 @@ class Way:
 
 
 async def by_evaluate(page: cdpengine.Page) -> None:
-    """Raise EvaluationTimeout."""
+    """Raise EvaluationTimeoutError."""
     await page.evaluate(HANG, timeout=BUDGET)
 
 
@@ -67,7 +67,7 @@ class Hanging:
         for _ in range(hangs):
             before = await self.scene.record("clicks")
             deadline = trio.current_time() + BUDGET
-            with suppress(cdpengine.EvaluationTimeout, cdpengine.RemoteError):
+            with suppress(cdpengine.EvaluationTimeoutError, cdpengine.RemoteError):
                 await self.way.hang(self.scene.page)
                 raise AssertionError("an endless loop came to its end")
             lates.append((trio.current_time() - deadline) * 1000)

@@ -11,7 +11,7 @@ import time
 from benchmarks.floor.stand import Stand, open_stand
 from benchmarks.harness.bench import Bench, Cannot, Case, Turn
 from benchmarks.harness.peers import Peer
-from cdpengine import Session, ValueTooLarge
+from cdpengine import Session, ValueTooLargeError
 
 NAME = "replies"
 MEGABYTES = (1, 10, 100)
@@ -46,7 +46,7 @@ def sides_of(stand: Stand, size: int) -> dict[str, Turn]:
         started = time.perf_counter()
         try:
             value = await page.evaluate(expression)
-        except ValueTooLarge:
+        except ValueTooLargeError:
             raise Cannot("returns values of 64 MB at most, and says so") from None
         taken = (time.perf_counter() - started) * 1000
         assert len(value) == size

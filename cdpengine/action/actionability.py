@@ -5,8 +5,8 @@ the page that nothing has to be scrolled, measured or waited for. Where it is no
 first scrolls the node into view and asks for its quads and the viewport; the second runs actionability.js on the
 node and on the frame elements around it, which answers what the node is like and who receives events at the
 candidate points. A look that fails for a reason that may pass is repeated, after short growing pauses, until the
-budget ends; then the last reason is the error. A node that left its document never comes back: that is StaleRef at
-once.
+budget ends; then the last reason is the error. A node that left its document never comes back: that is
+StaleRefError at once.
 
 Stability is sampled over two animation frames when something may be moving: an animation of the node, of what it
 is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier look
@@ -54,12 +54,12 @@ from cdpengine.browser.remote_objects import ObjectGroup, object_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import (
-    Covered,
-    Disabled,
-    Invisible,
-    NotInteractable,
-    StaleRef,
-    Unstable,
+    CoveredError,
+    DisabledError,
+    InvisibleError,
+    NotInteractableError,
+    StaleRefError,
+    UnstableError,
 )
 from cdpengine.js import script_with
 from cdpengine.protocol.dom import BoxModelReply, ContentQuadsReply
@@ -68,14 +68,14 @@ from cdpengine.session.calls import PendingCall, pending_group, result_or_none
 
 T = TypeVar("T")
 
-_PASSING = (Covered, Disabled, Invisible, Unstable)
+_PASSING = (CoveredError, DisabledError, InvisibleError, UnstableError)
 """What may be otherwise a moment later."""
 
 
 class _Never(Exception):
     """A refusal that no waiting changes."""
 
-    def __init__(self, error: NotInteractable) -> None:
+    def __init__(self, error: NotInteractableError) -> None:
         self.error = error
 
 
@@ -144,8 +144,8 @@ class Inspection:
         middle of its largest visible part is taken, or another visible point where that one is covered. `witness`
         is armed by the look that finds the point.
 
-        Raises StaleRef at once when the node left its document; at the end of the budget Invisible, Disabled,
-        Unstable, Covered, or NotInteractable while a dialog blocks the page.
+        Raises StaleRefError at once when the node left its document; at the end of the budget InvisibleError,
+        DisabledError, UnstableError, CoveredError, or NotInteractableError while a dialog blocks the page.
         """
         if witness is not None:
             witness.aim(self.node)
@@ -155,8 +155,8 @@ class Inspection:
         """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
 
         With `editable`, it has to be visible, and to take typed text; else it needs no box that could be seen, as
-        for the Tab key. Raises as `wait_for_point` does; NotInteractable at once when it can never take text, or
-        does not take the focus.
+        for the Tab key. Raises as `wait_for_point` does; NotInteractableError at once when it can never take text,
+        or does not take the focus.
         """
         await self._until(lambda: self._focus(editable=editable, at_end=at_end))
 
@@ -175,13 +175,13 @@ class Inspection:
         """Return the node's handle, which lasts as long as this; None where its document is gone."""
         try:
             return await self._resolve()
-        except StaleRef:
+        except StaleRefError:
             return None
 
     async def run(self, source: str, request: object, kind: type[T]) -> T:
         """Call a function of the engine's own on the node, in its isolated world; `kind` is what it answers.
 
-        Raises StaleRef when the node's document is gone, EvaluationFailed when the function threw.
+        Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
         """
         return await run(await self._resolve(), source, request, kind)
 
@@ -194,7 +194,7 @@ class Inspection:
 
     async def _until(self, look: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
-        failure: NotInteractable | None = None
+        failure: NotInteractableError | None = None
         hindrance = Hindrance(self.action, self.node.description, self.budget)
         margin = self.margin
         with trio.CancelScope(deadline=self.budget.deadline - margin):
@@ -213,11 +213,12 @@ class Inspection:
         with trio.move_on_after(_DIALOG_LOOK, shield=True):
             await self.interruptions.dialog_opened()
             raise self._refusal(
-                NotInteractable, "a JavaScript dialog is open and stops the page; accept or dismiss it first"
+                NotInteractableError,
+                "a JavaScript dialog is open and stops the page; accept or dismiss it first",
             )
         if failure is None:
             raise self.budget.exceeded()
-        if isinstance(failure, Covered) and self._cover is not None:
+        if isinstance(failure, CoveredError) and self._cover is not None:
             failure.covering_node = await covering_node(*self._cover, margin / 2)
         spent = trio.current_time() - started
         if self._frees:
@@ -225,7 +226,7 @@ class Inspection:
         failure.steps = (*self.budget.steps, f"looked {self._looks} times in {spent:.1f} s")
         raise failure
 
-    def _refusal(self, kind: type[NotInteractable], reason: str) -> NotInteractable:
+    def _refusal(self, kind: type[NotInteractableError], reason: str) -> NotInteractableError:
         return kind(action=self.action, target=self.node.description, reason=reason)
 
     # --- one look ------------------------------------------------------------------------------------------
@@ -239,17 +240,17 @@ class Inspection:
         look, around, requests = await self._look(placed, required, witness)
         self._frees = look.frees
         if look.never:
-            raise _Never(self._refusal(Invisible, look.never))
+            raise _Never(self._refusal(InvisibleError, look.never))
         if required.visible and look.invisible:
-            raise self._refusal(Invisible, look.invisible)
+            raise self._refusal(InvisibleError, look.invisible)
         if required.enabled and look.disabled:
-            raise self._refusal(Disabled, look.disabled)
+            raise self._refusal(DisabledError, look.disabled)
         if required.stable and (look.moved or any(outer.moved for _, outer in around)):
-            raise self._refusal(Unstable, "it keeps moving")
+            raise self._refusal(UnstableError, "it keeps moving")
         if not placed.points and self._corner is not None and not required.area:
             return self._corner
         if not placed.points:
-            raise self._refusal(Invisible, look.invisible or placed.outside)
+            raise self._refusal(InvisibleError, look.invisible or placed.outside)
         if not required.receives_events:
             return placed.points[0]
         looks = [look, *(outer for _, outer in around)]
@@ -268,7 +269,7 @@ class Inspection:
         request = requests[number]
         self._cover = (handle, {**request, "points": [request["points"][first]], "witness": None})
         hint = ", and it has pointer-events: none" if look.untouchable else ""
-        raise Covered(
+        raise CoveredError(
             action=self.action,
             target=self.node.description,
             reason=f"{covering.covered} receives the events there{hint}",
@@ -296,12 +297,14 @@ class Inspection:
         look = await self._usable(visible=editable, editable=editable)
         focus = await self._focused(at_end=at_end)
         if not focus.focused and look.invisible:
-            raise self._refusal(Invisible, look.invisible)  # which is why; what is displayed later takes it
+            raise self._refusal(
+                InvisibleError, look.invisible
+            )  # which is why; what is displayed later takes it
         if not focus.focused:
             if focus.removed:
-                raise self._refusal(NotInteractable, "the page removed it when it got the focus")
+                raise self._refusal(NotInteractableError, "the page removed it when it got the focus")
             holder = f"; the focus is on {focus.holder}" if focus.holder else ""
-            raise self._refusal(NotInteractable, f"it does not take the keyboard focus{holder}")
+            raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
 
     async def _focused(self, *, at_end: bool) -> _Focus:
         return await self.run(script_with("focus", "secret_field"), {"atEnd": at_end}, _Focus)
@@ -312,17 +315,19 @@ class Inspection:
         look = await self._look_alone()
         self._frees = look.frees
         if visible and look.never:
-            raise _Never(self._refusal(Invisible, look.never))
+            raise _Never(self._refusal(InvisibleError, look.never))
         if visible and look.invisible:
-            raise self._refusal(Invisible, look.invisible)
+            raise self._refusal(InvisibleError, look.invisible)
         if look.disabled:
-            raise self._refusal(Disabled, look.disabled)
+            raise self._refusal(DisabledError, look.disabled)
         if look.behind and reached:
-            raise self._refusal(Disabled, look.behind)
+            raise self._refusal(DisabledError, look.behind)
         if editable and look.uneditable:
-            raise self._refusal(NotInteractable, f"{look.uneditable}. For keys without a field, use press()")
+            raise self._refusal(
+                NotInteractableError, f"{look.uneditable}. For keys without a field, use press()"
+            )
         if (editable or writable) and look.readonly:
-            raise self._refusal(Disabled, look.readonly)
+            raise self._refusal(DisabledError, look.readonly)
         return look
 
     async def _look_alone(self) -> Look:

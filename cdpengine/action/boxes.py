@@ -33,7 +33,7 @@ class BoundingBox:
 async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None:
     """Return the node's box, None where it has none (hidden, or not in the document). Scrolls nothing.
 
-    Raises StaleRef when the node's document or frame is gone.
+    Raises StaleRefError when the node's document or frame is gone.
     """
     session = node.session
     with object_group("box") as group:

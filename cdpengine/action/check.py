@@ -14,7 +14,7 @@ from cdpengine.action.context import ActionContext
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
 from cdpengine.browser.node import Node
-from cdpengine.errors import InvalidArgument, NotInteractable, StaleRef, ValueRefused
+from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 from cdpengine.js import script
 
 _SETTLING = 1.0
@@ -35,12 +35,12 @@ async def set_checked(
 ) -> ActionOutcome:
     """Bring a checkbox, switch or radio button, or the one of a label, into the wanted state.
 
-    Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once for what cannot be
-    checked, and for a radio button that is to be unchecked; ValueRefused when the page does not let it change;
-    and as `click` does.
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
+    what cannot be checked, and for a radio button that is to be unchecked; ValueRefusedError when the page does
+    not let it change; and as `click` does.
     """
     if not isinstance(checked, bool):
-        raise InvalidArgument(what="checked", given=repr(checked)[:60], expected="True or False")
+        raise InvalidArgumentError(what="checked", given=repr(checked)[:60], expected="True or False")
     action = "check" if checked else "uncheck"
     seen = await _look(node, action, context)
     if seen.kind == "none":
@@ -56,11 +56,11 @@ async def set_checked(
         if mixed and seen.checked is (not checked):
             outcome = await _click(node, action, seen, context, force)
             seen = await _settled(node, action, checked, seen, context)
-    except StaleRef:
+    except StaleRefError:
         return outcome  # the page took the click as a reason to take the node away, or the whole document
     if seen.checked is not checked:
         state = "indeterminate" if seen.checked is None else "checked" if seen.checked else "unchecked"
-        raise ValueRefused(
+        raise ValueRefusedError(
             action=action,
             target=node.description,
             reason=f"it was clicked, and did not change: it is {state}",
@@ -97,5 +97,5 @@ async def _look(
         return await inspection.run(script("check"), request, _Seen)
 
 
-def _cannot(node: Node, action: str, reason: str) -> NotInteractable:
-    return NotInteractable(action=action, target=node.description, reason=reason)
+def _cannot(node: Node, action: str, reason: str) -> NotInteractableError:
+    return NotInteractableError(action=action, target=node.description, reason=reason)

@@ -11,7 +11,7 @@ from typing import Any
 import trio
 
 from cdpengine.action.in_page import Handle, post_library_call, returned_object
-from cdpengine.errors import EvaluationFailed, RemoteError, StaleRef
+from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
 
 
 async def covering_node(handle: Handle, request: dict[str, Any], patience: float) -> int | None:
@@ -22,7 +22,7 @@ async def covering_node(handle: Handle, request: dict[str, Any], patience: float
     """
     if handle.node.session.target_type == "iframe":
         return None  # node ids count per process: only the page's own are of use to others
-    with trio.move_on_after(patience), suppress(RemoteError, StaleRef, EvaluationFailed):
+    with trio.move_on_after(patience), suppress(RemoteError, StaleRefError, EvaluationFailedError):
         call = post_library_call(handle, "covering", request, by_value=False)
         covering = await returned_object(call, handle.node)
         if covering is not None:

@@ -12,7 +12,7 @@ from typing import Protocol
 import trio
 
 from cdpengine.budget import undoing, undone_by
-from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
 
@@ -52,7 +52,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
     Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all
     of them have ended.
     """
-    failures: list[RemoteError | SessionGone | ConnectionLost] = []
+    failures: list[RemoteError | SessionGoneError | ConnectionLostError] = []
     replies = trio.CancelScope(shield=True)
     dialog = False
 
@@ -64,7 +64,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
                 for pending in pendings:
                     try:
                         await pending.raw()
-                    except (RemoteError, SessionGone, ConnectionLost) as error:
+                    except (RemoteError, SessionGoneError, ConnectionLostError) as error:
                         failures.append(error)
             finished.set()
 
@@ -93,5 +93,5 @@ async def let_go(pendings: Sequence[PendingCall]) -> None:
         for pending in pendings:
             try:
                 await pending.raw()
-            except (RemoteError, SessionGone, ConnectionLost):
+            except (RemoteError, SessionGoneError, ConnectionLostError):
                 return  # the page went away, and what was held down with it

@@ -28,7 +28,13 @@ from cdpengine.action.witness import Departure, Record, Witness, in_order, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget, undoing
-from cdpengine.errors import ConnectionLost, InvalidArgument, NotDelivered, SessionGone, StaleRef
+from cdpengine.errors import (
+    ConnectionLostError,
+    InvalidArgumentError,
+    NotDeliveredError,
+    SessionGoneError,
+    StaleRefError,
+)
 from cdpengine.protocol.input import DragIntercepted
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
@@ -96,7 +102,7 @@ async def drag(
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse.check_click(button="left", count=1, modifiers=modifiers)
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-        raise InvalidArgument(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
+        raise InvalidArgumentError(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
     check_position(source_position)
     check_position(position)
     end = destination.session if isinstance(destination, Node) else source.session
@@ -192,8 +198,8 @@ class _Drag:
             try:
                 try:
                     at = await inspection.wait_for_point(required, position, witness)
-                except StaleRef as gone:
-                    raise NotDelivered(
+                except StaleRefError as gone:
+                    raise NotDeliveredError(
                         action="drag",
                         target=self.source.description,
                         reason=f"it received the press, and then {node.description} was gone: {gone.reason}",
@@ -211,7 +217,7 @@ class _Drag:
             finally:
                 witness.end()
                 if source is not None:
-                    with suppress(SessionGone, ConnectionLost):
+                    with suppress(SessionGoneError, ConnectionLostError):
                         post_library_call(source, "drag", False)
         return self._landed(at, node.description, pressed, record or Record(), witness, dialog)
 
@@ -265,7 +271,7 @@ class _Drag:
         elif not landed and not target and not astray:
             landed = None
         if landed is False and target and not (self.force or dialog):
-            raise NotDelivered(
+            raise NotDeliveredError(
                 action="drop on",
                 target=target,
                 reason=_refusal(record, astray),
@@ -329,11 +335,11 @@ class _Drag:
         if self.mouse.buttons and interception.data is None:
             # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
             # would let go of a button that Chrome no longer looks at, and the drag would stay.
-            with undoing(_CLEANING / 2), suppress(ConnectionLost):
+            with undoing(_CLEANING / 2), suppress(ConnectionLostError):
                 await in_order(interception.page)
         interception.page.off_event("Input.dragIntercepted", interception.taken)
         calls: list[PendingCall] = []
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             if interception.data is not None:
                 if interception.entered or not self.across:
                     calls.append(interception.post("dragCancel", self.mouse.position, 0))

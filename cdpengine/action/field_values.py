@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from cdpengine.action.keyboard import check_text
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 TextValue: TypeAlias = str | int | float | dt.date | dt.time
 """What a text field, or one of dates, times and numbers, can be filled with. A datetime is a date."""
@@ -24,11 +24,11 @@ EVERY_TYPE = ""
 def texts_of(value: TextValue) -> Mapping[str, str]:
     """Return the text for each type of input that needs its own, and for all others under `EVERY_TYPE`.
 
-    Raises InvalidArgument for what has no text; a text itself is never shown.
+    Raises InvalidArgumentError for what has no text; a text itself is never shown.
     """
     if isinstance(value, dt.datetime):
         if value.tzinfo is not None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="value", given="a datetime with a time zone", expected="one without: inputs have none"
             )
         whole = value.isoformat(timespec=_precision(value.time()))
@@ -44,10 +44,12 @@ def texts_of(value: TextValue) -> Mapping[str, str]:
         return {EVERY_TYPE: value.replace(tzinfo=None).isoformat(timespec=_precision(value))}
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if not math.isfinite(value):
-            raise InvalidArgument(what="value", given=repr(value), expected="a number that can be written")
+            raise InvalidArgumentError(
+                what="value", given=repr(value), expected="a number that can be written"
+            )
         return {EVERY_TYPE: f"{value:d}" if isinstance(value, int) else _shortest(value)}
     if not isinstance(value, str):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="value",
             given=f"a {type(value).__name__}",
             expected="a string, a number, a date, a time, or a bool for what can be checked",

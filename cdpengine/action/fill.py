@@ -24,7 +24,7 @@ from cdpengine.action.related import related_node
 from cdpengine.action.segments import segment_keys, segments_in
 from cdpengine.action.select import Option, select
 from cdpengine.browser.node import Node
-from cdpengine.errors import InvalidArgument, NotInteractable, StaleRef, ValueRefused
+from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 from cdpengine.js import script_with
 from cdpengine.protocol.dom import DescribeNodeReply
 
@@ -57,7 +57,7 @@ class _Held(msgspec.Struct):
 
 
 def check_fill_value(value: FillValue) -> None:
-    """Raise InvalidArgument for what no control can hold. Sends nothing, and never shows a text."""
+    """Raise InvalidArgumentError for what no control can hold. Sends nothing, and never shows a text."""
     if not isinstance(value, (bool, Option)):
         texts_of(value)
 
@@ -68,9 +68,9 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
     Inputs of every type but files, textareas, contenteditable elements, a label of one of them; a bool for
     what can be checked; a text or an Option for selects and listboxes.
 
-    Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once for what cannot
-    be filled in; ValueRefused when the control does not take the value; Invisible or Disabled (read-only too)
-    when the budget ends first.
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
+    what cannot be filled in; ValueRefusedError when the control does not take the value; InvisibleError or
+    DisabledError (read-only too) when the budget ends first.
     """
     check_fill_value(value)
     if isinstance(value, bool):
@@ -98,7 +98,7 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
         case "select" | "listbox":
             return await select(node, texts[EVERY_TYPE], context=context)
         case "toggle":
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="value",
                 given=f"a {type(value).__name__}",
                 expected="True or False for what can be checked",
@@ -149,7 +149,7 @@ async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
     """Ask whether the control took the text; None when the input made the page show another document."""
     try:
         return await inspection.run(script_with(*_HELD), {"wanted": text, "type": made.type}, _Held)
-    except StaleRef:
+    except StaleRefError:
         return None
 
 
@@ -168,9 +168,11 @@ async def _keys_for_segments(node: Node, made: _Made, text: str, context: Action
     return segment_keys(segments_in(described.node), text.replace(" ", "T"), anywhere=made.focused)
 
 
-def _refused(node: Node, reason: str, holds: str | None) -> ValueRefused:
-    return ValueRefused(action="fill", target=node.description, reason=reason, took=holds)
+def _refused(node: Node, reason: str, holds: str | None) -> ValueRefusedError:
+    return ValueRefusedError(action="fill", target=node.description, reason=reason, took=holds)
 
 
-def _never(node: Node, reason: str) -> NotInteractable:
-    return NotInteractable(action="fill", target=node.description, reason=reason or "it cannot be filled in")
+def _never(node: Node, reason: str) -> NotInteractableError:
+    return NotInteractableError(
+        action="fill", target=node.description, reason=reason or "it cannot be filled in"
+    )

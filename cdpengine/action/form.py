@@ -20,12 +20,12 @@ from cdpengine.action.select import select
 from cdpengine.action.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine.browser.node import Node
 from cdpengine.errors import (
-    ConnectionLost,
+    ConnectionLostError,
     EngineError,
     FailedField,
-    FormErrors,
-    InvalidArgument,
-    SessionGone,
+    FormError,
+    InvalidArgumentError,
+    SessionGoneError,
 )
 
 FieldValue = (
@@ -53,12 +53,12 @@ class FieldWork:
 
 
 def check_field_value(value: FieldValue) -> None:
-    """Raise InvalidArgument for what no field can hold. Sends nothing."""
+    """Raise InvalidArgumentError for what no field can hold. Sends nothing."""
     if isinstance(value, (os.PathLike, FileContent)):
         return
     if isinstance(value, (list, tuple)):
         if not all(isinstance(each, (str, Option, os.PathLike, FileContent)) for each in value):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="value", given="a list of other things", expected="a list of options or of files"
             )
         return
@@ -68,8 +68,8 @@ def check_field_value(value: FieldValue) -> None:
 async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> ActionOutcome:
     """Fill in all fields, and tell of all that failed together.
 
-    Raises FormErrors when any field failed; what ended the page (SessionGone, ConnectionLost) as itself when
-    it is the only error.
+    Raises FormError when any field failed; what ended the page (SessionGoneError, ConnectionLostError) as itself
+    when it is the only error.
     """
     failed: list[FailedField] = []
     dialog = by_script = False
@@ -88,7 +88,7 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
             if scope.cancelled_caught:
                 raise own.exceeded()
             filled += 1
-        except (SessionGone, ConnectionLost) as error:
+        except (SessionGoneError, ConnectionLostError) as error:
             failed.append(FailedField(field.target, error))
             if len(failed) == 1:
                 raise
@@ -96,7 +96,7 @@ async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> A
         except EngineError as error:
             failed.append(FailedField(field.target, error))
     if failed:
-        raise FormErrors(failed=tuple(failed), filled=filled)
+        raise FormError(failed=tuple(failed), filled=filled)
     return ActionOutcome("fill form", f"{filled} fields", dialog_opened=dialog, set_by_script=by_script)
 
 

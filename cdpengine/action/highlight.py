@@ -12,16 +12,18 @@ from contextlib import asynccontextmanager, suppress
 
 from cdpengine.action.in_page import stale
 from cdpengine.browser.node import Node
-from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
 
 _COLOR = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})")
 
 
 def check_color(color: str) -> tuple[int, int, int]:
-    """Return red, green and blue of "#rrggbb". Raises InvalidArgument."""
+    """Return red, green and blue of "#rrggbb". Raises InvalidArgumentError."""
     found = _COLOR.fullmatch(color) if isinstance(color, str) else None
     if found is None:
-        raise InvalidArgument(what="color", given=repr(color)[:40], expected='a colour such as "#6fa8dc"')
+        raise InvalidArgumentError(
+            what="color", given=repr(color)[:40], expected='a colour such as "#6fa8dc"'
+        )
     red, green, blue = (int(part, 16) for part in found.groups())
     return red, green, blue
 
@@ -30,7 +32,7 @@ def check_color(color: str) -> tuple[int, int, int]:
 async def highlighted(node: Node, color: tuple[int, int, int], *, info: bool) -> AsyncIterator[None]:
     """Keep the node marked while the block runs; `info` adds its name, size and role beside it.
 
-    One node a session: another highlight takes its place. Raises StaleRef for a node that is gone.
+    One node a session: another highlight takes its place. Raises StaleRefError for a node that is gone.
     """
     red, green, blue = color
     fill = {"r": red, "g": green, "b": blue, "a": 0.45}
@@ -49,5 +51,5 @@ async def highlighted(node: Node, color: tuple[int, int, int], *, info: bool) ->
             raise stale(node, "a node of another document", "it is no longer in the document") from error
         finally:
             # Posted, not awaited: it goes out in order, also when this task is being cancelled.
-            with suppress(SessionGone, ConnectionLost):
+            with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Overlay.hideHighlight")

@@ -18,7 +18,7 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.page_functions import SETTLED_OBJECT, SETTLED_VALUE, RemoteHandle, object_of, value_of
 from cdpengine.browser.remote_objects import ObjectGroup
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
-from cdpengine.errors import EvaluationFailed, RemoteError, StaleRef
+from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
 from cdpengine.js import own, script
 from cdpengine.session.calls import PendingCall
 
@@ -63,7 +63,7 @@ def _call_of(name: str) -> str:
 async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
     """Return a handle on the node, in `group`.
 
-    Raises StaleRef when Chrome knows no such frame, or no such node in the document that the frame shows.
+    Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
     """
     try:
         found = await worlds.resolve(node, group)
@@ -71,7 +71,7 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
         if library is None:
             library = await found.make(_library(), group=_LIBRARY_GROUP)
             if library is None:
-                raise EvaluationFailed(
+                raise EvaluationFailedError(
                     text="the engine's own functions could not be installed: they gave no object"
                 )
             worlds.keep_library(node, library)
@@ -98,7 +98,7 @@ def post_run(handle: Handle, source: str, request: object) -> PendingCall:
 
 
 async def returned(pending: PendingCall, node: Node, kind: type[T]) -> T:
-    """Return what such a call answered. Raises StaleRef, EvaluationFailed, UndecodableReply."""
+    """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
     with _stale_where_gone(node):
         return await value_of(pending, kind)
 
@@ -124,6 +124,6 @@ def _stale_where_gone(node: Node) -> Iterator[None]:
         raise
 
 
-def stale(node: Node, what: str, reason: str) -> StaleRef:
+def stale(node: Node, what: str, reason: str) -> StaleRefError:
     """Return the error for a node that is no longer what it was."""
-    return StaleRef(ref=node.description, description=what, reason=reason)
+    return StaleRefError(ref=node.description, description=what, reason=reason)

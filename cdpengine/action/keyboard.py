@@ -18,7 +18,7 @@ from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let
 from cdpengine.action.graphemes import clusters
 from cdpengine.action.keys import US, Chord, chord_named, editing_commands, key_named
 from cdpengine.action.layout import SHIFT, Key, Layout, layout_of
-from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
@@ -61,9 +61,9 @@ class Keyboard:
 
     @property
     def layout(self) -> str:
-        """The name of the layout: "us", "uk", "de" or "fr". Setting it raises InvalidArgument for another one.
+        """The name of the layout: "us", "uk", "de" or "fr".
 
-        It is what pages see of the keys (`code`, `keyCode`) and which characters have keys at all.
+        Setting it raises InvalidArgumentError for another one. It is what pages see of the keys (`code`, `keyCode`) and which characters have keys at all.
         """
         return self._layout.name
 
@@ -83,18 +83,18 @@ class Keyboard:
         return other
 
     def check_layout(self, layout: str | Layout | None) -> None:
-        """Raise InvalidArgument for a layout that there is not. Sends nothing."""
+        """Raise InvalidArgumentError for a layout that there is not. Sends nothing."""
         layout_of(layout, self._layout)
 
     def check_chord(self, chord: str, layout: str | Layout | None = None) -> None:
-        """Raise InvalidArgument for a key or chord that the layout does not have. Sends nothing."""
+        """Raise InvalidArgumentError for a key or chord that the layout does not have. Sends nothing."""
         chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
 
     async def down(self, key: str) -> bool:
         """Press a key and hold it; again for a key that is down: auto-repeat.
 
         True when a dialog opened. Cancelled while waiting for the reply, it lets go of the key. Raises
-        InvalidArgument for an unknown key.
+        InvalidArgumentError for an unknown key.
         """
         known = key_named(key, mac=self.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -106,7 +106,7 @@ class Keyboard:
             raise
 
     async def up(self, key: str) -> bool:
-        """Let go of a key. True when a dialog opened. Raises InvalidArgument for an unknown key."""
+        """Let go of a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
         known = key_named(key, mac=self.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await delivered([self._post_up(known)], self._interruptions)
@@ -115,7 +115,7 @@ class Keyboard:
         """Press and let go of a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
 
         `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
-        when a dialog opened. Raises InvalidArgument for an unknown key or layout, before anything is sent.
+        when a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before anything is sent.
         """
         known = chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
         check_delay(delay)
@@ -146,8 +146,8 @@ class Keyboard:
         A line break presses Enter, a tab Tab; an accent of the layout's dead keys takes two presses. Other
         characters are inserted, neighbours together. `delay` is the pause after each character, in seconds;
         `layout` is another layout for this text alone. True when a dialog opened: the rest of the text was then
-        not sent. Cancelled, up to 64 characters may still come out. Raises InvalidArgument, before anything is
-        sent.
+        not sent. Cancelled, up to 64 characters may still come out. Raises InvalidArgumentError, before anything
+        is sent.
         """
         check_text(text)
         check_delay(delay)
@@ -255,7 +255,9 @@ class Keyboard:
         return self.session.post("Input.insertText", text=text)
 
     async def _withdraw_composition(self) -> None:
-        with suppress(SessionGone, ConnectionLost):  # there is no page left that a text could be composed in
+        with suppress(
+            SessionGoneError, ConnectionLostError
+        ):  # there is no page left that a text could be composed in
             await let_go([self._post_composition("")])
 
     def _post_ups(self, keys: list[Key] | tuple[Key, ...]) -> list[PendingCall]:
@@ -303,7 +305,7 @@ class Keyboard:
         held = [key for key in keys if key.code in self._down]
         try:
             await let_go(self._post_ups(held))
-        except (SessionGone, ConnectionLost):
+        except (SessionGoneError, ConnectionLostError):
             self._down.clear()  # there is no page left that a key could be down on
 
 
@@ -335,16 +337,16 @@ def _growing(text: str) -> Iterator[str]:
 
 
 def check_text(text: str) -> None:
-    """Raise InvalidArgument unless `text` is a string that can be sent; the text itself is not shown."""
+    """Raise InvalidArgumentError unless `text` is a string that can be sent; the text itself is not shown."""
     if not isinstance(text, str):
-        raise InvalidArgument(what="text", given=f"a {type(text).__name__}", expected="a string")
+        raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="text", given="a string with half a surrogate pair", expected="whole characters"
         )
 
 
 def check_delay(delay: float) -> None:
-    """Raise InvalidArgument unless `delay` is a number of seconds, 0 or more."""
+    """Raise InvalidArgumentError unless `delay` is a number of seconds, 0 or more."""
     if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
-        raise InvalidArgument(what="delay", given=repr(delay), expected="seconds, 0 or more")
+        raise InvalidArgumentError(what="delay", given=repr(delay), expected="seconds, 0 or more")

@@ -1,7 +1,7 @@
 """Keys and chords by their names: "a", "Enter", "Control+A", "ControlOrMeta+C", "Control++".
 
 Rule: pure lookup in a layout's table. A name is a `key` value ("Enter", "?"), or a `code` ("NumpadEnter",
-"ShiftRight"). Nothing is guessed: an unknown name raises InvalidArgument with the names that come near.
+"ShiftRight"). Nothing is guessed: an unknown name raises InvalidArgumentError with the names that come near.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cdpengine.action.layout import (
     Layout,
     layout_named,
 )
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 CONTROL_OR_META = "ControlOrMeta"
 
@@ -44,9 +44,11 @@ class Chord:
 
 
 def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
-    """Return the key called `name`; ControlOrMeta is Meta where `mac` says so. Raises InvalidArgument."""
+    """Return the key called `name`; ControlOrMeta is Meta where `mac` says so. Raises InvalidArgumentError."""
     if not isinstance(name, str):
-        raise InvalidArgument(what="key", given=repr(name), expected='a name such as "Enter" or "Control+A"')
+        raise InvalidArgumentError(
+            what="key", given=repr(name), expected='a name such as "Enter" or "Control+A"'
+        )
     if name == CONTROL_OR_META:
         name = "Meta" if mac else "Control"
     found = layout.names.get(name)
@@ -55,35 +57,37 @@ def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
     if found is None and name in (ALTGRAPH, "AltGr"):
         found = layout.names.get(ALTGRAPH, _NO_ALTGRAPH)
     if found is None:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="key", given=_shown(name, layout), expected=_near(name, (*layout.names, CONTROL_OR_META))
         )
     return found
 
 
 def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
-    """Parse modifiers and a key joined by "+". Raises InvalidArgument for a name that no key has.
+    """Parse modifiers and a key joined by "+". Raises InvalidArgumentError for a name that no key has.
 
     With Control, Alt or Meta held and Shift not, a capital letter means the key itself: Control+A is what
     Control and the A key give, which pages see as key "a".
     """
     if not isinstance(chord, str) or not chord:
-        raise InvalidArgument(what="key", given=repr(chord), expected='a name such as "Enter" or "Control+A"')
+        raise InvalidArgumentError(
+            what="key", given=repr(chord), expected='a name such as "Enter" or "Control+A"'
+        )
     if chord.endswith("+"):
         names = [*chord[:-2].split("+"), "+"] if len(chord) > 1 else ["+"]
         if len(chord) > 1 and chord[-2] != "+":
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="key", given=_shown(chord, layout), expected='a key after the "+", such as "Control+A"'
             )
     else:
         names = chord.split("+")
     held = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
     if len({key.key for key in held}) < len(held):
-        raise InvalidArgument(what="key", given=_shown(chord, layout), expected="each modifier once")
+        raise InvalidArgumentError(what="key", given=_shown(chord, layout), expected="each modifier once")
     key = key_named(names[-1], mac=mac, layout=layout)
     mask = sum(other.modifier for other in held)
     if key.is_modifier and any(key.key == other.key for other in held):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="key", given=_shown(chord, layout), expected="a key that is not held already"
         )
     altgr = any(other.key == ALTGRAPH for other in held)
@@ -95,7 +99,10 @@ def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
 
 
 def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
-    """Return the bitmask of modifier names: Alt, Control, Meta, Shift, ControlOrMeta. Raises InvalidArgument."""
+    """Return the bitmask of modifier names: Alt, Control, Meta, Shift, ControlOrMeta.
+
+    Raises InvalidArgumentError.
+    """
     if isinstance(names, str):
         names = (names,)
     mask = 0
@@ -113,13 +120,13 @@ def editing_commands(key: Key, modifiers: int) -> tuple[str, ...]:
 def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
     try:
         key = key_named(name, mac=mac, layout=layout)
-    except InvalidArgument as unknown:
+    except InvalidArgumentError as unknown:
         names = (*MODIFIERS, CONTROL_OR_META, ALTGRAPH)
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="modifier", given=_shown(chord, layout), expected=_near(name, names)
         ) from unknown
     if not key.is_modifier:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="modifier",
             given=f"{name!r} of {_shown(chord, layout)}",
             expected="Alt, AltGraph, Control, ControlOrMeta, Meta or Shift",

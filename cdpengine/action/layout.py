@@ -14,7 +14,7 @@ from importlib import import_module
 import attrs
 
 from cdpengine.action import named_keys
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 # The bits of `modifiers` in Input.dispatchKeyEvent and Input.dispatchMouseEvent.
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
@@ -91,9 +91,9 @@ class Layout:
 
 @cache
 def layout_named(name: str) -> Layout:
-    """Return a layout of `LAYOUTS` by its name. Raises InvalidArgument."""
+    """Return a layout of `LAYOUTS` by its name. Raises InvalidArgumentError."""
     if name not in LAYOUTS:
-        raise InvalidArgument(what="layout", given=repr(name), expected=f"one of {', '.join(LAYOUTS)}")
+        raise InvalidArgumentError(what="layout", given=repr(name), expected=f"one of {', '.join(LAYOUTS)}")
     table = import_module(f"cdpengine.action.{name}_layout")
     names: dict[str, Key] = {}
     typed: dict[str, tuple[Key, ...]] = {}
@@ -139,14 +139,14 @@ def layout_named(name: str) -> Layout:
 def layout_of(layout: str | Layout | None, otherwise: Layout) -> Layout:
     """Return the layout that an argument asks for: a name, a Layout, or None for the other one.
 
-    Raises InvalidArgument.
+    Raises InvalidArgumentError.
     """
     if layout is None:
         return otherwise
     if isinstance(layout, Layout):
         return layout
     if not isinstance(layout, str):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="layout", given=f"a {type(layout).__name__}", expected=f"one of {', '.join(LAYOUTS)}"
         )
     return layout_named(layout)

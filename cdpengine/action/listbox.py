@@ -17,7 +17,14 @@ from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.related import related_node
 from cdpengine.browser.node import Node
-from cdpengine.errors import Disabled, Invisible, NotInteractable, OptionNotFound, StaleRef, ValueRefused
+from cdpengine.errors import (
+    DisabledError,
+    InvisibleError,
+    NotInteractableError,
+    OptionNotFoundError,
+    StaleRefError,
+    ValueRefusedError,
+)
 from cdpengine.js import script
 
 _PATIENCE = 0.25
@@ -118,10 +125,10 @@ async def _confirm(
     patience = min(_SETTLING, context.budget.remaining / 2)
     try:
         seen = await _look(node, request, context, until="chosen", patience=patience, label=before.label)
-    except StaleRef:
+    except StaleRefError:
         return  # the list, or the whole document, went away with the choice
     if not seen.taken:
-        raise ValueRefused(
+        raise ValueRefusedError(
             action="select from",
             target=node.description,
             reason=f"the option {before.label!r} was clicked, and nothing shows that it is selected",
@@ -148,9 +155,9 @@ async def _look(
         return await inspection.run(script("listbox"), asked, _Seen)
 
 
-def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteractable:
+def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteractableError:
     if not seen.found:
-        return OptionNotFound(
+        return OptionNotFoundError(
             action="select from",
             target=node.description,
             reason=f"{kind_of(value)} is not there",
@@ -158,13 +165,13 @@ def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteracta
             wanted=(value if isinstance(value, str) else str(value),),
         )
     if seen.disabled:
-        return Disabled(
+        return DisabledError(
             action="select from", target=node.description, reason=f"the option {seen.label!r} is disabled"
         )
-    return Invisible(
+    return InvisibleError(
         action="select from", target=node.description, reason=f"the option {seen.label!r} is not shown"
     )
 
 
-def _cannot(node: Node, reason: str) -> NotInteractable:
-    return NotInteractable(action="select from", target=node.description, reason=reason)
+def _cannot(node: Node, reason: str) -> NotInteractableError:
+    return NotInteractableError(action="select from", target=node.description, reason=reason)

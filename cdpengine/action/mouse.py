@@ -15,7 +15,7 @@ from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let
 from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.keyboard import Keyboard, check_delay
 from cdpengine.action.keys import modifier_mask
-from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 
@@ -58,7 +58,9 @@ class Mouse:
         """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
         target = checked_point(x, y)
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
-            raise InvalidArgument(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
+            raise InvalidArgumentError(
+                what="steps", given=repr(steps), expected="a number of moves, 1 or more"
+            )
         start = self.position
         for step in range(1, steps + 1):
             share = step / steps
@@ -113,9 +115,9 @@ class Mouse:
     ) -> bool:
         """Move to a point, and press and release a button there `count` times (2: a double click).
 
-        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button
-        stays down each time, in seconds. `mark`: see `marked`. Raises InvalidArgument, before anything is sent,
-        for what cannot be.
+        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button stays
+        down each time, in seconds. `mark`: see `marked`. Raises InvalidArgumentError, before anything is sent, for
+        what cannot be.
         """
         self.check_click(button=button, count=count, modifiers=modifiers)
         check_delay(delay)
@@ -210,7 +212,7 @@ class Mouse:
         return await delivered([pending], self._interruptions)
 
     def check_click(self, *, button: str, count: int, modifiers: Iterable[str]) -> None:
-        """Raise InvalidArgument for a button, count or modifier that there is not. Sends nothing."""
+        """Raise InvalidArgumentError for a button, count or modifier that there is not. Sends nothing."""
         _check_button(button)
         _check_count(count)
         self._modifiers(modifiers)
@@ -271,18 +273,18 @@ class Mouse:
             return
         try:
             await let_go([self._post_up(button, count, self._modifiers(modifiers))])
-        except (SessionGone, ConnectionLost):
+        except (SessionGoneError, ConnectionLostError):
             self._pressed.clear()  # there is no page left that a button could be down on
 
 
 def _check_button(button: str) -> None:
     if button not in BUTTONS:
-        raise InvalidArgument(what="button", given=repr(button), expected=f"one of {', '.join(BUTTONS)}")
+        raise InvalidArgumentError(what="button", given=repr(button), expected=f"one of {', '.join(BUTTONS)}")
 
 
 def _check_count(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 3:
-        raise InvalidArgument(what="count", given=repr(count), expected="1, 2 or 3 clicks")
+        raise InvalidArgumentError(what="count", given=repr(count), expected="1, 2 or 3 clicks")
 
 
 def marked(point: Point, mark: Point) -> Point:
@@ -294,10 +296,10 @@ def marked(point: Point, mark: Point) -> Point:
 
 
 def checked_point(x: float, y: float, what: str = "point") -> Point:
-    """Return the point. Raises InvalidArgument unless it is two finite numbers."""
+    """Return the point. Raises InvalidArgumentError unless it is two finite numbers."""
     for value in (x, y):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise InvalidArgument(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")
+            raise InvalidArgumentError(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")
     return Point(float(x), float(y))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @attrs.frozen
@@ -28,7 +28,7 @@ class Option:
                 else f"a {name} of type {type(part).__name__}"
                 for name, part in self.parts
             ]
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="Option",
                 given=" and ".join(given) or "nothing",
                 expected="a label, a value or an index (0 or more)",
@@ -45,14 +45,14 @@ class Option:
 
 
 def request_for(wanted: str | Option) -> dict[str, object]:
-    """Return what is wanted as the page's helpers understand it. Raises InvalidArgument.
+    """Return what is wanted as the page's helpers understand it. Raises InvalidArgumentError.
 
     A text is an option's value where one has it, else its label.
     """
     if isinstance(wanted, str):
         return {"text": wanted}
     if not isinstance(wanted, Option):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="option",
             given=f"a {type(wanted).__name__}",
             expected="a string (a value or a label) or an Option",

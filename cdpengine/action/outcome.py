@@ -37,7 +37,7 @@ class ActionOutcome:
     events, or as the focus moved, it removed, covered, moved, disabled or replaced the node, or left the document.
     To act again would be to do it twice. False too with `force`, or when a dialog opened at an early event (a
     mousemove or mousedown handler): Chrome drops what comes in behind it, and typing ends with it. In all other
-    cases there is an error: NotDelivered.
+    cases there is an error: NotDeliveredError.
 
     `events` are the types of the events that the node received, `elsewhere` those that something else received:
     type, and a description of that. `received_by` is the target's description, or that of the first that received

@@ -23,7 +23,7 @@ from cdpengine.action.witness import MOVE_EVENTS, PRESS_EVENTS, Departure, Recor
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
-from cdpengine.errors import DeadlineExceeded, InvalidArgument
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 TO_CLICK = Requirements()
 TO_HOVER = Requirements(enabled=False)
@@ -52,8 +52,9 @@ async def click(
     visible part is found. `delay` is how long the button stays down each time, in seconds. `force` takes the first
     such point without these checks. `departure` tells when the page is on its way to another document.
 
-    Raises InvalidArgument; StaleRef when the node left its document; Invisible, Disabled, Unstable or Covered
-    when the budget ends first; NotDelivered when the click was sent and the node did not receive it.
+    Raises InvalidArgumentError; StaleRefError when the node left its document; InvisibleError, DisabledError,
+    UnstableError or CoveredError when the budget ends first; NotDeliveredError when the click was sent and the
+    node did not receive it.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     mouse.check_click(button=button, count=count, modifiers=modifiers)
@@ -218,7 +219,7 @@ async def deliver(
         try:
             try:
                 point = await inspection.wait_for_point(required, position, witness)
-            except DeadlineExceeded:
+            except DeadlineExceededError:
                 if tried is None:
                     raise
                 return tried
@@ -240,13 +241,13 @@ async def deliver(
 
 
 def check_position(position: tuple[float, float] | None) -> None:
-    """Raise InvalidArgument unless `position` is None or two finite numbers."""
+    """Raise InvalidArgumentError unless `position` is None or two finite numbers."""
     good = position is None or (
         isinstance(position, (tuple, list))
         and len(position) == 2
         and all(isinstance(part, (int, float)) and math.isfinite(part) for part in position)
     )
     if not good:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="position", given=repr(position), expected="(x, y) in CSS pixels from the node's top left"
         )

@@ -19,7 +19,7 @@ async def related_node(
 ) -> Node | None:
     """Return the node that the function in the file `name` gives for `node` and `request`; None for none.
 
-    Raises StaleRef when the node's document is gone, EvaluationFailed when the function threw.
+    Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
     """
     with object_group("related") as group:
         try:

@@ -94,8 +94,9 @@ async def scroll_into_view(
 ) -> Point:
     """Scroll all that is around the node, as little as needed, until it is in view and still; return a point.
 
-    What cannot be seen, or has no size, has a place all the same; the point is its corner then. Raises StaleRef;
-    Invisible when it has no place (display: none), or is clipped away for good, at the end of the budget.
+    What cannot be seen, or has no size, has a place all the same; the point is its corner then. Raises
+    StaleRefError; InvisibleError when it has no place (display: none), or is clipped away for good, at the end of
+    the budget.
     """
     async with inspect(
         node, "scroll to", worlds=worlds, budget=budget, interruptions=interruptions

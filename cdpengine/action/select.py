@@ -26,13 +26,13 @@ from cdpengine.action.related import related_node
 from cdpengine.browser.node import Node
 from cdpengine.budget import undoing
 from cdpengine.errors import (
-    Disabled,
+    DisabledError,
     EngineError,
-    InvalidArgument,
-    NotInteractable,
-    OptionNotFound,
-    StaleRef,
-    ValueRefused,
+    InvalidArgumentError,
+    NotInteractableError,
+    OptionNotFoundError,
+    StaleRefError,
+    ValueRefusedError,
 )
 from cdpengine.js import script_with
 
@@ -76,10 +76,10 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
     The node is a <select>, a label of one, a listbox or what opens one; or, without values, an option itself.
     Waits for options that are disabled, or not there while the list may still be filled.
 
-    Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once for what has no
-    options, or takes one only; OptionNotFound at once for what a static <select> does not have; OptionNotFound,
-    Disabled or Invisible when the budget ends first; ValueRefused when the page does not leave the choice as it
-    was made.
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
+    what has no options, or takes one only; OptionNotFoundError at once for what a static <select> does not have;
+    OptionNotFoundError, DisabledError or InvisibleError when the budget ends first; ValueRefusedError when the
+    page does not leave the choice as it was made.
     """
     wanted = [request_for(value) for value in values]
     async with context.inspect(node, "select from") as inspection:
@@ -137,11 +137,11 @@ async def _select(
         if not seen.taken and not dialog:
             by_script = True
             seen = await _look(inspection, wanted, set_them=True)
-    except StaleRef:
+    except StaleRefError:
         # The page took the choice as a reason to show another document, as menus of places to go to do.
         return ActionOutcome("select", node.description, dialog_opened=dialog)
     if not seen.taken:
-        raise ValueRefused(
+        raise ValueRefusedError(
             action="select from",
             target=node.description,
             reason="the page did not leave the choice as it was made",
@@ -151,7 +151,7 @@ async def _select(
 
 
 def _check_count(node: Node, seen: _Seen, values: Sequence[str | Option]) -> None:
-    """Raise NotInteractable where one option is taken, and not just one is meant, by one text or several."""
+    """Raise NotInteractableError where one option is taken, and not just one is meant, by one text or several."""
     if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
         raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
 
@@ -186,11 +186,11 @@ async def _wait_for_options(
 
 def _lacking(
     node: Node, values: Sequence[str | Option], seen: _Seen, steps: Sequence[str]
-) -> NotInteractable:
+) -> NotInteractableError:
     """Return the error for an option that is not there, or disabled."""
     if -1 in seen.found:
         missing = values[seen.found.index(-1)]
-        return OptionNotFound(
+        return OptionNotFoundError(
             action="select from",
             target=node.description,
             reason=f"{kind_of(missing)} is not there",
@@ -198,7 +198,7 @@ def _lacking(
             options=seen.labels,
             wanted=(missing if isinstance(missing, str) else str(missing),),
         )
-    return Disabled(
+    return DisabledError(
         action="select from",
         target=node.description,
         reason=f"the option {seen.disabled!r} is disabled",
@@ -252,10 +252,10 @@ async def _look(
 
 def _no_values(values: Sequence[str | Option]) -> None:
     if values:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="values", given=f"{len(values)} beside an option", expected="none: the target is the option"
         )
 
 
-def _cannot(node: Node, reason: str) -> NotInteractable:
-    return NotInteractable(action="select from", target=node.description, reason=reason)
+def _cannot(node: Node, reason: str) -> NotInteractableError:
+    return NotInteractableError(action="select from", target=node.description, reason=reason)

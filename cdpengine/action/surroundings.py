@@ -18,7 +18,7 @@ from cdpengine.action.in_page import Handle, handle_on, stale
 from cdpengine.browser.node import Node
 from cdpengine.browser.remote_objects import ObjectGroup
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import RemoteError, StaleRef
+from cdpengine.errors import RemoteError, StaleRefError
 from cdpengine.protocol.dom import BoxModelReply, FrameOwnerReply
 from cdpengine.protocol.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
 from cdpengine.session.calls import PendingCall, result_or_none
@@ -138,7 +138,7 @@ def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point
 
 
 async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Surroundings:
-    """Find the frame elements around the node. Raises StaleRef when its frame is gone."""
+    """Find the frame elements around the node. Raises StaleRefError when its frame is gone."""
     inner = await _owners(node, worlds, group)
     outer: list[Tier] = []
     session = node.session
@@ -176,7 +176,7 @@ async def _owner_outside(
         outside = Node(parent, owner, frame_id, "the frame around it")
         try:
             return await handle_on(outside, worlds, group)
-        except StaleRef:
+        except StaleRefError:
             continue
     raise stale(node, "a node of a frame", "its frame is gone")
 

@@ -21,7 +21,7 @@ from cdpengine.action.witness import Departure
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
-from cdpengine.errors import NotInteractable, RemoteError, SessionGone, StaleRef
+from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
 from cdpengine.js import script
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.session import Session
@@ -46,8 +46,9 @@ async def type_text(
     `delay` is the pause after each character in seconds; `layout` is the keyboard's own unless given. When a
     dialog opens, the rest is not typed.
 
-    Raises InvalidArgument; StaleRef when the node left its document; NotInteractable at once when it can never
-    take text or does not take the focus; Invisible or Disabled (read-only too) when the budget ends first.
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once when
+    it can never take text or does not take the focus; InvisibleError or DisabledError (read-only too) when the
+    budget ends first.
     """
     check_text(text)
     check_delay(delay)
@@ -75,7 +76,7 @@ async def press(
 ) -> ActionOutcome:
     """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
 
-    Raises InvalidArgument for a key or layout that there is not, before anything is sent; else as `type_text`
+    Raises InvalidArgumentError for a key or layout that there is not, before anything is sent; else as `type_text`
     does.
     """
     keyboard.check_chord(key, layout)
@@ -101,16 +102,16 @@ async def blur(
 ) -> ActionOutcome:
     """Take the focus away from the node; from one that has it not, nothing is taken.
 
-    Raises StaleRef when the node left its document; NotInteractable when it keeps the focus.
+    Raises StaleRefError when the node left its document; NotInteractableError when it keeps the focus.
     """
     async with inspect(node, "blur", worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
         left = await inspection.run(script("blur"), None, _Blurred)
     if not left.connected:
-        raise StaleRef(
+        raise StaleRefError(
             ref=node.description, description=node.description, reason="it is no longer in the document"
         )
     if not left.blurred:
-        raise NotInteractable(
+        raise NotInteractableError(
             action="blur", target=node.description, reason="it, or something in it, takes the focus again"
         )
     return ActionOutcome("blur", node.description)
@@ -138,7 +139,9 @@ async def _page_told(session: Session, interruptions: Interruptions, departure: 
         nursery.start_soon(enough_after, interruptions.dialog_opened)
         if departure is not None:
             nursery.start_soon(enough_after, departure.left)
-        with suppress(RemoteError, SessionGone):  # the page went away, with the keys as the cause or without
+        with suppress(
+            RemoteError, SessionGoneError
+        ):  # the page went away, with the keys as the cause or without
             await session.call("Runtime.getIsolateId")
         nursery.cancel_scope.cancel()
 

@@ -52,7 +52,7 @@ class Touch:
         """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.
 
         `mark`: see `marked` in mouse.py. True when a dialog opened before Chrome had answered. Raises
-        InvalidArgument.
+        InvalidArgumentError.
         """
         point = marked(checked_point(x, y), mark)
         keyboard = self._keyboard

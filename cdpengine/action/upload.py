@@ -30,11 +30,11 @@ from cdpengine.browser.page_functions import VALUE
 from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import (
-    InvalidArgument,
-    NotInteractable,
+    InvalidArgumentError,
+    NotInteractableError,
     RemoteError,
-    StaleRef,
-    ValueRefused,
+    StaleRefError,
+    ValueRefusedError,
 )
 from cdpengine.js import script
 from cdpengine.session.calls import pending_group
@@ -59,13 +59,13 @@ class FileContent:
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name or "/" in self.name or "\x00" in self.name:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="name", given=repr(self.name)[:80], expected='a name of a file, such as "a.txt"'
             )
         if not isinstance(self.data, bytes | bytearray | memoryview):
-            raise InvalidArgument(what="data", given=f"a {type(self.data).__name__}", expected="bytes")
+            raise InvalidArgumentError(what="data", given=f"a {type(self.data).__name__}", expected="bytes")
         if self.mime_type is not None and not isinstance(self.mime_type, str):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="mime_type",
                 given=f"a {type(self.mime_type).__name__}",
                 expected='text, such as "text/plain"',
@@ -93,7 +93,7 @@ class _Seen(msgspec.Struct):
 
 
 async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
-    """Return the files with whole paths. Raises InvalidArgument for those that are not there, or too large in all.
+    """Return the files with whole paths. Raises InvalidArgumentError for missing or too large ones.
 
     A path is followed to its folder, and the last name of it stays: a link keeps its own name.
     """
@@ -101,7 +101,7 @@ async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]
     for each in given:
         path = isinstance(each, (str, os.PathLike)) and isinstance(os.fspath(each), str)
         if not path and not isinstance(each, FileContent):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="paths",
                 given=f"a {type(each).__name__}",
                 expected="strings or paths of files, or FileContents",
@@ -117,7 +117,7 @@ async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]
 
     found, missing = await trio.to_thread.run_sync(look)
     if missing:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="paths",
             given=", ".join(map(repr, map(str, missing))),
             expected="files that are there and can be read",
@@ -135,7 +135,7 @@ def _check_size(files: Sequence[Path | FileContent]) -> None:
         each.stat().st_size if isinstance(each, Path) else memoryview(each.data).nbytes for each in files
     )
     if size > _MOST_BYTES:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="files",
             given=f"{size} bytes",
             expected=f"at most {_MOST_BYTES}, or paths only, which may be of any size",
@@ -150,9 +150,9 @@ async def upload(
     Without files, the input is emptied. Files given as bytes, and others beside them, go through the protocol.
     With `attached=False`, the input may be in no document.
 
-    Raises InvalidArgument when a file is missing, before anything is sent; StaleRef when the node left its
-    document; NotInteractable at once for what takes no files, or not these; Disabled when the budget ends
-    first; ValueRefused when the files did not arrive.
+    Raises InvalidArgumentError when a file is missing, before anything is sent; StaleRefError when the node left
+    its document; NotInteractableError at once for what takes no files, or not these; DisabledError when the budget
+    ends first; ValueRefusedError when the files did not arrive.
     """
     checked = await checked_files(files)
     if attached:
@@ -177,7 +177,7 @@ async def takes_files(node: Node, context: ActionContext) -> bool:
 def check_fits(
     description: str, files: Sequence[Path | FileContent], *, multiple: bool, directory: bool
 ) -> None:
-    """Raise NotInteractable when an input of that kind does not take these files."""
+    """Raise NotInteractableError when an input of that kind does not take these files."""
     folders = [each for each in files if isinstance(each, Path) and each.is_dir()]
     if directory and files and (len(files) != 1 or not folders):
         raise _cannot(description, "it takes one folder, and nothing else")
@@ -223,7 +223,7 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
             if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
                 return False
             told = await returned(change, node, _Seen)
-        except StaleRef:
+        except StaleRefError:
             return False  # the page took the files as a reason to show another document
     if told.event != "change" or not arrived(files, told.names):
         raise _not_arrived(node, told.names)
@@ -245,17 +245,17 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
     call = handle.object.post(script("upload_contents"), request, how=VALUE)
     try:
         names = await returned(call, handle.node, list[str])
-    except StaleRef:
+    except StaleRefError:
         return  # the page took the files as a reason to show another document
     if not arrived(files, names):
         raise _not_arrived(handle.node, names)
 
 
-def _not_arrived(node: Node, names: Sequence[str]) -> ValueRefused:
-    return ValueRefused(
+def _not_arrived(node: Node, names: Sequence[str]) -> ValueRefusedError:
+    return ValueRefusedError(
         action="upload to", target=node.description, reason="the files did not arrive", took=", ".join(names)
     )
 
 
-def _cannot(description: str, reason: str) -> NotInteractable:
-    return NotInteractable(action="upload to", target=description, reason=reason)
+def _cannot(description: str, reason: str) -> NotInteractableError:
+    return NotInteractableError(action="upload to", target=description, reason=reason)

@@ -22,7 +22,13 @@ from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.in_page import Handle, post_library_call, returned
 from cdpengine.action.look import look_request
 from cdpengine.browser.node import Node
-from cdpengine.errors import ConnectionLost, NotDelivered, RemoteError, SessionGone, StaleRef
+from cdpengine.errors import (
+    ConnectionLostError,
+    NotDeliveredError,
+    RemoteError,
+    SessionGoneError,
+    StaleRefError,
+)
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
@@ -173,7 +179,7 @@ class Witness:
         calls: list[PendingCall] = []
         # The node's own witness has ended by itself when it has told that the action is complete.
         over = self._early is not None and self._early.complete
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             for handle in self.handles[1:] if over else self.handles:
                 calls.append(post_library_call(handle, "receipt", {"id": self.id, "final": True}))  # noqa: PERF401
         return calls
@@ -211,7 +217,7 @@ class Witness:
         node = self.handles[0].node
         try:
             dialog = await gesture()
-        except (SessionGone, RemoteError):
+        except (SessionGoneError, RemoteError):
             # What the click did can be to close the page that was to answer it.
             record = self._conclude(await self._completed(node))
             if record is None or not (record.complete or record.answered):
@@ -262,7 +268,7 @@ async def in_order(session: Session) -> None:
     A page cannot be asked: it draws first, and when it is about to show another document, Chrome holds its answer
     back. The browser itself answers at once, and in order.
     """
-    with suppress(SessionGone, RemoteError):
+    with suppress(SessionGoneError, RemoteError):
         await session.connection.root.post("Browser.getVersion").raw()
 
 
@@ -277,9 +283,9 @@ class Verdict:
 
 
 def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
-    """Say what received the action. Raises NotDelivered unless the node did, or the page answered its beginning.
+    """Say what received the action.
 
-    Not where it was forced, or where a dialog made Chrome drop the rest: then the verdict says so.
+    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or where a dialog made Chrome drop the rest: then the verdict says so.
     """
     record_or_empty = record or Record()
     seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
@@ -289,7 +295,7 @@ def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialo
     if answered or forced or dialog:
         other = record_or_empty.other
         return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
-    raise NotDelivered(
+    raise NotDeliveredError(
         action=action,
         target=node.description,
         reason=_reason(record),
@@ -317,7 +323,7 @@ def _reason(record: Record | None) -> str:
 
 async def _record(call: PendingCall, node: Node) -> Record | None:
     """Return the record; None where the document, or the page, went away before."""
-    with suppress(StaleRef, SessionGone, RemoteError):
+    with suppress(StaleRefError, SessionGoneError, RemoteError):
         return await returned(call, node, Record | None)  # type: ignore[arg-type]
     return None
 

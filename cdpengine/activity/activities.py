@@ -14,7 +14,7 @@ from cdpengine.activity.collector import Collector
 from cdpengine.activity.options import ActivityOptions
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
-from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 
@@ -71,7 +71,7 @@ class Activities:
 
     def _begin(self, page: PageTarget, options: ActivityOptions) -> None:
         # Not waited for: what is sent next comes after it. A page that crashed or is gone has nothing to tell.
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             self.of(page).apply(options)
 
 

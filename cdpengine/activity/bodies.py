@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine.errors import BodyUndecodable
+from cdpengine.errors import BodyUndecodableError
 from cdpengine.protocol.network import ResponseBodyReply
 from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
@@ -89,14 +89,14 @@ def text_of(body: Body, headers: dict[str, str]) -> str:
 
 
 def json_of(url: str, text: str) -> Any:
-    """Return the value of a JSON text. Raises BodyUndecodable."""
+    """Return the value of a JSON text. Raises BodyUndecodableError."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         reason = f"{error.msg} at line {error.lineno}, column {error.colno}"
     except RecursionError:
         reason = "it is nested too deeply"
-    raise BodyUndecodable(url=url, read_as="JSON", reason=reason)
+    raise BodyUndecodableError(url=url, read_as="JSON", reason=reason)
 
 
 class Incoming:

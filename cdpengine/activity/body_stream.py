@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cdpengine.activity.bodies import Incoming
-from cdpengine.errors import RemoteError, SessionGone
+from cdpengine.errors import RemoteError, SessionGoneError
 from cdpengine.protocol.network import StreamResourceContentReply
 from cdpengine.session.calls import decode_bytes
 
@@ -59,7 +59,7 @@ class BodyStream:
                 reply = await request.session.request(
                     "Network.streamResourceContent", params, StreamResourceContentReply
                 )
-            except (RemoteError, SessionGone):
+            except (RemoteError, SessionGoneError):
                 self.close()  # it has come already, or goes on in another process
             else:
                 self._incoming.begin(decode_bytes("Network.streamResourceContent", reply.buffered_data))

@@ -26,7 +26,7 @@ from cdpengine.activity.request import Following, Request
 from cdpengine.activity.response import Response
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import release_object
-from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 from cdpengine.protocol import network as told
 from cdpengine.protocol.page import FrameNavigated, PageFired
 from cdpengine.protocol.runtime import ConsoleAPICalled, EntryAdded, ExceptionRevoked, ExceptionThrown
@@ -82,8 +82,8 @@ class Collector:
     def apply(self, options: ActivityOptions | None) -> list[SharedCall]:
         """Keep what the options say from now on; None: nothing more. What is kept already stays.
 
-        Returns the calls to be answered until all is on. Raises SessionGone, TargetCrashed, ConnectionLost,
-        and has changed nothing then.
+        Returns the calls to be answered until all is on. Raises SessionGoneError, TargetCrashedError,
+        ConnectionLostError, and has changed nothing then.
         """
         before: frozenset[Any] = frozenset() if self.options is None else self.options.parts
         after: frozenset[Any] = frozenset() if options is None else options.parts
@@ -126,7 +126,7 @@ class Collector:
         """Follow one more session of the page (called before it runs its first script)."""
         for part, users in self._users.items():
             if users:
-                with suppress(SessionGone, ConnectionLost):
+                with suppress(SessionGoneError, ConnectionLostError):
                     self._follow(session, part)
 
     def response(self, request_id: str) -> Response | None:
@@ -157,7 +157,7 @@ class Collector:
         calls = self._follow(self.page.session, part)
         for session in [*self.page.frame_sessions.values(), *self.page.worker_sessions.values()]:
             if session is not self.page.session:
-                with suppress(SessionGone):  # it ends, or has crashed
+                with suppress(SessionGoneError):  # it ends, or has crashed
                     self._follow(session, part)
         return calls
 

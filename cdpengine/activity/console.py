@@ -105,8 +105,8 @@ class ConsoleMessage:
 
         Getters of objects run in the page; one that does not end is terminated when `timeout` (seconds) is
         over, and with it what else that process runs. What is gone (its document, or the message itself was
-        dropped meanwhile), and what cannot be read, stays an Unread with a `reason`. Raises DeadlineExceeded,
-        ConnectionLost.
+        dropped meanwhile), and what cannot be read, stays an Unread with a `reason`. Raises DeadlineExceededError,
+        ConnectionLostError.
         """
         self._args = await read_values(self._session, self._remote, self.args, self._reader, timeout)
         return self._args

@@ -14,7 +14,7 @@ import trio
 from cdpengine.activity.bodies import Body, charset_of
 from cdpengine.activity.exchange import Exchange
 from cdpengine.activity.request import Request
-from cdpengine.errors import BodyUnavailable
+from cdpengine.errors import BodyUnavailableError
 from cdpengine.nursery import open_body_nursery
 
 LARGEST_BODY = 2**20
@@ -28,7 +28,7 @@ _TEXTUAL = ("text/", "application/json", "application/javascript", "application/
 async def filled(requests: Sequence[Request], largest: int, patience: float) -> list[Exchange]:
     """Return the exchanges of the requests, copies with their bodies. Takes at most `patience` seconds.
 
-    Raises ConnectionLost.
+    Raises ConnectionLostError.
     """
     exchanges = [attrs.evolve(request.exchange) for request in requests]
     jobs = list(zip(requests, exchanges, strict=True))
@@ -45,7 +45,7 @@ async def filled(requests: Sequence[Request], largest: int, patience: float) -> 
             request, exchange = waiting.pop(0)
             try:
                 _put(exchange, await request.body())
-            except BodyUnavailable as error:
+            except BodyUnavailableError as error:
                 exchange.body_comment = f"the body is missing: {error.reason}"
         working -= 1
         if not working:

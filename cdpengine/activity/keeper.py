@@ -14,7 +14,7 @@ import trio
 from cdpengine.activity.bodies import Body, Incoming, as_sent, received_body
 from cdpengine.activity.options import KeepBodies
 from cdpengine.activity.request import Request
-from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, ProtocolError, RemoteError, SessionGoneError
 from cdpengine.protocol.network import ResponseBodyReply, StreamResourceContentReply
 from cdpengine.session.calls import PendingCall, decode_bytes
 
@@ -39,7 +39,7 @@ class Keeper:
             return
         try:
             call = request.session.post("Network.streamResourceContent", requestId=request.id)
-        except (SessionGone, ConnectionLost):
+        except (SessionGoneError, ConnectionLostError):
             return
         request.incoming = Incoming(self.rules.largest)
         self._nursery.start_soon(self._begin, request, request.incoming, call, name="keep a body")
@@ -61,7 +61,7 @@ class Keeper:
             # Told too late to be told in pieces. Asked for at once: its document may go at any moment.
             try:
                 call = request.session.post("Network.getResponseBody", requestId=request.id)
-            except (SessionGone, ConnectionLost) as error:
+            except (SessionGoneError, ConnectionLostError) as error:
                 self._not_kept(request, f"it was not kept: {error}")
             else:
                 self._nursery.start_soon(self._take, request, call, name="keep a body")
@@ -72,7 +72,7 @@ class Keeper:
             beginning = decode_bytes("Network.streamResourceContent", reply.buffered_data)
         except RemoteError:
             incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
-        except (SessionGone, ConnectionLost, ProtocolError) as error:
+        except (SessionGoneError, ConnectionLostError, ProtocolError) as error:
             if request.kept is None:
                 self._not_kept(request, f"it was not kept: {error}")
         else:
@@ -81,7 +81,7 @@ class Keeper:
     async def _take(self, request: Request, call: PendingCall) -> None:
         try:
             body = received_body(await call.decoded(ResponseBodyReply))
-        except (RemoteError, SessionGone, ConnectionLost, ProtocolError) as error:
+        except (RemoteError, SessionGoneError, ConnectionLostError, ProtocolError) as error:
             self._not_kept(request, f"it was not kept: {error}")
             return
         body = as_sent(body, request.response_headers, request.body_size)

@@ -10,12 +10,14 @@ from collections.abc import Iterable
 import attrs
 
 from cdpengine.browser.url_patterns import UrlPattern, url_test
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 def _check_count(what: str, given: object, least: int = 0) -> None:
     if isinstance(given, bool) or not isinstance(given, int) or given < least:
-        raise InvalidArgument(what=what, given=repr(given)[:80], expected=f"a whole number, {least} or more")
+        raise InvalidArgumentError(
+            what=what, given=repr(given)[:80], expected=f"a whole number, {least} or more"
+        )
 
 
 @attrs.frozen
@@ -24,7 +26,7 @@ class KeepBodies:
 
     `url` (a glob, a compiled regular expression, a function of the URL) and `types` (Chrome's resource types,
     such as "Document", "XHR", "Fetch", "Script") choose; None takes all. A body above `largest` bytes is not
-    kept; where all kept ones together are above `total`, the oldest go. Raises InvalidArgument.
+    kept; where all kept ones together are above `total`, the oldest go. Raises InvalidArgumentError.
     """
 
     url: UrlPattern | None = None
@@ -40,7 +42,7 @@ class KeepBodies:
         if self.types is not None:
             names = None if isinstance(self.types, str) else tuple(self.types)
             if names is None or not all(isinstance(name, str) for name in names):
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="types", given=repr(self.types)[:80], expected='several of "Document", "XHR", ...'
                 )
             object.__setattr__(self, "types", frozenset(name.lower() for name in names))
@@ -59,7 +61,7 @@ def _bodies(given: object) -> KeepBodies | None:
         return KeepBodies()
     if isinstance(given, KeepBodies):
         return given
-    raise InvalidArgument(
+    raise InvalidArgumentError(
         what="bodies", given=f"a {type(given).__name__}", expected="True, False or KeepBodies(...)"
     )
 
@@ -69,7 +71,7 @@ class ActivityOptions:
     """What is kept of one page: the latest `console` messages, `errors` and `requests`; 0: none of that kind.
 
     `keep_over_navigation` False clears all of it when the page goes to another document, but for the requests
-    of that document. `bodies` says which bodies are kept; True is `KeepBodies()`. Raises InvalidArgument.
+    of that document. `bodies` says which bodies are kept; True is `KeepBodies()`. Raises InvalidArgumentError.
     """
 
     console: int = 500
@@ -84,9 +86,9 @@ class ActivityOptions:
         kept: object = self.keep_over_navigation
         if not isinstance(kept, bool):
             given = repr(kept)[:80]
-            raise InvalidArgument(what="keep_over_navigation", given=given, expected="True or False")
+            raise InvalidArgumentError(what="keep_over_navigation", given=given, expected="True or False")
         if self.bodies is not None and not self.requests:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="bodies", given="KeepBodies(...) with requests=0", expected="requests=1 or more with it"
             )
 
@@ -99,7 +101,7 @@ class ActivityOptions:
 def checked_options(given: object) -> ActivityOptions | None:
     """Return the options that `activity=` means: True is all the defaults, None and False nothing.
 
-    Raises InvalidArgument for anything else than those and an ActivityOptions.
+    Raises InvalidArgumentError for anything else than those and an ActivityOptions.
     """
     if given is None or given is False:
         return None
@@ -108,4 +110,4 @@ def checked_options(given: object) -> ActivityOptions | None:
     if isinstance(given, ActivityOptions):
         return given
     expected = "True, or an ActivityOptions"
-    raise InvalidArgument(what="activity", given=f"a {type(given).__name__}", expected=expected)
+    raise InvalidArgumentError(what="activity", given=f"a {type(given).__name__}", expected=expected)

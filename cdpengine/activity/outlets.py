@@ -14,7 +14,7 @@ from cdpengine.activity.console import ConsoleMessage
 from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Request
 from cdpengine.activity.response import Response
-from cdpengine.errors import TargetCrashed
+from cdpengine.errors import TargetCrashedError
 from cdpengine.session.session import Session
 from cdpengine.session.streams import Stream
 
@@ -72,7 +72,7 @@ class Outlets:
     def crash(self) -> None:
         """Tell every stream that the page crashed here."""
         error = self._session.error()
-        if isinstance(error, TargetCrashed):
+        if isinstance(error, TargetCrashedError):
             for stream in self._all():
                 stream.crash(error)
 

@@ -24,7 +24,7 @@ from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Request
 from cdpengine.browser.output_file import checked_path, output_file
 from cdpengine.budget import check_timeout, within
-from cdpengine.errors import ActivityOff, ConnectionLost, InvalidArgument, SessionGone
+from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.consumers import caller
 
@@ -56,19 +56,19 @@ class PageActivity:
 
     @property
     def console(self) -> Buffer[ConsoleMessage]:
-        """The latest console messages, oldest first. Raises ActivityOff when none were ever kept."""
+        """The latest console messages, oldest first. Raises ActivityOffError when none were ever kept."""
         return _kept(self.collector.console, "console")
 
     @property
     def errors(self) -> Buffer[PageError]:
-        """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOff."""
+        """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
         return _kept(self.collector.errors, "errors")
 
     @property
     def requests(self) -> Buffer[Request]:
         """The latest requests, in the order in which they began; each goes on changing until it has ended.
 
-        Raises ActivityOff.
+        Raises ActivityOffError.
         """
         return _kept(self.collector.requests, "requests")
 
@@ -89,8 +89,8 @@ class PageActivity:
         the requests of that one. `bodies` has bodies of responses kept as they arrive: see KeepBodies. Called
         again, it changes all that.
 
-        Pages can notice that their console is listened to. Raises InvalidArgument, DeadlineExceeded when the
-        page does not answer, SessionGone, TargetCrashed; nothing is on then that was not before.
+        Pages can notice that their console is listened to. Raises InvalidArgumentError, DeadlineExceededError when
+        the page does not answer, SessionGoneError, TargetCrashedError; nothing is on then that was not before.
         """
         options = ActivityOptions(
             console=console,
@@ -110,7 +110,7 @@ class PageActivity:
             try:
                 await _answered(calls)
             except BaseException:
-                with contextlib.suppress(SessionGone, ConnectionLost):
+                with contextlib.suppress(SessionGoneError, ConnectionLostError):
                     self.collector.apply(before)
                 raise
 
@@ -145,7 +145,7 @@ class PageActivity:
             yield self
         finally:
             with contextlib.suppress(
-                SessionGone, ConnectionLost
+                SessionGoneError, ConnectionLostError
             ):  # what cannot be switched on again has nothing to tell
                 self.collector.apply(before)
 
@@ -163,16 +163,18 @@ class PageActivity:
         begins, "responses" each Response when its headers have come, "finished" a RequestEnded for each
         request that ended; none means the first three. All of one block come in one sequence.
 
-        At most `buffer` items wait; where more came, the stream raises EventsLost, at the place where they
-        are missing, and goes on. Nobody waits for a consumer. As a stream of events, it raises TargetCrashed
-        and goes on, and SessionGone in the end. Raises InvalidArgument.
+        At most `buffer` items wait; where more came, the stream raises EventsLostError, at the place where they
+        are missing, and goes on. Nobody waits for a consumer. As a stream of events, it raises TargetCrashedError
+        and goes on, and SessionGoneError in the end. Raises InvalidArgumentError.
         """
         unknown = [kind for kind in kinds if kind not in PART_OF]
         if unknown:
             expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
-            raise InvalidArgument(what="kinds", given=repr(unknown[0])[:80], expected=expected)
+            raise InvalidArgumentError(what="kinds", given=repr(unknown[0])[:80], expected=expected)
         if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
-            raise InvalidArgument(what="buffer", given=repr(buffer), expected="a number of items, 1 or more")
+            raise InvalidArgumentError(
+                what="buffer", given=repr(buffer), expected="a number of items, 1 or more"
+            )
         wanted: Sequence[Kind] = kinds or ("console", "errors", "requests")
         parts = {PART_OF[kind] for kind in wanted}
         stream = ActivityStream(wanted, buffer, caller())
@@ -209,12 +211,12 @@ class PageActivity:
         where they were not kept; one that is missing says why. `redacted` takes out what is secret: headers,
         posted data, parts of URLs and texts that look it, by the table that recordings are redacted by.
 
-        Raises ActivityOff, InvalidArgument, DeadlineExceeded, ConnectionLost. A page that does not answer
-        costs half of `timeout` (seconds); its bodies are missing then.
+        Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. A page that does
+        not answer costs half of `timeout` (seconds); its bodies are missing then.
         """
         requests = list(self.requests)
         if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="largest_body", given=repr(largest_body)[:80], expected="a number of bytes"
             )
         check_timeout(timeout)
@@ -246,8 +248,8 @@ class PageActivity:
     ) -> Path:
         """Write the archive that `har` returns to a file, whole or not at all, readable by its owner only.
 
-        Returns its path. Raises as `har` does, MeasurementFailed when it cannot be written, and InvalidArgument
-        for a file that exists, where `overwrite` is False.
+        Returns its path. Raises as `har` does, MeasurementFailedError when it cannot be written, and
+        InvalidArgumentError for a file that exists, where `overwrite` is False.
         """
         place = checked_path("the HTTP archive", path, overwrite=overwrite)
         archive = await self.har(bodies=bodies, largest_body=largest_body, redacted=redacted, timeout=timeout)
@@ -258,7 +260,7 @@ class PageActivity:
 
 def _kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
     if buffer is None:
-        raise ActivityOff(what=what)
+        raise ActivityOffError(what=what)
     return buffer
 
 

@@ -15,7 +15,7 @@ import trio
 
 from cdpengine.activity.arguments import Unread, ValueReader
 from cdpengine.budget import undoing, within
-from cdpengine.errors import ConnectionLost, EngineError
+from cdpengine.errors import ConnectionLostError, EngineError
 from cdpengine.protocol.runtime import RemoteArgument
 from cdpengine.session.session import Session
 
@@ -32,7 +32,7 @@ async def read_values(
 ) -> tuple[Any, ...]:
     """Return `known` with each Unread replaced by its value, or by an Unread that says why it cannot be read.
 
-    Raises DeadlineExceeded when the page does not answer in `timeout` seconds, ConnectionLost.
+    Raises DeadlineExceededError when the page does not answer in `timeout` seconds, ConnectionLostError.
     """
     values = list(known)
     with within("read what a page wrote", timeout):
@@ -50,7 +50,7 @@ async def _read(
         return attrs.evolve(unread, reason="Chrome tells no more of it")
     try:
         return await reader(session, argument)
-    except ConnectionLost:
+    except ConnectionLostError:
         raise
     except EngineError as error:
         return attrs.evolve(unread, reason=str(error))

@@ -1,7 +1,7 @@
 """Request: what a page asked the network for, and what came of it.
 
 Rule: it shows what Chrome has told so far, and goes on changing until the request has ended. A body comes from
-what was kept of it, or from Chrome while that has it; where neither has it, BodyUnavailable says so.
+what was kept of it, or from Chrome while that has it; where neither has it, BodyUnavailableError says so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cdpengine.activity.bodies import Body, Incoming, as_sent, fetch_body
 from cdpengine.activity.exchange import Exchange
 from cdpengine.activity.response import Response
 from cdpengine.budget import within
-from cdpengine.errors import BodyUnavailable, RemoteError, SessionGone, shown_url
+from cdpengine.errors import BodyUnavailableError, RemoteError, SessionGoneError, shown_url
 from cdpengine.protocol.network import Initiator
 from cdpengine.session.session import Session
 
@@ -194,8 +194,8 @@ class Request:
     async def finished(self, *, timeout: float = 30) -> None:
         """Wait until it has ended; look at `failure` then.
 
-        Raises DeadlineExceeded, and BodyUnavailable when nobody follows the page's requests any more, so that
-        its end will not be heard of.
+        Raises DeadlineExceededError, and BodyUnavailableError when nobody follows the page's requests any more, so
+        that its end will not be heard of.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
             await self.wait_ended()
@@ -208,7 +208,7 @@ class Request:
             self._lot.unpark_all()
 
     async def wait_change(self) -> None:
-        """Wait for the next `changed`. Raises BodyUnavailable when there will be none."""
+        """Wait for the next `changed`. Raises BodyUnavailableError when there will be none."""
         if not self.following.active:
             raise self.unavailable("nothing follows the page's requests any more, and it had not ended")
         await self._parked()
@@ -219,13 +219,13 @@ class Request:
         await self._lot.park()
 
     async def wait_ended(self) -> None:
-        """Wait for the end. Raises BodyUnavailable when it will not be heard of."""
+        """Wait for the end. Raises BodyUnavailableError when it will not be heard of."""
         await trio.lowlevel.checkpoint()
         while not self.ended:
             await self.wait_change()
 
     async def body(self) -> Body:
-        """Return the body of the response. Raises BodyUnavailable, ConnectionLost."""
+        """Return the body of the response. Raises BodyUnavailableError, ConnectionLostError."""
         if self.exchange.after is not None:
             raise self.unavailable("it is a redirect; what it led to is in `redirected_to`")
         await self.wait_ended()
@@ -241,7 +241,7 @@ class Request:
         except RemoteError as error:
             note = f"; {self.not_kept}" if self.not_kept else ""
             raise self.unavailable(f"Chrome does not have it ({error.message}){note}") from None
-        except SessionGone as error:
+        except SessionGoneError as error:
             raise self.unavailable(f"its page is gone ({error})") from None
 
     @property
@@ -250,6 +250,6 @@ class Request:
         response = self.exchange.response
         return self.exchange.response_headers or ({} if response is None else response.headers)
 
-    def unavailable(self, reason: str) -> BodyUnavailable:
+    def unavailable(self, reason: str) -> BodyUnavailableError:
         """Return the error that says why there is no body."""
-        return BodyUnavailable(url=self.url, reason=reason)
+        return BodyUnavailableError(url=self.url, reason=reason)

@@ -14,7 +14,7 @@ import attrs
 from cdpengine.activity.bodies import json_of, text_of
 from cdpengine.activity.body_stream import PIECE, BodyStream
 from cdpengine.budget import within
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 from cdpengine.protocol.network import Timing
 
 if TYPE_CHECKING:
@@ -109,9 +109,10 @@ class Response:
         """Return the whole body, decoded (gzip, ...), waiting until it is there.
 
         It is the bytes that came; only where it was not kept as it arrived, Chrome took it for a text, and the
-        response's header does not say in which character set, it is that text in UTF-8. Raises BodyUnavailable
-        when it is gone (Chrome forgets bodies when their document goes, and the oldest when they are many),
-        when there is none (a redirect, a failure), or when the page is gone; DeadlineExceeded, ConnectionLost.
+        response's header does not say in which character set, it is that text in UTF-8. Raises
+        BodyUnavailableError when it is gone (Chrome forgets bodies when their document goes, and the oldest when
+        they are many), when there is none (a redirect, a failure), or when the page is gone;
+        DeadlineExceededError, ConnectionLostError.
         """
         with within(f"read the body of {shown_url(self.url)}", timeout):
             return (await self.request.body()).data
@@ -125,20 +126,23 @@ class Response:
             return text_of(await self.request.body(), dict(self.headers))
 
     async def json(self, *, timeout: float = 30) -> Any:
-        """Return the value of a body that is JSON. Raises BodyUndecodable when it is not, else as `body` does."""
+        """Return the value of a body that is JSON.
+
+        Raises BodyUndecodableError when it is not, else as `body` does.
+        """
         return json_of(self.url, await self.text(timeout=timeout))
 
     @asynccontextmanager
     async def stream(self, *, backlog: int = BACKLOG) -> AsyncIterator[BodyStream]:
         """Read the body in pieces while it comes: `async for piece in stream`. It is never in memory as a whole.
 
-        At most `backlog` bytes wait for their reader, who else gets BodyUnavailable: Chrome does not wait. A
-        body that has come already is read at once and given in pieces. Raises InvalidArgument; the iteration
-        raises as `body` does, and BodyUnavailable where what came is not whole.
+        At most `backlog` bytes wait for their reader, who else gets BodyUnavailableError: Chrome does not wait. A
+        body that has come already is read at once and given in pieces. Raises InvalidArgumentError; the iteration
+        raises as `body` does, and BodyUnavailableError where what came is not whole.
         """
         if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
             expected = f"a number of bytes, {PIECE} or more"
-            raise InvalidArgument(what="backlog", given=repr(backlog)[:80], expected=expected)
+            raise InvalidArgumentError(what="backlog", given=repr(backlog)[:80], expected=expected)
         stream = BodyStream(self.request, backlog)
         try:
             yield stream

@@ -17,7 +17,7 @@ import trio
 from cdpengine.bench.figures import Figure, Unit
 from cdpengine.engine.browser import Browser
 from cdpengine.engine.page import Page
-from cdpengine.errors import EngineError, EventsLost
+from cdpengine.errors import EngineError, EventsLostError
 
 _BUTTON = "<!doctype html><title>bench</title><button style='margin:40px'>Go</button>"
 
@@ -228,7 +228,7 @@ async def _events(page: Page, effort: Effort) -> Figure:
                     try:
                         await events.receive()
                         seen += 1
-                    except EventsLost as error:
+                    except EventsLostError as error:
                         seen += error.count
                         lost += error.count
             rates.append(wanted / (time.perf_counter() - started))

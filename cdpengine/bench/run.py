@@ -28,9 +28,9 @@ async def measure_browser(
 ) -> BenchReport:
     """Measure a browser in tabs of our own, and return the report. `url` is a page to load and take snapshots of.
 
-    `effort` is how much of each is measured, `case_limit` the seconds that one case may take. Other pages
-    of the browser are left alone, but what they do is in the figures. Raises ConnectionLost when the browser is
-    gone at the end; what could not be measured otherwise is a figure that says why.
+    `effort` is how much of each is measured, `case_limit` the seconds that one case may take. Other pages of the
+    browser are left alone, but what they do is in the figures. Raises ConnectionLostError when the browser is gone
+    at the end; what could not be measured otherwise is a figure that says why.
     """
     todo = cases(browser, url, effort)
     figures: list[Figure] = []

@@ -13,7 +13,7 @@ import attrs
 
 from cdpengine.browser.changes import Changes
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import UndecodableReply
+from cdpengine.errors import UndecodableReplyError
 from cdpengine.logs import get_logger
 from cdpengine.protocol.page import (
     FrameRequestedNavigation,
@@ -113,7 +113,7 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
         def sink(event: Event) -> None:
             try:
                 note(event)
-            except UndecodableReply as error:
+            except UndecodableReplyError as error:
                 session.connection.pass_over(event, error)
             activity.changes.notify()
 

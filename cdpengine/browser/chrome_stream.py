@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
-from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 from cdpengine.protocol.tracing import StreamPiece
 from cdpengine.session.calls import decode_bytes
 from cdpengine.session.session import Session
@@ -30,7 +30,7 @@ async def chrome_stream(session: Session, handle: str) -> AsyncIterator[AsyncIte
 
 def close_stream(session: Session, handle: str) -> None:
     """Give a handle back. Sent, not waited for."""
-    with suppress(SessionGone, ConnectionLost):
+    with suppress(SessionGoneError, ConnectionLostError):
         session.post("IO.close", handle=handle)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @attrs.frozen
@@ -72,14 +72,17 @@ class DialogPolicy:
 
     @classmethod
     def checked(cls, choice: PolicyName | DialogHandler, prompt_text: str | None = None) -> DialogPolicy:
-        """Return the policy. Raises InvalidArgument for a choice that is none and for a text without a use."""
+        """Return the policy.
+
+        Raises InvalidArgumentError for a choice that is none and for a text without a use.
+        """
         if not callable(choice) and choice not in _NAMES:
             names = ", ".join(f'"{name}"' for name in _NAMES)
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="policy", given=repr(choice)[:80], expected=f"{names}, or a function that takes a Dialog"
             )
         if prompt_text is not None and (choice != "accept" or not isinstance(prompt_text, str)):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="prompt_text",
                 given=f"a {type(prompt_text).__name__} with another policy or of another type",
                 expected='a str, with the policy "accept"; a handler returns its text',
@@ -93,7 +96,7 @@ class DialogPolicy:
 
     @property
     def raises(self) -> bool:
-        """Whether the action during which a dialog opens fails with DialogOpened."""
+        """Whether the action during which a dialog opens fails with DialogOpenedError."""
         return self.choice == "raise"
 
     def answer(self, dialog: Dialog) -> DialogAnswer:

@@ -25,7 +25,7 @@ from cdpengine.browser.page_functions import (
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import ObjectGroup, new_group
 from cdpengine.browser.worlds import IsolatedWorlds, context_gone
-from cdpengine.errors import EvaluationFailed, RemoteError
+from cdpengine.errors import EvaluationFailedError, RemoteError
 from cdpengine.js import own, script
 from cdpengine.session.session import Session
 
@@ -61,7 +61,7 @@ class Document:
     async def call(self, function: str, *arguments: object, kind: type[T]) -> T:
         """Call a function in the document's isolated world; return its JSON value, decoded.
 
-        Raises DocumentGone, EvaluationFailed when it threw, and what ends the session.
+        Raises DocumentGone, EvaluationFailedError when it threw, and what ends the session.
         """
         with _gone_where_refused():
             return await self.context.call(
@@ -73,7 +73,7 @@ class Document:
         with _gone_where_refused():
             made = await self.context.make(own(function), *arguments, how=SETTLED_OBJECT, group=self.group)
         if made is None:
-            raise EvaluationFailed(text="the script gave no object")
+            raise EvaluationFailedError(text="the script gave no object")
         return made
 
     async def ask(self, held: RemoteHandle, function: str, *arguments: object, kind: type[T]) -> T:

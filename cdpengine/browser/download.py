@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from cdpengine.budget import within
-from cdpengine.errors import DownloadFailed, shown_url
+from cdpengine.errors import DownloadFailedError, shown_url
 from cdpengine.protocol.browser import DownloadProgressed
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Download:
     async def progresses(self) -> AsyncIterator[DownloadProgress]:
         """Iterate over the progress: as it is now, and each time it is another, up to the end.
 
-        Steps that follow each other faster than they are looked at are passed over. Raises ConnectionLost.
+        Steps that follow each other faster than they are looked at are passed over. Raises ConnectionLostError.
         """
         known: DownloadProgress | None = None
         while known is None or known.state == "running":
@@ -111,8 +111,8 @@ class Download:
     async def wait(self, *, timeout: float = 30) -> Path:
         """Wait until the file is whole and in its place; return its path.
 
-        Raises DownloadFailed with the reason when it will not come, DeadlineExceeded (the download goes on),
-        ConnectionLost.
+        Raises DownloadFailedError with the reason when it will not come, DeadlineExceededError (the download goes
+        on), ConnectionLostError.
         """
         with within(f"wait for the download of {shown_url(self.url)}", timeout) as budget:
             try:
@@ -121,14 +121,14 @@ class Download:
                 budget.step(f"{self._received} of {self._total or 'unknown'} bytes had come")
                 raise
         if self._path is None:
-            raise DownloadFailed(url=self.url, reason=self._failure)
+            raise DownloadFailedError(url=self.url, reason=self._failure)
         self.was_asked_for = True
         return self._path
 
     async def cancel(self, *, timeout: float = 30) -> None:
         """End the download; its partial file is removed. No error when it has ended: a whole file stays.
 
-        Raises DeadlineExceeded, ConnectionLost.
+        Raises DeadlineExceededError, ConnectionLostError.
         """
         with within(f"cancel the download of {shown_url(self.url)}", timeout):
             await self._downloads.cancel(self)

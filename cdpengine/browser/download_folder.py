@@ -15,7 +15,7 @@ import trio
 from cdpengine.browser.download import Download
 from cdpengine.browser.leftovers import DOWNLOADS_PREFIX
 from cdpengine.browser.owned_folder import OwnedFolder, remove_owned
-from cdpengine.errors import InvalidArgument, os_reason, shown_url
+from cdpengine.errors import InvalidArgumentError, os_reason, shown_url
 from cdpengine.logs import get_logger
 
 logger = get_logger("cdpengine.browser")
@@ -31,13 +31,13 @@ class DownloadFolder:
         self._making = trio.Lock()
 
     async def path(self) -> Path:
-        """Return the directory for files, made if need be. Raises InvalidArgument where none can be made."""
+        """Return the directory for files, made if need be. Raises InvalidArgumentError where none can be made."""
         async with self._making:
             if self._owned is None:
                 try:
                     self._owned = await trio.to_thread.run_sync(OwnedFolder.make, DOWNLOADS_PREFIX)
                 except OSError as error:
-                    raise InvalidArgument(
+                    raise InvalidArgumentError(
                         what="directory",
                         given=f"none, and no temporary folder can be made ({os_reason(error)})",
                         expected="a directory for the file",

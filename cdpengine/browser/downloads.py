@@ -23,7 +23,7 @@ from cdpengine.browser.download_folder import DownloadFolder
 from cdpengine.browser.file_names import place_file, safe_file_name
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import undoing
-from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, os_reason
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, os_reason
 from cdpengine.logs import get_logger
 from cdpengine.protocol.browser import DownloadProgressed, DownloadWillBegin
 from cdpengine.protocol.target import TargetCreated
@@ -125,7 +125,7 @@ class Downloads:
         """Take the next download of the page while the body runs; refuse again after it.
 
         A download that began goes on after the body, unless the body raised: then it is cancelled. Raises
-        InvalidArgument for a directory that cannot be one, RemoteError where Chrome does not allow it.
+        InvalidArgumentError for a directory that cannot be one, RemoteError where Chrome does not allow it.
         """
         directory = await _made(directory)
         awaited = AwaitedDownload(page, directory)
@@ -147,7 +147,7 @@ class Downloads:
     async def directory_of(self, context_id: str | None) -> Path:
         """Return where what is expected without a directory goes: where the context's downloads go, or to us.
 
-        Raises InvalidArgument where no temporary folder can be made.
+        Raises InvalidArgumentError where no temporary folder can be made.
         """
         return self.allowed(context_id) or await self._own_folder.path()
 
@@ -159,8 +159,8 @@ class Downloads:
     async def allow(self, context_id: str | None, directory: Path) -> Path:
         """Take all downloads of a context from now on, into `directory`, which is made; return its whole path.
 
-        `disallow` ends it. Raises InvalidArgument for a directory that cannot be one, RemoteError where Chrome
-        does not allow it.
+        `disallow` ends it. Raises InvalidArgumentError for a directory that cannot be one, RemoteError where
+        Chrome does not allow it.
         """
         directory = await _made(directory)
         opened = self._open.setdefault(context_id, _Open(directory))
@@ -215,13 +215,16 @@ class Downloads:
         await self.wait_until_ended(download)
 
     async def wait_until_ended(self, download: Download) -> None:
-        """Wait until the download is whole and in its place, or over. Raises ConnectionLost."""
+        """Wait until the download is whole and in its place, or over. Raises ConnectionLostError."""
         await self.wait_for_change(download, None, also_progress=False)
 
     async def wait_for_change(
         self, download: Download, known: DownloadProgress | None, *, also_progress: bool = True
     ) -> None:
-        """Wait until the download has ended or its progress is another than `known`. Raises ConnectionLost."""
+        """Wait until the download has ended or its progress is another than `known`.
+
+        Raises ConnectionLostError.
+        """
 
         def changed() -> bool:
             if download.ended:
@@ -359,19 +362,19 @@ class Downloads:
     # --- what Chrome is told -----------------------------------------------------------------------------------
 
     async def _give_up(self, download: Download) -> None:
-        with undoing(CANCEL_GRACE), suppress(ConnectionLost):
+        with undoing(CANCEL_GRACE), suppress(ConnectionLostError):
             await self.cancel(download)
 
     def _post_cancel(self, download: Download) -> None:
         download.cancelled = True
         # Not waited for: what comes of it is told by an event; refused, it had ended before.
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             context = _in_context(download.context_id)
             self._root.post("Browser.cancelDownload", guid=download.guid, **context)
 
     def _post_behavior(self, context_id: str | None) -> None:
         refuses = self._refuses(context_id)
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             self._root.post(
                 "Browser.setDownloadBehavior",
                 behavior="deny" if refuses else "default",
@@ -420,4 +423,4 @@ async def _made(directory: Path) -> Path:
         return await trio.to_thread.run_sync(make)
     except OSError as error:
         expected = f"a directory that is there or can be made ({os_reason(error)})"
-        raise InvalidArgument(what="directory", given=repr(str(directory)), expected=expected) from None
+        raise InvalidArgumentError(what="directory", given=repr(str(directory)), expected=expected) from None

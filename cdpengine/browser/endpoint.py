@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 import attrs
 import trio
 
-from cdpengine.errors import ConnectFailed, InvalidArgument, shortages_named
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
 from cdpengine.wire.http_get import get
 from cdpengine.wire.streams import lacking, open_stream
 
@@ -58,7 +58,8 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
     name becomes an address on a plain connection. `headers` go along with the request. Proxies from the
     environment are not used: websockets know none. Has no timeout: put it in a cancel scope.
 
-    Raises InvalidArgument for what is no such URL, ConnectFailed when nobody answers, or not as Chrome would.
+    Raises InvalidArgumentError for what is no such URL, ConnectFailedError when nobody answers, or not as Chrome
+    would.
     """
     url = check_endpoint(endpoint)
     sent = MappingProxyType(dict(headers or {}))
@@ -71,11 +72,11 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
 
 
 def check_endpoint(endpoint: str) -> SplitResult:
-    """Return the parts of an endpoint that is well-formed; raise InvalidArgument, redacted, when it is not."""
+    """Return the parts of an endpoint; raise InvalidArgumentError, redacted, when it is not well-formed."""
     shown = repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
 
-    def wrong(expected: str) -> InvalidArgument:
-        return InvalidArgument(what="endpoint", given=shown, expected=expected)
+    def wrong(expected: str) -> InvalidArgumentError:
+        return InvalidArgumentError(what="endpoint", given=shown, expected=expected)
 
     if not isinstance(endpoint, str) or not endpoint or re.search(r"[\s\x00-\x1f\x7f]", endpoint):
         raise wrong(_EXPECTED)
@@ -215,9 +216,9 @@ async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> s
     try:
         answer = await get(asked, headers, shown=shown, longest=_LONGEST_ANSWER)
         return websocket_url(answer, url)
-    except ConnectFailed as error:
+    except ConnectFailedError as error:
         if error.status == HTTPStatus.NOT_FOUND:
             error.advice = _NO_JSON_ADVICE
         raise
     except ValueError as error:
-        raise ConnectFailed(endpoint=shown, reason=str(error), advice=_NO_JSON_ADVICE) from None
+        raise ConnectFailedError(endpoint=shown, reason=str(error), advice=_NO_JSON_ADVICE) from None

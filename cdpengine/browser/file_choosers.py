@@ -16,7 +16,7 @@ import attrs
 
 from cdpengine.browser.changes import Changes
 from cdpengine.budget import undoing
-from cdpengine.errors import ConnectionLost, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 from cdpengine.logs import get_logger
 from cdpengine.protocol.page import FileChooserOpened
 from cdpengine.session.calls import PendingCall
@@ -86,7 +86,7 @@ class FileChoosers:
     async def expecting(self, sessions: Iterable[Session]) -> AsyncIterator[AwaitedChooser]:
         """Have Chrome leave the next file chooser to us while the body runs.
 
-        Raises SessionGone, ConnectionLost, RemoteError when Chrome cannot be told.
+        Raises SessionGoneError, ConnectionLostError, RemoteError when Chrome cannot be told.
         """
         sessions = list(sessions)
         awaited = AwaitedChooser()
@@ -131,9 +131,9 @@ async def _restore(sessions: Iterable[Session]) -> None:
     """Shielded, with a deadline: what was posted is obeyed in order, whether or not its reply is seen."""
     pendings = []
     for session in sessions:
-        with suppress(SessionGone, ConnectionLost):  # a session that is gone has no choosers
+        with suppress(SessionGoneError, ConnectionLostError):  # a session that is gone has no choosers
             pendings.append(post_interception(session))
     with undoing(_GRACE):
         for pending in pendings:
-            with suppress(SessionGone, ConnectionLost, RemoteError):
+            with suppress(SessionGoneError, ConnectionLostError, RemoteError):
                 await pending.raw()

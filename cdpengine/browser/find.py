@@ -30,7 +30,7 @@ from cdpengine.browser.installations import (
     Product,
     Row,
 )
-from cdpengine.errors import BrowserNotFound, InvalidArgument
+from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
 
 _VERSION = re.compile(r"\d+\.\d+\.\d+(?:\.\d+)?")
 _VERSION_DEADLINE = 5.0  # seconds; a cold start from a slow disk takes one or two
@@ -67,8 +67,8 @@ def find_browser(wanted: str | os.PathLike[str] | None = None) -> BrowserInstall
     taken, which may hold the same; without that, the first stable one found of Chrome, Chromium, Edge and
     Brave, and then the other channels.
 
-    Raises BrowserNotFound when there is none, or nothing at the path; InvalidArgument for a path that is no
-    executable file, and for a name that is not one of these.
+    Raises BrowserNotFoundError when there is none, or nothing at the path; InvalidArgumentError for a path that is
+    no executable file, and for a name that is not one of these.
     """
     return choose(_here(), wanted)
 
@@ -161,7 +161,7 @@ def _first(machine: Machine, rows: tuple[Row, ...], wanted: str) -> BrowserInsta
         if row in rows:
             return _installation(path, row.product, row.channel)
     advice = INSTALL_ADVICE.get(machine.platform, INSTALL_ADVICE["linux"])
-    raise BrowserNotFound(
+    raise BrowserNotFoundError(
         wanted=wanted,
         looked_for=_places(machine, rows),
         advice=f"Pass its path, set {ENVIRONMENT_VARIABLE} to it, or {advice}.",
@@ -188,7 +188,7 @@ def _rows_named(name: str, source: str) -> tuple[Row, ...]:
     rows = tuple(row for row in ROWS if row.product == product and (not channel or row.channel == channel))
     if not rows:
         known = ", ".join(dict.fromkeys(row.product for row in ROWS))
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=source,
             given=repr(name),
             expected=f"a path, or one of {known}, with -beta, -dev or -canary where the product has it",
@@ -200,18 +200,18 @@ def _at_path(machine: Machine, text: str, source: str) -> BrowserInstallation:
     path = machine.path(text)
     kind = machine.kind(path)
     if kind == "nothing":
-        raise BrowserNotFound(
+        raise BrowserNotFoundError(
             wanted=f"browser at {path}",
             looked_for=(str(path),),
             advice=f"Correct {source}, or leave it out to have the installed browsers searched.",
         )
     if kind == "folder":
         inside = " (on macOS: inside the .app, in Contents/MacOS)" if path.suffix == ".app" else ""
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=source, given=f"{str(path)!r}, a folder,", expected=f"the browser's program itself{inside}"
         )
     if kind != "program":
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=source,
             given=f"{str(path)!r}, which is not executable for this user,",
             expected="a program; is it the right file? Otherwise chmod +x it",

@@ -27,7 +27,7 @@ from cdpengine.browser.wanted_text import (
     with_name,
 )
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, TargetCrashed
+from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, TargetCrashedError
 from cdpengine.protocol.accessibility import AXQueryReply, AXValue
 from cdpengine.protocol.runtime import PropertiesReply
 from cdpengine.session.calls import pending_group
@@ -83,11 +83,13 @@ class Wanted:
         for what in ("css", "role"):
             given = getattr(self, what)
             if given is not None and (not isinstance(given, str) or not given.strip()):
-                raise InvalidArgument(what=what, given=repr(given)[:80], expected="a text that is not empty")
+                raise InvalidArgumentError(
+                    what=what, given=repr(given)[:80], expected="a text that is not empty"
+                )
         check_words("name", self.name, empty=True)
         check_words("text", self.text)
         if (self.css, self.role, self.name, self.text) == (None, None, None, None):
-            raise InvalidArgument(what="find", given="nothing", expected="css, role, name or text")
+            raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
 
     def __str__(self) -> str:
         name = self.name.pattern if isinstance(self.name, re.Pattern) else self.name
@@ -121,7 +123,8 @@ async def find_nodes(
 ) -> list[FoundNode]:
     """Return the nodes that are wanted: main frame first, in each document in its order. One look, no waiting.
 
-    Raises InvalidArgument for a selector that is none, TargetCrashed, SessionGone when the page is gone.
+    Raises InvalidArgumentError for a selector that is none, TargetCrashedError, SessionGoneError when the page is
+    gone.
     """
     found: list[FoundNode] = []
     for frame in page.frames if frames is None else frames:
@@ -131,9 +134,9 @@ async def find_nodes(
             except DocumentGone:
                 if page.frames.get(frame.id) is None:
                     break
-            except TargetCrashed:
+            except TargetCrashedError:
                 raise
-            except SessionGone:
+            except SessionGoneError:
                 if page.closed:
                     raise
                 break  # the frame went elsewhere
@@ -206,7 +209,7 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
 
 def _refuse(invalid: str, wanted: Wanted) -> None:
     if invalid:
-        raise InvalidArgument(what="css", given=repr(wanted.css), expected=f"a selector ({invalid})")
+        raise InvalidArgumentError(what="css", given=repr(wanted.css), expected=f"a selector ({invalid})")
 
 
 def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:

@@ -15,7 +15,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 Transport = Literal["websocket", "pipe"]
 
@@ -83,15 +83,17 @@ class Surroundings:
 
 
 def check_arguments(arguments: Sequence[str]) -> None:
-    """Raise InvalidArgument for a user argument that an option of the launch stands for, or that is no text."""
+    """Raise InvalidArgumentError for a user argument that is not a text, or that an option of `launch` sets."""
     if isinstance(arguments, str):
-        raise InvalidArgument(what="args", given="one string", expected='a sequence such as ["--lang=de"]')
+        raise InvalidArgumentError(
+            what="args", given="one string", expected='a sequence such as ["--lang=de"]'
+        )
     for argument in arguments:
         if not isinstance(argument, str) or "\0" in argument:
-            raise InvalidArgument(what="args", given=_kind(argument), expected="strings without NUL")
+            raise InvalidArgumentError(what="args", given=_kind(argument), expected="strings without NUL")
         switch = argument.partition("=")[0]
         if switch in _OPTION_OF:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="args", given=switch, expected=f"the option {_OPTION_OF[switch]} instead"
             )
 
@@ -110,7 +112,7 @@ def command_line(
 
     `lifeline` adds the debugging pipe beside the port: Chrome ends by itself when the pipe is closed.
     `computed_accessibility` has Chrome tell roles and names inside of pages; pages can see that it does.
-    Raises InvalidArgument as `check_arguments` does.
+    Raises InvalidArgumentError as `check_arguments` does.
     """
     check_arguments(arguments)
     ours = [*ALWAYS, f"--user-data-dir={profile}"]

@@ -26,7 +26,7 @@ from cdpengine.browser.node import Node
 from cdpengine.browser.page_functions import RemoteHandle
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument, SessionGone
+from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, SessionGoneError
 from cdpengine.nursery import open_body_nursery
 
 _AGAIN = 0.05
@@ -92,7 +92,7 @@ class FrameWatches:
     def reports(self) -> list[Report] | None:
         """Return the documents' reports; None while one of them has not reported.
 
-        Raises why a document cannot be followed: InvalidArgument for a selector that is none.
+        Raises why a document cannot be followed: InvalidArgumentError for a selector that is none.
         """
         if self._failure is not None:
             raise copy.copy(self._failure)
@@ -119,7 +119,7 @@ class FrameWatches:
     async def refresh(self) -> None:
         """Ask every document for its report of now."""
         for watched in list(self._watched.values()):
-            with suppress(DocumentGone, SessionGone):
+            with suppress(DocumentGone, SessionGoneError):
                 if watched.document is not None and watched.held is not None:
                     watched.report = await watched.document.ask(watched.held, NOW, kind=Report)
 
@@ -130,7 +130,7 @@ class FrameWatches:
                     await self._follow_document(frame, watched)
                 except DocumentGone:
                     await trio.sleep(_AGAIN)
-                except (SessionGone, ConnectionLost):
+                except (SessionGoneError, ConnectionLostError):
                     return  # the page ended, and its waiters are told; or the frame moves: that is another key
                 except EngineError as error:
                     self._failure = error
@@ -154,7 +154,7 @@ class FrameWatches:
             while True:
                 report = await document.ask(watched.held, NEXT, known, kind=Report)
                 if report.invalid:
-                    raise InvalidArgument(
+                    raise InvalidArgumentError(
                         what="css", given=f"what is not valid ({report.invalid})", expected="a CSS selector"
                     )
                 known = report.key

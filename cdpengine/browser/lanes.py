@@ -29,12 +29,12 @@ from cdpengine.browser.liveness import NOTHING
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import (
-    ConnectFailed,
-    ConnectionLost,
+    ConnectFailedError,
+    ConnectionLostError,
     ProtocolError,
     RemoteError,
-    SessionGone,
-    TargetCrashed,
+    SessionGoneError,
+    TargetCrashedError,
     shortage_of,
 )
 from cdpengine.logs import get_logger
@@ -129,7 +129,7 @@ class Lanes:
         self._nursery = nursery
         self._changes = Changes()
         self._kept: set[Changes] = set()
-        self._unreachable: ConnectionLost | None = None
+        self._unreachable: ConnectionLostError | None = None
         self._in_doubt: Connection | None = None
 
     async def start(self) -> None:
@@ -142,7 +142,7 @@ class Lanes:
             return
         try:
             await self._nursery.start(self._keep_connection, self._opener, name="lane connection")
-        except (ConnectFailed, ConnectionLost) as error:
+        except (ConnectFailedError, ConnectionLostError) as error:
             if not self._optional or self._main.lost is not None or shortage_of(error) is not None:
                 raise
             self._share_main(f"the endpoint gives no second one ({error})")
@@ -191,7 +191,7 @@ class Lanes:
         if connection is not self._main:
             try:
                 await self._main.root.call("Target.getTargetInfo", targetId=session.target_id)
-            except (RemoteError, ProtocolError, ConnectionLost):
+            except (RemoteError, ProtocolError, ConnectionLostError):
                 return False  # the target is gone: that is why
             if connection is self.connection:
                 self._share_main("the endpoint gives each connection a browser of its own")
@@ -216,7 +216,7 @@ class Lanes:
                 await self._live(
                     opener, partial(self._opened_again, row, self.connection.lost), _OPEN_PATIENCE
                 )
-            except (ConnectFailed, ConnectionLost) as error:
+            except (ConnectFailedError, ConnectionLostError) as error:
                 failed += 1
                 if failed >= _TOLD_AFTER:
                     logger.log(
@@ -225,7 +225,7 @@ class Lanes:
                         "until it can: see that the endpoint takes a second connection, or start anew: %s",
                         error,
                     )
-                    self._unreachable = ConnectionLost(endpoint=self.connection.name, reason=str(error))
+                    self._unreachable = ConnectionLostError(endpoint=self.connection.name, reason=str(error))
                     self._notify()
             else:
                 failed = 0
@@ -248,7 +248,7 @@ class Lanes:
                 self._notify()
                 await self._changes.wait_for(lambda: connection.lost is not None or self._over)
         if opening.cancelled_caught:
-            raise ConnectFailed(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
+            raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
 
     async def _connected(self, page: PageTarget, target_id: str, stirred: Changes) -> Connection:
         def reached() -> bool:
@@ -283,15 +283,15 @@ class Lanes:
             connection = await self._connected(page, target_id, stirred)
             try:
                 lane = await self._open(connection, page, session, held_back)
-            except ConnectionLost:
+            except ConnectionLostError:
                 ended = ended or CONNECTION_LOST
                 continue
-            except (RemoteError, ProtocolError, SessionGone) as error:
+            except (RemoteError, ProtocolError, SessionGoneError) as error:
                 if await self._reaches_another(connection, session, error):
                     continue
                 ended = ended or REFUSED
                 reason = f"there is none to evaluate on ({error})"
-                gone = SessionGone(target=session.describe(), reason=reason, method="Runtime.evaluate")
+                gone = SessionGoneError(target=session.describe(), reason=reason, method="Runtime.evaluate")
                 page.set_lane_error(target_id, gone)
                 refusals += 1
                 # Mostly the target itself is ending, and the pause with it; then nothing is wrong.
@@ -319,7 +319,10 @@ class Lanes:
             await trio.sleep(row.next_pause())
 
     async def _attach(self, connection: Connection, session: Session) -> AttachToTargetReply:
-        """Attach to a session's target over `connection`. Raises ConnectionLost where it is given up meanwhile."""
+        """Attach to a session's target over `connection`.
+
+        Raises ConnectionLostError where it is given up meanwhile.
+        """
         params = {"targetId": session.target_id, "flatten": True}
         if connection is self._main:
             return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
@@ -338,7 +341,7 @@ class Lanes:
     async def _ask_in_doubt(self, connection: Connection) -> None:
         received = connection.statistics().received
         try:
-            with suppress(ConnectionLost):
+            with suppress(ConnectionLostError):
                 question = connection.root.post("Browser.getVersion")
                 try:
                     await self._leave_if_silent(connection, received)
@@ -354,7 +357,7 @@ class Lanes:
         answers on neither: then there is nothing to leave.
         """
         await trio.sleep(ANSWER_TIMEOUT)
-        with suppress(RemoteError, ProtocolError, ConnectionLost):
+        with suppress(RemoteError, ProtocolError, ConnectionLostError):
             await self._main.root.call("Browser.getVersion")
         if (
             self._main.lost is None
@@ -369,7 +372,7 @@ class Lanes:
         attached = await self._attach(connection, session)
         lane = connection.targets.sessions.get(attached.session_id)
         if lane is None:
-            raise SessionGone(target=session.describe(), reason="it was detached again at once")
+            raise SessionGoneError(target=session.describe(), reason="it was detached again at once")
         lane.on_event(REVIVED, lambda _event: page.changes.notify())
         lane.on_end(page.changes.notify)
         try:
@@ -391,7 +394,7 @@ async def _proved(lane: Session, page: PageTarget) -> None:
             for call in calls:
                 await _answered(call, needed=call is calls[-1])
             return
-        except TargetCrashed:
+        except TargetCrashedError:
             await page.changes.wait_for(lambda: lane.ended or not lane.crashed)
         except RemoteError as error:
             if not context_gone(error):  # the target went elsewhere meanwhile
@@ -415,7 +418,7 @@ async def _answered(call: PendingCall, *, needed: bool) -> None:
 
 def _detach(lane: Session) -> None:
     """Give up a lane whose target lives on without us. Sent, not waited for."""
-    with suppress(ConnectionLost):
+    with suppress(ConnectionLostError):
         if not lane.ended:
             lane.connection.root.post("Target.detachFromTarget", sessionId=lane.id)
 

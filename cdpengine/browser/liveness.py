@@ -15,13 +15,13 @@ from typing import TypeVar
 import trio
 
 from cdpengine.errors import (
-    ConnectionLost,
-    InvalidArgument,
+    ConnectionLostError,
+    InvalidArgumentError,
     ProtocolError,
     RemoteError,
-    SessionGone,
-    TargetCrashed,
-    UndecodableReply,
+    SessionGoneError,
+    TargetCrashedError,
+    UndecodableReplyError,
 )
 from cdpengine.js import own
 from cdpengine.protocol.page import (
@@ -47,7 +47,10 @@ NOTHING = {"expression": own("0"), "returnByValue": True}
 
 
 async def answers(session: Session) -> None:
-    """Return when the page answers; wait until then. Raises SessionGone, TargetCrashed, ConnectionLost."""
+    """Return when the page answers; wait until then.
+
+    Raises SessionGoneError, TargetCrashedError, ConnectionLostError.
+    """
     for _ in range(_TRIES):
         try:
             await session.call("Runtime.evaluate", **NOTHING)
@@ -84,7 +87,7 @@ async def _one_of(
 
     async def wait(call: SharedCall) -> None:
         nonlocal confirmed
-        with suppress(RemoteError, ProtocolError, SessionGone, ConnectionLost):
+        with suppress(RemoteError, ProtocolError, SessionGoneError, ConnectionLostError):
             await call.wait()
             confirmed = True
             nursery.cancel_scope.cancel()
@@ -184,7 +187,7 @@ def _decoded(event: Event, kind: type[T]) -> T | None:
     """Return the event; None where it has another shape: it is passed over."""
     try:
         return event.decode(kind)
-    except UndecodableReply:
+    except UndecodableReplyError:
         return None
 
 
@@ -204,7 +207,7 @@ class Pulse:
         """Return for how many seconds at least the page has not answered; 0.0 when it does within `patience`.
 
         A page that was silent before is asked anew only when its session was replaced: the question still
-        stands. Raises SessionGone, TargetCrashed, ConnectionLost when there is nobody to ask.
+        stands. Raises SessionGoneError, TargetCrashedError, ConnectionLostError when there is nobody to ask.
         """
         await trio.lowlevel.checkpoint()
         if self._question is not None and self._question.done:
@@ -242,10 +245,10 @@ class Pulse:
                 pass  # damaged, but an answer
             except trio.ClosedResourceError:
                 continue  # replaced by another asker's question
-            except TargetCrashed:
+            except TargetCrashedError:
                 self.forget()
                 raise
-            except (SessionGone, ConnectionLost):
+            except (SessionGoneError, ConnectionLostError):
                 # The page's silence does not end with the session it was asked on.
                 self._question = None
                 raise
@@ -328,7 +331,7 @@ class EarlyQuestions:
                 for key in due:
                     del self._deadlines[key]
                 if due:
-                    with suppress(SessionGone, ConnectionLost):  # the action ends with the reason
+                    with suppress(SessionGoneError, ConnectionLostError):  # the action ends with the reason
                         self._pulse.ask()
         finally:
             self._sleep = None
@@ -361,7 +364,7 @@ class EarlyQuestion:
 
 
 def check_seconds(what: str, seconds: float) -> float:
-    """Return `seconds`. Raises InvalidArgument when it is no positive number."""
+    """Return `seconds`. Raises InvalidArgumentError when it is no positive number."""
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise InvalidArgument(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
+        raise InvalidArgumentError(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
     return float(seconds)

@@ -19,12 +19,12 @@ from cdpengine.browser.liveness import answers
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import Budget, undoing
 from cdpengine.errors import (
-    ConnectionLost,
-    InvalidArgument,
-    NavigationFailed,
+    ConnectionLostError,
+    InvalidArgumentError,
+    NavigationFailedError,
     RemoteError,
-    SessionGone,
-    TargetCrashed,
+    SessionGoneError,
+    TargetCrashedError,
     shown_url,
 )
 from cdpengine.protocol.network import (
@@ -126,39 +126,41 @@ class _DocumentWatch:
 
 
 def check_wait_until(wait_until: str) -> LoadState:
-    """Return the load state. Raises InvalidArgument for a name that is none."""
+    """Return the load state. Raises InvalidArgumentError for a name that is none."""
     if wait_until in LOAD_STATES:
         return wait_until
-    raise InvalidArgument(
+    raise InvalidArgumentError(
         what="wait_until", given=repr(wait_until), expected=", ".join(repr(name) for name in LOAD_STATES)
     )
 
 
 def check_url(url: str) -> str:
-    """Return `url` as given. Raises InvalidArgument when it has no scheme: Chrome would refuse it."""
+    """Return `url` as given. Raises InvalidArgumentError when it has no scheme: Chrome would refuse it."""
     if isinstance(url, str) and _SCHEME.match(url):
         if _HOST_AND_PORT.match(url):
             expected = f'an absolute URL, such as "http://{shown_url(url)}"'
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="url", given=f"{shown_url(url)!r}, a host and a port without a scheme", expected=expected
             )
         return url
     given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
-    raise InvalidArgument(what="url", given=given, expected='an absolute URL, such as "https://example.com/"')
+    raise InvalidArgumentError(
+        what="url", given=given, expected='an absolute URL, such as "https://example.com/"'
+    )
 
 
 async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Arrival:
-    """Navigate and wait. Raises NavigationFailed with Chrome's reason, and what ended the session."""
+    """Navigate and wait. Raises NavigationFailedError with Chrome's reason, and what ended the session."""
 
     async def send(_dead: bool) -> str | None:
         moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
         budget.step(f"asking Chrome to navigate to {shown_url(url)}")
         reply = await page.session.request("Page.navigate", {"url": url}, NavigateReply)
         if reply.is_download:
-            raise NavigationFailed(url=url, reason="the URL is a download, not a document")
+            raise NavigationFailedError(url=url, reason="the URL is a download, not a document")
         if reply.error_text:
             _check_left(page, refusals, url)
-            raise NavigationFailed(url=url, reason=_explain(url, reply.error_text))
+            raise NavigationFailedError(url=url, reason=_explain(url, reply.error_text))
         if reply.loader_id is None:
             budget.step("waiting for the move within the document")
             await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
@@ -180,14 +182,14 @@ async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, bu
 
 
 async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
-    """Go `by` entries forward (negative: back). Raises NavigationFailed when there is no such entry."""
+    """Go `by` entries forward (negative: back). Raises NavigationFailedError when there is no such entry."""
     history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
     index = history.current_index + by
     if not 0 <= index < len(history.entries):
         which, end = ("previous", "first") if by < 0 else ("next", "last")
         url = page.frames.main.url
         reason = f"there is none: {shown_url(url)} is the {end} one of {len(history.entries)}"
-        raise NavigationFailed(url=url, reason=reason, asked=f"the {which} entry of the history")
+        raise NavigationFailedError(url=url, reason=reason, asked=f"the {which} entry of the history")
     entry = history.entries[index]
 
     async def send(_dead: bool) -> str | None:
@@ -268,10 +270,10 @@ async def _next_document(page: PageTarget, before: str, refusals: int, dead: boo
 
 
 def _check_left(page: PageTarget, refusals: int, url: str) -> None:
-    """Raise NavigationFailed when the page's question before leaving was answered with no since `refusals`."""
+    """Raise NavigationFailedError when a beforeunload dialog was dismissed since `refusals`."""
     if page.dialogs.refusals > refusals:
         reason = "the page asked before being left (beforeunload), and its dialog was dismissed"
-        raise NavigationFailed(url=url, reason=reason)
+        raise NavigationFailedError(url=url, reason=reason)
 
 
 async def _navigate(
@@ -324,7 +326,7 @@ async def _arrive(
     document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
     if main.loader_id == arrived_id and main.unreachable_url:
         reason = document.failure or "Chrome shows an error page in its place"
-        raise NavigationFailed(url=main.unreachable_url, reason=reason)
+        raise NavigationFailedError(url=main.unreachable_url, reason=reason)
     page.documents[arrived_id] = document
     if len(page.documents) > _DOCUMENTS_KNOWN:
         del page.documents[next(iter(page.documents))]
@@ -351,13 +353,13 @@ async def _free(page: PageTarget, budget: Budget) -> None:
         # It would end with the new one anyway, and until it ends Chrome holds back what is asked of the page.
         page.session.post("Page.stopLoading")
     with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)) as patience:
-        with suppress(TargetCrashed):  # there is nothing to evaluate in, so nothing hangs
+        with suppress(TargetCrashedError):  # there is nothing to evaluate in, so nothing hangs
             await answers(page.session)
     if patience.cancelled_caught:
         budget.step("stopping the page's script, which did not answer")
         # Not waited for: where it stays without effect, a navigation to another site still frees the page.
         for session in page.rescuers():
-            with suppress(SessionGone, ConnectionLost):
+            with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Runtime.terminateExecution")
 
 
@@ -371,7 +373,7 @@ async def _take_leave(page: PageTarget, budget: Budget) -> None:
 async def _stop(session: Session) -> None:
     """Stop a navigation that was given up on, so that it does not arrive in the middle of what comes next."""
     # Refused or gone: there is nothing left to stop.
-    with undoing(_STOP_GRACE), suppress(RemoteError, SessionGone, ConnectionLost):
+    with undoing(_STOP_GRACE), suppress(RemoteError, SessionGoneError, ConnectionLostError):
         await session.call("Page.stopLoading")
 
 

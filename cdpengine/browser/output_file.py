@@ -17,7 +17,7 @@ from typing import BinaryIO
 import trio
 
 from cdpengine.browser.private_files import NewFile, is_taken
-from cdpengine.errors import InvalidArgument, MeasurementFailed, os_reason
+from cdpengine.errors import InvalidArgumentError, MeasurementFailedError, os_reason
 
 
 class OutputFile:
@@ -39,17 +39,17 @@ class OutputFile:
         self._gzip: gzip.GzipFile | None = None
 
     async def open(self) -> None:
-        """Make the file, under its other name. Raises MeasurementFailed."""
+        """Make the file, under its other name. Raises MeasurementFailedError."""
         await self._try(self._open)
 
     async def write(self, data: bytes) -> None:
-        """Append. Raises MeasurementFailed."""
+        """Append. Raises MeasurementFailedError."""
         file = self._gzip or self._files[0].stream
         await self._try(lambda: file.write(data))
         self.written += len(data)
 
     async def keep(self) -> None:
-        """Finish it and put it into its place. Raises MeasurementFailed."""
+        """Finish it and put it into its place. Raises MeasurementFailedError."""
         await self._try(self._keep)
 
     def discard(self) -> None:
@@ -92,23 +92,25 @@ class OutputFile:
         try:
             await trio.to_thread.run_sync(act)
         except OSError as error:
-            raise MeasurementFailed(self.what, str(self.path), os_reason(error)) from error
+            raise MeasurementFailedError(self.what, str(self.path), os_reason(error)) from error
 
 
 def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = True) -> Path:
     """Return `path` as a Path.
 
-    Raises InvalidArgument for what is none or names a folder; without `overwrite`, for a file that exists.
+    Raises InvalidArgumentError for what is none or names a folder; without `overwrite`, for a file that exists.
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise InvalidArgument(what=f"path of {what}", given=repr(path)[:80], expected="the path of a file")
+        raise InvalidArgumentError(
+            what=f"path of {what}", given=repr(path)[:80], expected="the path of a file"
+        )
     found = Path(path)
     if found.is_dir():
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"path of {what}", given=f"{found}, a folder", expected="the path of a file"
         )
     if not overwrite and is_taken(found):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"path of {what}",
             given=f"{found}, which exists already,",
             expected="the path of a new file, or overwrite=True",
@@ -122,7 +124,7 @@ async def output_file(
 ) -> AsyncIterator[OutputFile]:
     """Give a file to write to: kept when the block ends well, taken away when it does not.
 
-    Raises MeasurementFailed when it cannot be written.
+    Raises MeasurementFailedError when it cannot be written.
     """
     file = OutputFile(what, path, compress_late=compress_late, overwrite=overwrite)
     try:

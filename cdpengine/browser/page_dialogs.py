@@ -29,12 +29,12 @@ from cdpengine.browser.dialogs import (
     filled_in,
 )
 from cdpengine.errors import (
-    ConnectionLost,
-    DialogOpened,
+    ConnectionLostError,
+    DialogOpenedError,
     EngineError,
-    NavigationFailed,
-    SessionGone,
-    UndecodableReply,
+    NavigationFailedError,
+    SessionGoneError,
+    UndecodableReplyError,
 )
 from cdpengine.logs import get_logger
 from cdpengine.protocol.page import JavascriptDialogClosed, JavascriptDialogOpening
@@ -161,7 +161,7 @@ class PageDialogs:
             self._awaited.remove(awaited)
 
     def reported(self, action: str) -> AbstractContextManager[None]:
-        """Raise DialogOpened after the body when a dialog opened in it under the policy "raise".
+        """Raise DialogOpenedError after the body when a dialog opened in it under the policy "raise".
 
         An error of the body's own leaves as itself, with a note of the dialogs; only a failed navigation gives
         way, because a dismissed question before leaving is what made it fail.
@@ -185,7 +185,7 @@ class PageDialogs:
     def _opening(self, event: Event) -> None:
         try:
             opening = event.decode(JavascriptDialogOpening)
-        except UndecodableReply as error:
+        except UndecodableReplyError as error:
             self._not_understood.tell(error)
             opening = JavascriptDialogOpening(type="unknown")
         self._gone()  # Chrome shows one at a time: an older one is over
@@ -220,7 +220,7 @@ class PageDialogs:
             return
         try:
             closed = event.decode(JavascriptDialogClosed)
-        except UndecodableReply:
+        except UndecodableReplyError:
             self._gone()
             return
         # Chrome's word counts, not ours: somebody may have been faster.
@@ -263,7 +263,7 @@ class PageDialogs:
         params = {"accept": answer.accept}
         text = {} if answer.prompt_text is None else {"promptText": answer.prompt_text}
         # Not waited for. A refusal says that somebody else was faster: the user, or another client.
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             if answer.prompt_text is not None and answer.prompt_text != shown.dialog.default_prompt:
                 self._session.connection.tap.add_secret(answer.prompt_text)  # the default is the page's own
             self._session.post("Page.handleJavaScriptDialog", **params, **text)
@@ -317,9 +317,9 @@ class _Reported:
     ) -> None:
         span = self._span
         self._spans.remove(span)
-        if error is None or isinstance(error, NavigationFailed):
+        if error is None or isinstance(error, NavigationFailedError):
             if (dialog := span.raising) is not None:
-                raise DialogOpened(
+                raise DialogOpenedError(
                     action=self._action, kind=dialog.type, text=dialog.message, dialog=dialog
                 ) from error
         elif isinstance(error, EngineError):

@@ -15,7 +15,7 @@ import attrs
 import trio
 
 from cdpengine.browser.remote_objects import AnyGroup, ObjectGroup, release_object
-from cdpengine.errors import ConnectionLost, EvaluationFailed, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, EvaluationFailedError, RemoteError, SessionGoneError
 from cdpengine.protocol.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine.protocol.runtime import CallReply, ReturnedObject
 from cdpengine.session.calls import PendingCall, decode_reply, pending_group
@@ -94,7 +94,7 @@ class _Callee:
     ) -> T:
         """Call `function` and return its value, decoded into `returns`.
 
-        Raises EvaluationFailed when it threw, and as `Session.request` does.
+        Raises EvaluationFailedError when it threw, and as `Session.request` does.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await value_of(self.post(function, *arguments, how=how, group=group), returns)
@@ -108,7 +108,7 @@ class _Callee:
 
     def tell(self, function: str) -> None:
         """Send a call of `function` whose answer nobody needs. Where the session is gone, nothing happens."""
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             self.post(function, how={})
 
 
@@ -195,7 +195,10 @@ def _argument(value: object) -> dict[str, Any]:
 
 
 async def value_of(pending: PendingCall, kind: type[T]) -> T:
-    """Return the value of a call, decoded into `kind`. Raises EvaluationFailed, and as `PendingCall.decoded`."""
+    """Return the value of a call, decoded into `kind`.
+
+    Raises EvaluationFailedError, and as `PendingCall.decoded`.
+    """
     return decode_reply(pending.call.method, (await returned(pending)).value, kind)
 
 
@@ -206,10 +209,10 @@ async def object_of(pending: PendingCall, session: Session) -> RemoteHandle | No
 
 
 async def returned(pending: PendingCall) -> ReturnedObject:
-    """Return what a function of the engine's own gave. Raises EvaluationFailed when it threw."""
+    """Return what a function of the engine's own gave. Raises EvaluationFailedError when it threw."""
     reply = await pending.decoded(CallReply)
     if reply.exception_details is not None:
-        raise EvaluationFailed(
+        raise EvaluationFailedError(
             text=f"in the engine's own function: {reply.exception_details.reason[:_LONGEST]}"
         )
     return reply.result

@@ -20,7 +20,7 @@ from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
 from cdpengine.browser.liveness import EarlyQuestions, PendingNavigation, Pulse
 from cdpengine.browser.page_dialogs import PageDialogs
 from cdpengine.browser.turns import Turn
-from cdpengine.errors import EngineError, RescueReport, SessionGone, UndecodableReply, shown_url
+from cdpengine.errors import EngineError, RescueReport, SessionGoneError, UndecodableReplyError, shown_url
 from cdpengine.logs import get_logger
 from cdpengine.protocol.page import FrameTreeReply
 from cdpengine.protocol.target import TargetInfo
@@ -103,7 +103,7 @@ class PageTarget:
         def observe(event: Event) -> None:
             try:
                 frame_event = event.decode(FRAME_EVENTS[event.method])
-            except UndecodableReply as error:
+            except UndecodableReplyError as error:
                 session.connection.pass_over(event, error)
                 return
             self.frames.apply(frame_event, session_id)
@@ -232,8 +232,9 @@ class PageTarget:
         return self.session if lane is None or lane.ended or lane.crashed else lane
 
     async def wait_for(self, condition: Callable[[], T | None], *, also_crashed: bool = False) -> T:
-        """Wait until `condition` gives a value. Raises SessionGone, TargetCrashed or ConnectionLost meanwhile.
+        """Wait until `condition` gives a value.
 
+        Raises SessionGoneError, TargetCrashedError or ConnectionLostError when the page ends meanwhile.
         With `also_crashed`, a page that had crashed before is waited for: a navigation brings it back.
         """
         forgiven = also_crashed and self.session.crashed
@@ -293,7 +294,7 @@ class PageTarget:
     async def evaluation_session(self, target_id: str) -> Session:
         """Return the session on which the page's own target or a frame's is evaluated: the one that tells of it.
 
-        Raises SessionGone when there is no such frame (any more), TargetCrashed, ConnectionLost.
+        Raises SessionGoneError when there is no such frame (any more), TargetCrashedError, ConnectionLostError.
         """
         await self.ready()
         return self._own_session(target_id)
@@ -301,8 +302,8 @@ class PageTarget:
     async def lane_of(self, target_id: str) -> Session:
         """Return the usable lane of the page's own target or of a frame's, waiting until it is there.
 
-        Raises SessionGone when there is no such frame (any more) or no lane can be had for it, TargetCrashed,
-        ConnectionLost.
+        Raises SessionGoneError when there is no such frame (any more) or no lane can be had for it,
+        TargetCrashedError, ConnectionLostError.
         """
 
         def usable() -> Session | None:
@@ -321,7 +322,7 @@ class PageTarget:
     def _own_session(self, target_id: str) -> Session:
         own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
         if own is None:
-            raise SessionGone(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
+            raise SessionGoneError(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
         if error := own.error("Runtime.evaluate"):
             raise error
         return own

@@ -29,7 +29,7 @@ from cdpengine.browser.ending_signals import UnwoundBySignals
 from cdpengine.browser.flags import Surroundings, Transport, command_line
 from cdpengine.browser.leftovers import sweep_profiles
 from cdpengine.browser.profile import Profile
-from cdpengine.errors import InvalidArgument, LaunchFailed, os_reason, shortage_of
+from cdpengine.errors import InvalidArgumentError, LaunchFailedError, os_reason, shortage_of
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 
@@ -136,8 +136,8 @@ async def start_browser(options: LaunchOptions) -> AsyncIterator[BrowserProcess]
     the end, nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some
     0.1 s when Chrome was told to close before, and a few seconds at the very worst.
 
-    Raises LaunchFailed when the program cannot be executed, ends early or closes its pipe, and
-    InvalidArgument for options that cannot work. Has no timeout of its own: put it in a cancel scope.
+    Raises LaunchFailedError when the program cannot be executed, ends early or closes its pipe, and
+    InvalidArgumentError for options that cannot work. Has no timeout of its own: put it in a cancel scope.
     An exception of the body leaves as itself.
     """
     keeper = _Keeper(options)
@@ -167,7 +167,7 @@ class _Keeper:
     async def keep(self) -> None:
         options = self._options
         if options.transport == "pipe" and sys.platform == "win32":
-            raise InvalidArgument(what="transport", given="'pipe'", expected="'websocket' on Windows")
+            raise InvalidArgumentError(what="transport", given="'pipe'", expected="'websocket' on Windows")
         surroundings = Surroundings.here()
         await trio.lowlevel.checkpoint()  # cancelled already: make nothing
         try:
@@ -240,7 +240,7 @@ class _Keeper:
             self._listening.set()
 
     async def _wait_until_up(self, profile: Profile) -> None:
-        """Return once Chrome serves its protocol; raise LaunchFailed once it has ended instead."""
+        """Return once Chrome serves its protocol; raise LaunchFailedError once it has ended instead."""
         async with open_body_nursery() as nursery:
             nursery.start_soon(self._fail_on_exit)
             if self._options.transport == "pipe" and self._pipe is not None:
@@ -288,10 +288,10 @@ class _Keeper:
             await trio.sleep_forever()
         raise self._failed("it closed its debugging pipe; is it a Chrome?")
 
-    def _failed(self, reason: str, *, exit_code: int | None = None) -> LaunchFailed:
+    def _failed(self, reason: str, *, exit_code: int | None = None) -> LaunchFailedError:
         process: BrowserProcess | None = getattr(self, "process", None)
         output = () if process is None else process.output_tail()
-        return LaunchFailed(
+        return LaunchFailedError(
             executable=str(self._options.executable), reason=reason, exit_code=exit_code, output=output
         )
 

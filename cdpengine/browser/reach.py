@@ -17,7 +17,13 @@ import trio
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.browser.tabs import Posted, Tabs
 from cdpengine.budget import undoing
-from cdpengine.errors import ConnectionLost, EngineError, RemoteError, SessionGone, TargetCrashed
+from cdpengine.errors import (
+    ConnectionLostError,
+    EngineError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+)
 from cdpengine.logs import get_logger
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -89,8 +95,8 @@ class Hold:
     async def enter(self) -> None:
         """Begin. Whatever this raises, call `leave` after it.
 
-        Raises RemoteError when Chrome refuses; for a reach of one page also SessionGone, TargetCrashed and
-        ConnectionLost when that cannot be told.
+        Raises RemoteError when Chrome refuses; for a reach of one page also SessionGoneError, TargetCrashedError
+        and ConnectionLostError when that cannot be told.
         """
         page = self._reach.page
         if page is not None and (error := page.session.error()) is not None:
@@ -104,7 +110,7 @@ class Hold:
                 for call in posted:
                     try:
                         await call.raw()
-                    except (SessionGone, ConnectionLost):
+                    except (SessionGoneError, ConnectionLostError):
                         if own:
                             raise
 
@@ -121,12 +127,12 @@ class Hold:
                 # It hears nothing now, and what it was told holds again after a reload: then it is told back.
                 _once(session, REVIVED, self._end)
                 continue
-            with suppress(SessionGone, ConnectionLost):
+            with suppress(SessionGoneError, ConnectionLostError):
                 calls += self._end(session)
         self._told.clear()
         with undoing(_GRACE):
             for call in calls:
-                with suppress(SessionGone, ConnectionLost, RemoteError):
+                with suppress(SessionGoneError, ConnectionLostError, RemoteError):
                     await call.raw()
 
     def _set_up(self, page: PageTarget, session: Session) -> list[Posted]:
@@ -134,7 +140,7 @@ class Hold:
             return []
         try:
             return self._tell(session)
-        except (SessionGone, ConnectionLost):
+        except (SessionGoneError, ConnectionLostError):
             return []
         except EngineError as error:
             logger.error("%s does without a setting: %s", session.describe(), error)
@@ -151,7 +157,7 @@ class Hold:
         self._told[session] = None
         try:
             return list(self._begin(session))
-        except TargetCrashed:
+        except TargetCrashedError:
             self._told.pop(session, None)
             self._tell_later(session)
             return []
@@ -172,7 +178,7 @@ class Hold:
 def _once(session: Session, method: str, tell: Tell) -> None:
     def sink(_event: Event) -> None:
         session.off_event(method, sink)
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             tell(session)
 
     session.on_event(method, sink)

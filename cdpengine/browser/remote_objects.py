@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 import attrs
 
-from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 from cdpengine.session.session import Session
 
 _numbers = itertools.count(1)
@@ -35,7 +35,7 @@ class ObjectGroup:
         """Let Chrome release what is in the group. Sent and not waited for; raises nothing."""
         while self._sessions:
             session, _ = self._sessions.popitem()
-            with suppress(SessionGone, ConnectionLost):
+            with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Runtime.releaseObjectGroup", objectGroup=self.name)
 
     def forget(self) -> None:
@@ -64,5 +64,5 @@ def object_group(purpose: str) -> Iterator[ObjectGroup]:
 
 def release_object(session: Session, object_id: str) -> None:
     """Let Chrome release one object. Sent and not waited for; raises nothing."""
-    with suppress(SessionGone, ConnectionLost):
+    with suppress(SessionGoneError, ConnectionLostError):
         session.post("Runtime.releaseObject", objectId=object_id)

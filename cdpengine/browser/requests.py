@@ -19,7 +19,7 @@ import trio
 
 from cdpengine.browser.frames import FrameTree
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import SessionGone
+from cdpengine.errors import SessionGoneError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.protocol.network import RequestEvent, RequestWillBeSentHead, ResponseReceivedHead
 from cdpengine.protocol.target import AttachedToTarget, TargetDestroyed
@@ -158,7 +158,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
                     started = True
                     task_status.started()
                     await trio.sleep_forever()
-            except SessionGone:
+            except SessionGoneError:
                 pass  # ended or crashed: whoever waits for the page is told
             finally:
                 for method in (*_EVENTS, "Target.attachedToTarget"):

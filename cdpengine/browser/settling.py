@@ -19,7 +19,7 @@ from cdpengine.browser.page_functions import RemoteHandle
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.requests import RequestsUnderWay
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import EngineError, SessionGone, TargetCrashed, shown_url
+from cdpengine.errors import EngineError, SessionGoneError, TargetCrashedError, shown_url
 from cdpengine.nursery import open_body_nursery
 
 _AGAIN = 0.02
@@ -101,9 +101,9 @@ class Settling:
         except DocumentGone:
             await trio.sleep(_AGAIN)
             return False
-        except TargetCrashed:
+        except TargetCrashedError:
             raise
-        except SessionGone:
+        except SessionGoneError:
             if page.closed:
                 raise
             await trio.sleep(_AGAIN)
@@ -155,7 +155,7 @@ class Settling:
             raise DocumentGone("a document was replaced")
 
     async def _until_replaced(self, known: set[tuple[str, str, str | None]], over: trio.Event) -> None:
-        with suppress(SessionGone):
+        with suppress(SessionGoneError):
             await self._page.wait_for(lambda: {_key(frame) for frame in self._page.frames} != known)
         over.set()
 
@@ -184,7 +184,7 @@ class Settling:
         """Ask the documents what kept them busy. For the end, under a short deadline of the caller's."""
         told: list[str] = []
         for still in list(self._stills.values()):
-            with suppress(DocumentGone, SessionGone):
+            with suppress(DocumentGone, SessionGoneError):
                 last = await still.stillness()
                 if last.busy and last.still < max(self._quiet, 1.0) * 1000:
                     where = shown_url(still.frame.url)

@@ -19,7 +19,13 @@ from cdpengine.browser.downloads import Downloads
 from cdpengine.browser.file_choosers import post_interception
 from cdpengine.browser.lanes import ConnectionOpener, Lanes
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import ConnectionLost, ProtocolError, RemoteError, SessionGone, TargetCrashed
+from cdpengine.errors import (
+    ConnectionLostError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+)
 from cdpengine.logs import get_logger
 from cdpengine.protocol.page import FrameTreeReply
 from cdpengine.session.calls import PendingCall, SharedCall
@@ -80,7 +86,7 @@ class Tabs:
     async def start(self) -> None:
         """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer.
 
-        Raises ConnectFailed when the lanes' connection cannot be opened.
+        Raises ConnectFailedError when the lanes' connection cannot be opened.
         """
         await self.lanes.start()
         root = self.connection.root
@@ -103,7 +109,7 @@ class Tabs:
     async def wait_for(self, target_id: str) -> PageTarget:
         """Return the page of a target that Chrome made, waiting until it is attached.
 
-        Raises SessionGone when the target is gone before, and ConnectionLost.
+        Raises SessionGoneError when the target is gone before, and ConnectionLostError.
         """
 
         def attached() -> PageTarget | None:
@@ -112,7 +118,7 @@ class Tabs:
             page = self.pages.get(target_id)
             # Chrome announces a target before it answers the command that made it.
             if page is None and target_id not in self.connection.targets.infos:
-                raise SessionGone(
+                raise SessionGoneError(
                     target=f"page {target_id[:8]}", reason="it was closed while it was being opened"
                 )
             return page
@@ -120,7 +126,10 @@ class Tabs:
         return await self.changes.wait_for(attached)
 
     async def close(self, target_id: str) -> None:
-        """Close a target and wait until it is gone; no error when it is. Raises ConnectionLost, RemoteError."""
+        """Close a target and wait until it is gone; no error when it is.
+
+        Raises ConnectionLostError, RemoteError.
+        """
         root = self.connection.root
 
         def gone() -> bool:
@@ -215,7 +224,7 @@ class Tabs:
                     waiting = False
                 page.set_started()
                 await _answered(calls, page.take_frame_tree)
-            except TargetCrashed:
+            except TargetCrashedError:
                 # What was not answered is lost; when a navigation has brought the page back, it is sent again.
                 page.set_started()
                 await page.changes.wait_for(lambda: page.closed or not session.crashed)
@@ -305,7 +314,7 @@ async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -
     """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
     try:
         await function(*args)
-    except (SessionGone, ConnectionLost) as gone:
+    except (SessionGoneError, ConnectionLostError) as gone:
         logger.debug("%s ended: %s", function.__name__, gone)
     except ProtocolError as error:
         logger.info("%s ended: %s", function.__name__, error)

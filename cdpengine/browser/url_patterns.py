@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 UrlPattern: TypeAlias = str | re.Pattern[str] | Callable[[str], bool]
 """A glob, in which "*" is any run of characters and everything else is itself; a compiled regular expression,
@@ -17,7 +17,7 @@ which is searched for; or a function of the URL."""
 
 
 def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
-    """Return the test that a pattern stands for. Raises InvalidArgument for what is none."""
+    """Return the test that a pattern stands for. Raises InvalidArgumentError for what is none."""
     if isinstance(pattern, str) and pattern:
         parts = [re.escape(part) for part in pattern.split("*")]
         compiled = re.compile(".*".join(parts), re.DOTALL)
@@ -27,7 +27,7 @@ def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
     if callable(pattern):
         return lambda url: bool(pattern(url))
     given = '""' if pattern == "" else f"a {type(pattern).__name__}"
-    raise InvalidArgument(
+    raise InvalidArgumentError(
         what="url", given=given, expected="a glob, a compiled regular expression or a function"
     )
 

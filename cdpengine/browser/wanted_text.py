@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias, TypeVar
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ def collapse_space(text: str) -> str:
 
 
 def check_words(what: str, given: object, *, empty: bool = False) -> None:
-    """Raise InvalidArgument for what is neither a text nor a compiled pattern of text; None is no condition.
+    """Raise InvalidArgumentError for what is neither a text nor a compiled pattern of text; None is no condition.
 
     A text may be empty only with `empty`.
     """
@@ -46,13 +46,13 @@ def check_words(what: str, given: object, *, empty: bool = False) -> None:
     if isinstance(given, re.Pattern):
         if isinstance(given.pattern, str):
             return
-        raise InvalidArgument(what=what, given="a pattern of bytes", expected="a pattern of str")
+        raise InvalidArgumentError(what=what, given="a pattern of bytes", expected="a pattern of str")
     if not isinstance(given, str):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=what, given=f"a {type(given).__name__}", expected="a str or a compiled pattern"
         )
     if not empty and not given.strip():
-        raise InvalidArgument(what=what, given=repr(given)[:80], expected="a text that is not empty")
+        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a text that is not empty")
 
 
 def with_name(items: Iterable[T], of: Callable[[T], str], name: Words | None, exact: bool) -> Sequence[T]:

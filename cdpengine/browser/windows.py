@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.protocol.browser import WindowForTargetReply, WindowState
 from cdpengine.session.session import Session
 
@@ -33,25 +33,25 @@ class WindowBounds:
 def checked_bounds(
     left: int | None, top: int | None, width: int | None, height: int | None, state: WindowState | None
 ) -> dict[str, int]:
-    """Return the numbers that are to be changed. Raises InvalidArgument for what cannot be had together."""
+    """Return the numbers that are to be changed. Raises InvalidArgumentError for what cannot be had together."""
     numbers = {"left": left, "top": top, "width": width, "height": height}
     for name, number in numbers.items():
         smallest = 1 if name in ("width", "height") else -(2**31)
         if number is not None and (
             isinstance(number, bool) or not isinstance(number, int) or not smallest <= number < 2**31
         ):
-            raise InvalidArgument(what=name, given=repr(number), expected="a whole number of pixels")
+            raise InvalidArgumentError(what=name, given=repr(number), expected="a whole number of pixels")
     if state is not None and state not in _STATES:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="state", given=repr(state), expected=", ".join(repr(each) for each in _STATES)
         )
     wanted = {name: number for name, number in numbers.items() if number is not None}
     if wanted and state not in (None, "normal"):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="state", given=repr(state), expected='"normal" or none, together with a place or a size'
         )
     if not wanted and state is None:
-        raise InvalidArgument(what="bounds", given="nothing", expected="a place, a size or a state")
+        raise InvalidArgumentError(what="bounds", given="nothing", expected="a place, a size or a state")
     return wanted
 
 

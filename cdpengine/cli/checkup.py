@@ -21,7 +21,7 @@ from typing import Literal
 import attrs
 
 from cdpengine.cli.options import Source
-from cdpengine.errors import BrowserNotFound, EngineError
+from cdpengine.errors import BrowserNotFoundError, EngineError
 
 OLDEST_PYTHON = (3, 11)
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - only looked at
@@ -101,7 +101,7 @@ async def check_browser(wanted: str | None) -> Finding:
 
     try:
         found = find_browser(wanted)
-    except BrowserNotFound as error:
+    except BrowserNotFoundError as error:
         return Finding("browser", "fail", f"no {error.wanted} was found", error.advice)
     except EngineError as error:
         return Finding("browser", "fail", str(error), "Name another with --browser or CDPENGINE_BROWSER.")

@@ -16,7 +16,7 @@ import trio
 from cdpengine.cli.options import Failed, record_options
 from cdpengine.cli.output import say
 from cdpengine.cli.terminal import safe_console
-from cdpengine.errors import ConnectionLost, SessionGone
+from cdpengine.errors import ConnectionLostError, SessionGoneError
 from cdpengine.errors.foreign import escape_line, escape_lines
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ async def _keep_open(page: Page) -> None:
     """Stay until Ctrl-C, or until the tab or the browser is closed by hand."""
 
     async def until_closed() -> None:
-        with contextlib.suppress(SessionGone, ConnectionLost):
+        with contextlib.suppress(SessionGoneError, ConnectionLostError):
             await page.session.wait_for("Inspector.detached")
         nursery.cancel_scope.cancel()
 

@@ -12,7 +12,7 @@ import trio
 from cdpengine.cli.options import Source, browser_options, json_option, timeout_option, url_argument
 from cdpengine.cli.output import errors_as_json, print_json, say
 from cdpengine.cli.output_files import may_overwrite, output_option
-from cdpengine.errors import DeadlineExceeded
+from cdpengine.errors import DeadlineExceededError
 from cdpengine.errors.foreign import escape_json
 
 MOST_REQUESTS = 10_000
@@ -82,7 +82,7 @@ def har(
         async with source.open_page(url, timeout=timeout, activity=options) as page:
             if not no_settle:
                 # A page that never rests is archived all the same.
-                with contextlib.suppress(DeadlineExceeded):
+                with contextlib.suppress(DeadlineExceededError):
                     await page.settled(timeout=timeout)
             archive = await page.activity.har(
                 bodies=not no_bodies, largest_body=largest_body, redacted=not with_secrets, timeout=timeout

@@ -32,7 +32,7 @@ from cdpengine.cli.screenshot import screenshot
 from cdpengine.cli.snapshot import snapshot
 from cdpengine.cli.trace import trace
 from cdpengine.cli.trace_page import trace_page
-from cdpengine.errors import EngineError, EvaluationTimeout, InvalidArgument, shortage_of
+from cdpengine.errors import EngineError, EvaluationTimeoutError, InvalidArgumentError, shortage_of
 from cdpengine.errors.foreign import escape_line
 from cdpengine.errors.secrets import hide_secrets
 
@@ -96,13 +96,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         say_lines(text, err=True)
         return error.exit_code
     except Failed as failed:
-        return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeout) else FAILED
-    except InvalidArgument as error:
+        return TIMED_OUT if isinstance(failed.__cause__, EvaluationTimeoutError) else FAILED
+    except InvalidArgumentError as error:
         say_lines(f"Error: {error}", err=True)
         return USED_WRONGLY
     except EngineError as error:
         say_lines(f"Error: {error}", err=True)
-        return TIMED_OUT if isinstance(error, EvaluationTimeout) else FAILED
+        return TIMED_OUT if isinstance(error, EvaluationTimeoutError) else FAILED
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:

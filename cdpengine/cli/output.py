@@ -20,7 +20,7 @@ import click
 
 from cdpengine.cli.options import Failed
 from cdpengine.cli.terminal import fit, printable
-from cdpengine.errors import EngineError, InvalidArgument
+from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
 from cdpengine.errors.root import describe_fields
 
@@ -93,7 +93,7 @@ def errors_as_json(*, wanted: bool) -> Iterator[None]:
         if not wanted:
             raise
         print_json({"error": describe_error(error)})
-        if isinstance(error, InvalidArgument):
+        if isinstance(error, InvalidArgumentError):
             raise
         say_lines(f"Error: {error}", err=True)
         raise Failed from error

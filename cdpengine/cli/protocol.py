@@ -15,7 +15,7 @@ from cdpengine.cli.options import F, Failed, Source, json_option
 from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
 from cdpengine.cli.output_files import force_option, may_overwrite, new_file
 from cdpengine.cli.terminal import limit
-from cdpengine.errors import MeasurementFailed, os_reason
+from cdpengine.errors import MeasurementFailedError, os_reason
 
 if TYPE_CHECKING:
     from cdpengine.debug.drift import Drift
@@ -202,7 +202,7 @@ def save(file: Path, executable: str | None, endpoint: str | None) -> None:
         with private_files.new_file(file, overwrite=may_overwrite()) as stream:
             stream.write(loaded.source)
     except OSError as error:
-        raise MeasurementFailed("the protocol", str(file), os_reason(error)) from error
+        raise MeasurementFailedError("the protocol", str(file), os_reason(error)) from error
     counts = f"{len(loaded.commands)} commands, {len(loaded.events)} events, {len(loaded.types)} types"
     say(f"{file}: protocol {loaded.version}, {counts}")
 

@@ -20,7 +20,7 @@ import trio
 
 from cdpengine.cli.options import Source, record_options
 from cdpengine.cli.output import say, say_lines
-from cdpengine.errors import EngineError, InvalidArgument
+from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ async def _run_line(console: Interpreter, line: str, interrupts: _Interrupts) ->
     with interrupts.stopping() as running:
         try:
             output = await console.run(line)
-        except InvalidArgument as error:
+        except InvalidArgumentError as error:
             _complain(str(error))
         except EngineError as error:
             _complain(f"{type(error).__name__}: {error}")

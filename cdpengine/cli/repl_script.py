@@ -19,7 +19,7 @@ import trio
 
 from cdpengine.cli.output import say_lines
 from cdpengine.debug.interpreter import Interpreter, Quit
-from cdpengine.errors import EngineError, InvalidArgument
+from cdpengine.errors import EngineError, InvalidArgumentError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.session import Session
 
@@ -30,8 +30,8 @@ _AT_ONCE = 65536
 async def run_script(console: Interpreter, tell: Callable[[str], None]) -> bool:
     """Run the lines of standard input to the end, to !quit, or to the first that fails. True when Ctrl-C ended it.
 
-    Raises what the line raised, and ConnectionLost when the browser ended while a line was waited for. `tell` says
-    which line that was.
+    Raises what the line raised, and ConnectionLostError when the browser ended while a line was waited for. `tell`
+    says which line that was.
     """
     interrupted = False
     with trio.open_signal_receiver(signal.SIGINT) as signals:
@@ -68,7 +68,7 @@ async def _run_lines(console: Interpreter, tell: Callable[[str], None]) -> None:
 
 
 async def _lines(console: Interpreter) -> AsyncGenerator[str, None]:
-    """Give the lines of standard input as they come. Raises InvalidArgument for bytes that are not text."""
+    """Give the lines of standard input as they come. Raises InvalidArgumentError for bytes that are not text."""
     stdin: TextIO | None = sys.stdin
     if stdin is None:
         return
@@ -80,7 +80,7 @@ async def _lines(console: Interpreter) -> AsyncGenerator[str, None]:
         try:
             text += decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="standard input", given="bytes that are not text", expected=error.encoding
             ) from None
         *whole, text = text.split("\n")
@@ -102,7 +102,10 @@ class _Input:
         session.on_end(self._stop_waiting)
 
     async def read(self) -> bytes:
-        """Return the next bytes; b"" at the end. Raises ConnectionLost when the browser ends before they come."""
+        """Return the next bytes; b"" at the end.
+
+        Raises ConnectionLostError when the browser ends before they come.
+        """
         with trio.CancelScope() as self._waiting:
             if self._session.ended:
                 self._stop_waiting()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from cdpengine.errors import EngineError, EvaluationTimeout
+from cdpengine.errors import EngineError, EvaluationTimeoutError
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -146,10 +146,12 @@ class Tour:
             start = time.perf_counter()
             try:
                 await page.evaluate("while (true) {}", timeout=HUNG_TIMEOUT)
-            except EvaluationTimeout as error:
+            except EvaluationTimeoutError as error:
                 took = time.perf_counter() - start
                 _check(took < HUNG_TIMEOUT + HUNG_SLACK, f"it took {took:.2f} s to give up")
-                step.seen = f"EvaluationTimeout, {'stopped' if error.report.terminated else 'not stopped'}"
+                step.seen = (
+                    f"EvaluationTimeoutError, {'stopped' if error.report.terminated else 'not stopped'}"
+                )
             else:
                 raise _NotSo("an endless loop ended")
 

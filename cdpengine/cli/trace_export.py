@@ -13,7 +13,7 @@ import click
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output_files import may_overwrite, output_option
 from cdpengine.cli.trace_reading import file_argument, lines_of, tell_damage
-from cdpengine.errors import MeasurementFailed, RecordingLacks, os_reason
+from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
 
 if TYPE_CHECKING:
     from cdpengine.debug.recording import Recording
@@ -57,7 +57,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
         pieces = {"perfetto": _perfetto, "har": _har, "html": _html}[form](recording, limit)
         try:
             first = next(pieces)  # what cannot be made is told before anything is written
-        except RecordingLacks:
+        except RecordingIncompleteError:
             tell_damage(recording)
             raise
         try:
@@ -67,7 +67,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
         except BrokenPipeError:
             raise
         except OSError as error:
-            raise MeasurementFailed("the export", str(output), os_reason(error)) from error
+            raise MeasurementFailedError("the export", str(output), os_reason(error)) from error
         if tell_damage(recording):
             raise Failed
 

@@ -17,7 +17,7 @@ from cdpengine.browser.find import find_browser
 from cdpengine.browser.process import LaunchOptions, start_browser
 from cdpengine.debug.proxy_server import proxy
 from cdpengine.debug.replay_server import PATIENCE, replay
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @attrs.frozen
@@ -48,8 +48,8 @@ async def cassette(
     given and return are withheld unless `keep_arguments`. `complete`, `patience` and `strict` as in `replay`: with
     `strict`, the program must enter the texts that it entered when it was recorded.
 
-    Raises ReplayDiverged when the program asks something else than when it was recorded, InvalidArgument when
-    there is nothing to replay, RecordingDamaged, and what starting a browser raises.
+    Raises ReplayDivergedError when the program asks something else than when it was recorded, InvalidArgumentError
+    when there is nothing to replay, RecordingDamagedError, and what starting a browser raises.
     """
     path = Path(path)
     if record is None:
@@ -59,7 +59,9 @@ async def cassette(
             yield Cassette(path, "replay", running.endpoint)
         return
     if not path.parent.is_dir():
-        raise InvalidArgument(what="cassette", given=str(path), expected="a file in a folder that exists")
+        raise InvalidArgumentError(
+            what="cassette", given=str(path), expected="a file in a folder that exists"
+        )
     # The name ends as the other does: that decides whether it is compressed.
     taking = path.with_name(f".taking-{path.name}")
     taking.unlink(missing_ok=True)  # of a program that was killed

@@ -23,7 +23,7 @@ from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.protocol import Field, Protocol
 from cdpengine.debug.protocol_text import signature
 from cdpengine.debug.redact import Redactor
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 Work = Literal["none", "question", "work", "script"]
 """What a line has its page, or other target, do: nothing; give an answer; something that may run the page's own
@@ -164,7 +164,7 @@ _decoder = json.JSONDecoder()
 
 
 def parse_line(line: str) -> Line | None:
-    """Return what a line says; None for an empty one or a comment. Raises InvalidArgument."""
+    """Return what a line says; None for an empty one or a comment. Raises InvalidArgumentError."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
@@ -175,11 +175,11 @@ def parse_line(line: str) -> Line | None:
         if name not in ACTIONS:
             near = [known for known in ACTIONS if known.startswith(name[:1])] if name else []
             expected = ", ".join(f"!{known}" for known in near or ACTIONS)
-            raise InvalidArgument(what="action", given=f"!{name[:40]}", expected=expected)
+            raise InvalidArgumentError(what="action", given=f"!{name[:40]}", expected=expected)
         return ActionLine(name, rest)
     found = _METHOD.match(text)
     if found is None:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="line",
             given=repr(text.split()[0][:40]),
             expected="Domain.method name=value ..., !action, or ? for help",
@@ -194,7 +194,10 @@ def first_word(text: str) -> tuple[str, str]:
 
 
 def split_words(text: str, what: str) -> list[str]:
-    """Return the words of a text; "..." (as JSON) and '...' keep the spaces in them. Raises InvalidArgument."""
+    """Return the words of a text; "..." (as JSON) and '...' keep the spaces in them.
+
+    Raises InvalidArgumentError.
+    """
     words: list[str] = []
     place = 0
     while place < len(text):
@@ -256,16 +259,16 @@ def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int
     return Argument(name, bare[0]), bare.end()
 
 
-def _wrong(method: str, expected: str) -> InvalidArgument:
+def _wrong(method: str, expected: str) -> InvalidArgumentError:
     # What was given is not repeated: it may be a password.
-    return InvalidArgument(what=f"parameters of {method}", given="what was written", expected=expected)
+    return InvalidArgumentError(what=f"parameters of {method}", given="what was written", expected=expected)
 
 
 def bind(line: CallLine, protocol: Protocol | None) -> tuple[str, dict[str, object]]:
     """Return the method and its parameters, bare values typed as the protocol says.
 
     A method that the protocol lacks is passed on as it is: the browser will say what it thinks of it. Raises
-    InvalidArgument for a parameter that the command does not have, and for one that is missing.
+    InvalidArgumentError for a parameter that the command does not have, and for one that is missing.
     """
     command = None if protocol is None else protocol.commands.get(line.method)
     if protocol is None or command is None:
@@ -278,7 +281,7 @@ def bind(line: CallLine, protocol: Protocol | None) -> tuple[str, dict[str, obje
     ]
     unknown = [argument.name for argument in line.arguments if argument.name not in known]
     if unknown or missing:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"parameters of {line.method}",
             given=f"no {', '.join(missing)}" if missing else ", ".join(unknown),
             expected=signature(line.method, command),
@@ -312,7 +315,7 @@ def safe_line(line: str) -> str:
     redactor = Redactor()
     try:
         parsed = parse_line(line)
-    except InvalidArgument:
+    except InvalidArgumentError:
         word = line.split(maxsplit=1)[0]
         return f"{word} {REDACTED}" if word != line.strip() else redactor.text(line)
     match parsed:

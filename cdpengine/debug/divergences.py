@@ -17,7 +17,7 @@ from cdpengine.debug.matching import Strictness, differences
 from cdpengine.debug.recording import Header
 from cdpengine.debug.renaming import Renaming
 from cdpengine.debug.tape import HTTP, Received, RecordedCall
-from cdpengine.errors import ReplayDiverged
+from cdpengine.errors import ReplayDivergedError
 
 _EXPECTED_SHOWN = 5
 
@@ -41,7 +41,7 @@ class Divergences:
         """Return how the texts of a recorded call are compared that were redacted."""
         return Strictness(self._by, call.places() if self._by is not None else {})
 
-    def one_more(self, method: str, session: str, connections: int) -> ReplayDiverged:
+    def one_more(self, method: str, session: str, connections: int) -> ReplayDivergedError:
         """Say that more connections were made than recorded."""
         reason = f"{connections} connections were recorded, and this is one more"
         return self._error(_where(method, session), reason, None)
@@ -53,7 +53,7 @@ class Divergences:
         params: Any,
         open_here: Mapping[str, Sequence[RecordedCall]],
         calls: Sequence[RecordedCall],
-    ) -> ReplayDiverged:
+    ) -> ReplayDivergedError:
         """Say that no recorded call fits. `open_here` are those of the session that were not asked yet."""
         expected = sorted(
             (call for each in open_here.values() for call in each), key=lambda call: call.position
@@ -72,7 +72,9 @@ class Divergences:
             reason = "it was not recorded there"
         return self._error(_where(method, session), reason, nearest, expected, diff)
 
-    def another_over_http(self, method: str, params: Any, calls: Sequence[RecordedCall]) -> ReplayDiverged:
+    def another_over_http(
+        self, method: str, params: Any, calls: Sequence[RecordedCall]
+    ) -> ReplayDivergedError:
         """Say that what was asked over HTTP was not recorded."""
         asked = [call for call in calls if call.connection == HTTP]
         expected = [call for call in asked if call.asked is None and not call.optional]
@@ -87,27 +89,29 @@ class Divergences:
             diff = self._diff(nearest, params, calls)
         return self._error(f"{method} {params['path']} over HTTP", reason, nearest, expected, diff)
 
-    def another_typed(self, method: str, call: RecordedCall) -> ReplayDiverged:
+    def another_typed(self, method: str, call: RecordedCall) -> ReplayDivergedError:
         """Say that what was typed has another fingerprint."""
         reason = (
             f"another text was typed, up to line {call.line}, than when it was recorded (neither is shown)"
         )
         return self._error(method, reason, call)
 
-    def cut(self, item: Received) -> ReplayDiverged:
+    def cut(self, item: Received) -> ReplayDivergedError:
         """Say that a reply is not there."""
         reason = "its reply was cut when it was recorded: record with limit=0"
         return self._lacking(item, reason)
 
-    def withheld(self, item: Received) -> ReplayDiverged:
+    def withheld(self, item: Received) -> ReplayDivergedError:
         """Say that what a script returned or threw is not in a reply."""
         reason = (
             "its result was withheld when it was recorded: record with keep_arguments=True (--keep-arguments)"
         )
         return self._lacking(item, reason)
 
-    def _lacking(self, item: Received, reason: str) -> ReplayDiverged:
-        return ReplayDiverged(path=self._path, line=item.line, got=item.method, expected=(), reason=reason)
+    def _lacking(self, item: Received, reason: str) -> ReplayDivergedError:
+        return ReplayDivergedError(
+            path=self._path, line=item.line, got=item.method, expected=(), reason=reason
+        )
 
     def _error(
         self,
@@ -116,10 +120,10 @@ class Divergences:
         nearest: RecordedCall | None,
         expected: Sequence[RecordedCall] = (),
         diff: Sequence[str] = (),
-    ) -> ReplayDiverged:
+    ) -> ReplayDivergedError:
         self._add_typed()
         line = nearest or (expected[0] if expected else None)
-        return ReplayDiverged(
+        return ReplayDivergedError(
             path=self._path,
             line=0 if line is None else line.line,
             got=self._discretion.hide(got),

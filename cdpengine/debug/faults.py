@@ -28,7 +28,7 @@ from typing import Literal, get_args
 import attrs
 import msgspec
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 Action = Literal["delay", "drop", "duplicate", "truncate", "error", "cut"]
 MessageKind = Literal["call", "reply", "event"]
@@ -91,10 +91,10 @@ def _plain(value: object) -> str:
 
 
 def parse_fault(text: str) -> Fault:
-    """Return the fault that a text says. Raises InvalidArgument, which tells what is wrong with it."""
+    """Return the fault that a text says. Raises InvalidArgumentError, which tells what is wrong with it."""
 
-    def wrong(expected: str) -> InvalidArgument:
-        return InvalidArgument(what="fault", given=repr(text)[:120], expected=expected)
+    def wrong(expected: str) -> InvalidArgumentError:
+        return InvalidArgumentError(what="fault", given=repr(text)[:120], expected=expected)
 
     if not isinstance(text, str):
         raise wrong(_EXPECTED)
@@ -131,7 +131,7 @@ def parse_fault(text: str) -> Fault:
     )
 
 
-def _argument(name: str, value: str, wrong: Callable[[str], InvalidArgument]) -> object:
+def _argument(name: str, value: str, wrong: Callable[[str], InvalidArgumentError]) -> object:
     default = DEFAULTS[name]
     if not value:
         return default
@@ -174,19 +174,22 @@ class Faults:
         return iter(list(self._numbered.values()))
 
     def add(self, fault: Fault | str) -> int:
-        """Add a fault, as data or as text; it counts from now on. Returns its number. Raises InvalidArgument."""
+        """Add a fault, as data or as text; it counts from now on.
+
+        Returns its number. Raises InvalidArgumentError.
+        """
         if not isinstance(fault, Fault):
             fault = parse_fault(fault)
         elif fault.action not in get_args(Action):
-            raise InvalidArgument(what="fault", given=repr(fault.action), expected=", ".join(ACTIONS))
+            raise InvalidArgumentError(what="fault", given=repr(fault.action), expected=", ".join(ACTIONS))
         number, self._next = self._next, self._next + 1
         self._numbered[number] = fault
         return number
 
     def remove(self, number: int) -> None:
-        """Take the fault of that number out. Raises InvalidArgument when there is none."""
+        """Take the fault of that number out. Raises InvalidArgumentError when there is none."""
         if self._numbered.pop(number, None) is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="fault", given=repr(number), expected="the number of one that is there"
             )
 

@@ -14,7 +14,7 @@ from typing import IO, cast
 
 from cdpengine.debug.decompression import ZSTANDARD, BlockDecompressor, Damaged, Unreadable
 from cdpengine.debug.recording import Recording
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 _CHUNK = 1 << 18
 _PATIENCE = 0.1
@@ -88,7 +88,7 @@ def follow_recording(
     try:
         raw = path.open("rb", buffering=0)
     except OSError as error:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="recording", given=str(path), expected=f"a file ({error.strerror})"
         ) from None
     with raw:

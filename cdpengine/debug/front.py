@@ -19,7 +19,7 @@ import trio
 import trio_websocket
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
-from cdpengine.errors import InvalidArgument, exhausted, shortage_of
+from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.transport import (
@@ -165,11 +165,11 @@ async def serve_front(
 ) -> AsyncIterator[tuple[str, int]]:
     """Serve while the block runs; gives the address and the port. Leaving the block ends every client's task.
 
-    Raises InvalidArgument for a host or a port that cannot be listened on, ResourcesExhausted where the system
-    lacks something.
+    Raises InvalidArgumentError for a host or a port that cannot be listened on, ResourcesExhaustedError where the
+    system lacks something.
     """
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="port", given=repr(port), expected="a number from 0 (any free one) to 65535"
         )
     try:
@@ -177,7 +177,7 @@ async def serve_front(
     except OSError as error:
         if (shortage := shortage_of(error)) is not None:
             raise exhausted(f"listen on {host}:{port}", shortage) from error
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="listening address",
             given=f"{host}:{port}",
             expected=f"a free port of an address of this machine ({error.strerror or error})",

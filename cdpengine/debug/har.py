@@ -15,15 +15,15 @@ from cdpengine.activity import har
 from cdpengine.activity.exchange import Exchange, Exchanges
 from cdpengine.debug import har_events
 from cdpengine.debug.recording import Header, Line, Recording
-from cdpengine.errors import RecordingLacks
+from cdpengine.errors import RecordingIncompleteError
 from cdpengine.protocol import network as told
 
 
 def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
     """Return the archive of a recording whose lines are `lines`, as JSON.
 
-    An event that is not what the protocol says is reported as damage of the recording. Raises RecordingLacks when
-    no request is in it.
+    An event that is not what the protocol says is reported as damage of the recording. Raises
+    RecordingIncompleteError when no request is in it.
     """
     archive = Archive()
     for line in lines:
@@ -32,7 +32,7 @@ def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             recording.report(f"{line.m} is not what the protocol says: {error}")
     if not archive.requests:
-        raise RecordingLacks(
+        raise RecordingIncompleteError(
             path=str(recording.path),
             what="requests",
             hint='the Network domain was not enabled while it was recorded: have session.call("Network.enable") '

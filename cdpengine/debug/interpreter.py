@@ -31,15 +31,15 @@ from cdpengine.debug.protocol import Protocol
 from cdpengine.debug.protocol_text import entry_text
 from cdpengine.debug.unanswered import LineTarget, Stopped
 from cdpengine.errors import (
-    DeadlineExceeded,
+    DeadlineExceededError,
     EngineError,
-    EvaluationTimeout,
-    EventsLost,
-    InvalidArgument,
-    PageUnresponsive,
+    EvaluationTimeoutError,
+    EventsLostError,
+    InvalidArgumentError,
+    PageUnresponsiveError,
     RemoteError,
     RescueReport,
-    TargetCrashed,
+    TargetCrashedError,
 )
 from cdpengine.errors.foreign import escape_line, escape_lines
 from cdpengine.nursery import open_body_nursery
@@ -166,16 +166,16 @@ class Interpreter:
                     began = began or trio.current_time()
                     self.stopped = await target.stop(work, began=began, terminated_before=before)
                 raise
-            except DeadlineExceeded as late:
+            except DeadlineExceededError as late:
                 if not ends or late.timeout == 0:
                     raise
                 stopped = Stopped()
-                if not isinstance(late, EvaluationTimeout) or target.paused:
+                if not isinstance(late, EvaluationTimeoutError) or target.paused:
                     now = trio.current_time()
                     stopped = await target.stop(work, began=now, terminated_before=before)
                 if isinstance(line, CallLine) and work == "script":
                     report = stopped.report or RescueReport()
-                    raise EvaluationTimeout(late.action, late.timeout, late.steps, report) from late
+                    raise EvaluationTimeoutError(late.action, late.timeout, late.steps, report) from late
                 if stopped.acted:
                     self._notice(str(stopped))
                 raise
@@ -195,7 +195,7 @@ class Interpreter:
             except RemoteError as error:
                 near = [] if self.protocol is None else self.protocol.near(method, self.protocol.commands)
                 if error.code == _METHOD_NOT_FOUND and near and method not in near:
-                    raise InvalidArgument(
+                    raise InvalidArgumentError(
                         what="method", given=method, expected=f"one that there is, such as {', '.join(near)}"
                     ) from error
                 raise
@@ -232,7 +232,7 @@ class Interpreter:
     async def _act_on_page(self, name: str, rest: str) -> Output | None:
         page = self._target.page
         if page is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what=f"!{name}", given=self.place, expected="a page; !targets lists them, !use N takes one"
             )
         output = await act_on_page(page, name, rest, self.timeout)
@@ -242,14 +242,14 @@ class Interpreter:
 
     async def _rescue(self, allow: str) -> Output:
         if self._session is self.browser.session:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="!rescue", given=self.place, expected="a page or another target; !use N takes one"
             )
         started = trio.current_time()
         report = await self._target.rescue(allow, self.timeout)
         if not report.responsive and not report.closed:
             seconds = trio.current_time() - started
-            raise PageUnresponsive("!rescue", self.timeout, (str(report),), seconds)
+            raise PageUnresponsiveError("!rescue", self.timeout, (str(report),), seconds)
         return Output(str(report))
 
     # --- targets -------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ class Interpreter:
             session = await self._attached(ids[rest]) if page is None else page.session
             self._target = self._line_target(session, page)
         else:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="target", given=repr(rest[:40]), expected=f"one of {', '.join(self.target_numbers)}"
             )
         self.refs = ()
@@ -332,7 +332,7 @@ class Interpreter:
                     while True:
                         try:
                             self._show(event_line(await events.receive()))
-                        except (EventsLost, TargetCrashed) as error:
+                        except (EventsLostError, TargetCrashedError) as error:
                             self._show(str(error))
             except EngineError as error:
                 self.patterns = ()
@@ -344,7 +344,7 @@ class Interpreter:
 
     async def _wait(self, pattern: str) -> Output:
         if not pattern:
-            raise InvalidArgument(what="!wait", given="nothing", expected=ACTIONS["wait"].usage)
+            raise InvalidArgumentError(what="!wait", given="nothing", expected=ACTIONS["wait"].usage)
         with within(f"wait for {pattern}", self.timeout):
             return Output(event_line(await self._session.wait_for(*pattern.split())))
 
@@ -361,7 +361,7 @@ class Interpreter:
             action = ACTIONS[name.removeprefix("!")]
             return Output(f"{action.usage}\n  {action.does}")
         if self.protocol is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="help", given=name[:80], expected="a browser that gives its /json/protocol"
             )
         protocol = self.protocol
@@ -379,4 +379,6 @@ def _seconds(text: str) -> float:
     try:
         return check_timeout(float(text))
     except ValueError:
-        raise InvalidArgument(what="!timeout", given=text[:40] or "nothing", expected="seconds") from None
+        raise InvalidArgumentError(
+            what="!timeout", given=text[:40] or "nothing", expected="seconds"
+        ) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from cdpengine.debug.console import ACTIONS, first_word, split_words
-from cdpengine.errors import InvalidArgument, OptionNotFound, ValueRefused
+from cdpengine.errors import InvalidArgumentError, OptionNotFoundError, ValueRefusedError
 from cdpengine.errors.foreign import escape_json, escape_lines
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ class Output:
 
 
 async def act_on_page(page: Page, name: str, rest: str, timeout: float) -> Output | None:
-    """Do the action `name` with what follows it in the line. Raises as the page's method, and InvalidArgument."""
+    """Do the action `name` with what follows it in the line.
+
+    Raises as the page's method, and InvalidArgumentError.
+    """
     usage = ACTIONS[name].usage
     first, after = first_word(rest)
     _check_words(name, rest)
@@ -47,7 +50,7 @@ async def act_on_page(page: Page, name: str, rest: str, timeout: float) -> Outpu
             return as_json(await page.go_forward(timeout=timeout))
         case "snapshot":
             if rest not in ("", "interactive"):
-                raise InvalidArgument(what="!snapshot", given=rest, expected=usage)
+                raise InvalidArgumentError(what="!snapshot", given=rest, expected=usage)
             taken = await page.snapshot(interactive=rest == "interactive", timeout=timeout)
             return Output(escape_lines(taken.text), refs=tuple(taken.refs))
         case "text":
@@ -86,7 +89,10 @@ async def act_on_page(page: Page, name: str, rest: str, timeout: float) -> Outpu
 
 
 def _check_words(name: str, rest: str) -> None:
-    """Raise InvalidArgument where words are missing, or more than the action takes. It repeats none of them."""
+    """Raise InvalidArgumentError where words are missing, or more than the action takes.
+
+    It repeats none of them.
+    """
     usage = ACTIONS[name].usage
     needed = usage.partition("[")[0].split()[1:]
     least = len(needed) - (name in ("fill", "type"))  # without a text, `!fill e3` clears the field
@@ -94,19 +100,19 @@ def _check_words(name: str, rest: str) -> None:
     open_ended = usage.endswith(("TEXT", "JAVASCRIPT", "...", "]"))
     if count < least or (count > len(needed) and not open_ended):
         given = f"{count} word{'s' * (count != 1)} after it" if count else "nothing after it"
-        raise InvalidArgument(what=f"!{name}", given=given, expected=usage)
+        raise InvalidArgumentError(what=f"!{name}", given=given, expected=usage)
 
 
 async def _fill(page: Page, target: str, text: str, timeout: float) -> None:
     """Fill a field. An error repeats nothing of the text, which may be a password whatever the field is."""
     try:
         await page.fill(target, text, timeout=timeout)
-    except ValueRefused as error:
-        raise ValueRefused(
+    except ValueRefusedError as error:
+        raise ValueRefusedError(
             action=error.action, target=error.target, reason=error.reason, steps=error.steps
         ) from None
-    except OptionNotFound as error:
-        raise OptionNotFound(
+    except OptionNotFoundError as error:
+        raise OptionNotFoundError(
             action=error.action, target=error.target, reason="it has no such option", options=error.options
         ) from None
 

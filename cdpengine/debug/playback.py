@@ -45,7 +45,7 @@ from cdpengine.debug.tape import (
     is_http_read,
     page_path,
 )
-from cdpengine.errors import InvalidArgument, ReplayDiverged
+from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
 from cdpengine.wire.messages import Envelope, decode_envelope
 
 DIVERGED = -32050
@@ -94,7 +94,7 @@ class Playback:
         self._reads: dict[str, Received] = {}  # the latest answer that was given of each
         self.path = path
         self.product = self._tape.product
-        self.divergence: ReplayDiverged | None = None
+        self.divergence: ReplayDivergedError | None = None
         self.calls = self._tape.calls
         self.passed_over = self._tape.lacking
         self._received = self._tape.received
@@ -286,7 +286,7 @@ class Playback:
         trial.accept()
         return call
 
-    def _diverged(self, client: Client, envelope: Envelope) -> ReplayDiverged:
+    def _diverged(self, client: Client, envelope: Envelope) -> ReplayDivergedError:
         method, session = envelope.method or "", envelope.session_id or ""
         connection = client.connection
         if connection is None:
@@ -298,7 +298,7 @@ class Playback:
         params = decode_params(envelope.params)
         return self._keep(self._told.another_call(method, session, params, open_here, self.calls))
 
-    def _keep(self, error: ReplayDiverged) -> ReplayDiverged:
+    def _keep(self, error: ReplayDivergedError) -> ReplayDivergedError:
         if self.divergence is None:
             self.divergence = error
         return error
@@ -338,14 +338,14 @@ class Playback:
 def load_playback(path: str | Path, *, strict: bool = False) -> Playback:
     """Read a whole recording, to be replayed now.
 
-    Raises InvalidArgument and RecordingDamaged as `open_recording` does.
+    Raises InvalidArgumentError and RecordingDamagedError as `open_recording` does.
     """
     with open_recording(path) as recording:
         playback = Playback(str(path), recording, header=recording.header, strict=strict, now=time.time())
         playback.product = playback.product or recording.header.product
         playback.passed_over += [f"damaged: {damage}" for damage in recording.all_damage]
     if not playback.calls:
-        raise InvalidArgument(what="recording", given=str(path), expected="one with calls in it")
+        raise InvalidArgumentError(what="recording", given=str(path), expected="one with calls in it")
     return playback
 
 

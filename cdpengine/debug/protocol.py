@@ -14,7 +14,7 @@ from typing import Literal
 import attrs
 import msgspec
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 EntryKind = Literal["domain", "command", "event", "type"]
 
@@ -160,14 +160,14 @@ class Protocol:
     def find(self, name: str) -> list[Entry]:
         """Return what has that name: one entry, or two where an event and a type share it.
 
-        Any case will do where only one fits. Raises InvalidArgument, with names that are near, for none.
+        Any case will do where only one fits. Raises InvalidArgumentError, with names that are near, for none.
         """
         found = self._entries.get(name.casefold(), [])
         exact = [entry for entry in found if entry.name == name]
         if exact or found:
             return exact or found
         near = self.near(name)
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="name in the protocol",
             given=repr(name[:100]),
             expected=f"a domain, command, event or type{': ' + ', '.join(near) + '?' if near else ''}",
@@ -245,11 +245,11 @@ def fields_of(item: Item) -> tuple[Field, ...]:
 
 
 def decode_protocol(document: bytes, origin: str) -> Protocol:
-    """Read what /json/protocol answers. `origin` names where it is from. Raises InvalidArgument."""
+    """Read what /json/protocol answers. `origin` names where it is from. Raises InvalidArgumentError."""
     try:
         read = msgspec.json.decode(document, type=_Document)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="protocol", given=origin, expected=f"a document as /json/protocol gives it ({error})"
         ) from None
     version = f"{read.version.major}.{read.version.minor}".strip(".")

@@ -13,7 +13,7 @@ import trio
 
 from cdpengine.browser.endpoint import redact_endpoint, resolve_endpoint
 from cdpengine.debug.protocol import Protocol, decode_protocol
-from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError
 from cdpengine.wire.http_get import get
 
 _PATH = "/json/protocol"
@@ -26,7 +26,7 @@ async def fetch_protocol(
 ) -> Protocol:
     """Ask the browser at `endpoint` ("http://host:port" or its "ws://...") for its protocol.
 
-    Raises InvalidArgument for what is no endpoint or no protocol, ConnectFailed when nobody answers in
+    Raises InvalidArgumentError for what is no endpoint or no protocol, ConnectFailedError when nobody answers in
     `timeout` seconds.
     """
     shown = redact_endpoint(endpoint)
@@ -35,16 +35,16 @@ async def fetch_protocol(
         resolved = await resolve_endpoint(endpoint, headers)
         answer = await get(_protocol_url(resolved.ws_url), headers or {}, shown=shown, longest=_LONGEST)
     if answer is None:
-        raise ConnectFailed(endpoint=shown, reason=f"no answer of {_PATH} within {timeout:g} s")
+        raise ConnectFailedError(endpoint=shown, reason=f"no answer of {_PATH} within {timeout:g} s")
     return decode_protocol(answer, f"{_PATH} of {shown}")
 
 
 def read_protocol(path: Path) -> Protocol:
-    """Read a protocol that was saved. Raises InvalidArgument."""
+    """Read a protocol that was saved. Raises InvalidArgumentError."""
     try:
         document = path.read_bytes()
     except OSError as error:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="protocol", given=str(path), expected=f"a file that can be read ({error.strerror})"
         ) from None
     return decode_protocol(document, str(path))

@@ -25,7 +25,7 @@ from cdpengine.browser.endpoint import check_endpoint, redact_endpoint, resolve_
 from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front
 from cdpengine.debug.json_pages import pointing_here
-from cdpengine.errors import ConnectFailed, InvalidArgument, shortage_of, shortages_named
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortage_of, shortages_named
 from cdpengine.logs import get_logger, http_logs_held_back
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.messages import Envelope, decode_envelope
@@ -188,8 +188,8 @@ class Proxy:
                 async with open_websocket(url, headers=headers, name=passage.name) as upstream:
                     opening.deadline = math.inf
                     await self._run(socket, upstream, passage)
-            except (ConnectFailed, InvalidArgument) as error:
-                reason = error.reason if isinstance(error, ConnectFailed) else "that is no path"
+            except (ConnectFailedError, InvalidArgumentError) as error:
+                reason = error.reason if isinstance(error, ConnectFailedError) else "that is no path"
                 passage.ending = f"the browser did not let it in: {reason}"
                 await socket.refuse(502, f"cdpengine proxy: {passage.ending}\n")
         if opening.cancelled_caught:
@@ -385,9 +385,9 @@ async def proxy(
     a browser's debugging port can do all that its user can. `headers` go to the browser with every request.
     `timeout` (seconds) is for finding the browser.
 
-    Raises InvalidArgument for arguments that cannot work, ConnectFailed when no browser answers at `upstream`,
-    ResourcesExhausted and RecordingFailed where the system lacks something to begin with, RecordingFailed at the
-    end when the recording could not be written.
+    Raises InvalidArgumentError for arguments that cannot work, ConnectFailedError when no browser answers at
+    `upstream`, ResourcesExhaustedError and RecordingFailedError where the system lacks something to begin with,
+    RecordingFailedError at the end when the recording could not be written.
     """
     check_endpoint(upstream)
     checked = Faults(faults)
@@ -395,7 +395,7 @@ async def proxy(
     with trio.move_on_after(timeout):
         resolved = await resolve_endpoint(upstream, headers)
     if resolved is None:
-        raise ConnectFailed(endpoint=redact_endpoint(upstream), reason=f"no answer within {timeout:g} s")
+        raise ConnectFailedError(endpoint=redact_endpoint(upstream), reason=f"no answer within {timeout:g} s")
     target = urlsplit(resolved.ws_url)
     base = target
     if urlsplit(upstream).scheme in ("http", "https"):

@@ -36,7 +36,7 @@ from cdpengine.debug.recording_files import (
     not_begun,
 )
 from cdpengine.debug.redact import Redactor
-from cdpengine.errors import InvalidArgument, RecordingFailed, shortages_named
+from cdpengine.errors import InvalidArgumentError, RecordingFailedError, shortages_named
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.tap import HttpExchange, Span, Tap, Traffic
@@ -272,9 +272,9 @@ async def record(
     everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the
     disk.
 
-    Raises InvalidArgument for a file that exists or cannot be written, RecordingFailed where the system lacks
-    something to begin with, and RecordingFailed at the end of the block when writing failed on the way (a full
-    disk): the browser's work is not disturbed by that.
+    Raises InvalidArgumentError for a file that exists or cannot be written, RecordingFailedError where the system
+    lacks something to begin with, and RecordingFailedError at the end of the block when writing failed on the way
+    (a full disk): the browser's work is not disturbed by that.
     """
     redactor = (
         None if unredacted else Redactor(patterns=patterns, secrets=secrets, keep_arguments=keep_arguments)
@@ -342,7 +342,7 @@ async def _recording(
     """
     for what, given in (("limit", limit), ("queued", queued)):
         if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-            raise InvalidArgument(what=what, given=repr(given), expected="a number of bytes, 0 or more")
+            raise InvalidArgumentError(what=what, given=repr(given), expected="a number of bytes, 0 or more")
     made = claim()
     recorder = _started(
         made, known, redactor=redactor, limit=limit, queued=queued, product=product, foreign=foreign
@@ -364,7 +364,7 @@ async def _recording(
         if failed and drop_empty and not done.messages + done.lost:
             made.remove()
     if closing.cancelled_caught or recorder.failure is not None:
-        raise RecordingFailed(path=str(made.path), reason=recorder.failure or TOO_SLOW)
+        raise RecordingFailedError(path=str(made.path), reason=recorder.failure or TOO_SLOW)
 
 
 def _started(made: RecordingFile, known: Iterable[_Known], **options: Any) -> Recorder:

@@ -18,7 +18,7 @@ import attrs
 import msgspec
 
 from cdpengine.debug.decompression import ZSTANDARD, CompressedLines, CutOff, Unreadable
-from cdpengine.errors import InvalidArgument, RecordingDamaged
+from cdpengine.errors import InvalidArgumentError, RecordingDamagedError
 
 VERSION = 1
 
@@ -185,11 +185,11 @@ class Recording:
                 yield line
 
     def message(self, line: Line) -> Message:
-        """Return the message of a line. Raises RecordingDamaged when it is none."""
+        """Return the message of a line. Raises RecordingDamagedError when it is none."""
         try:
             return _decode_message(line.msg)
         except msgspec.DecodeError as error:
-            raise RecordingDamaged(path=str(self.path), line=self._number, reason=str(error)) from None
+            raise RecordingDamagedError(path=str(self.path), line=self._number, reason=str(error)) from None
 
     @property
     def all_damage(self) -> list[Damage]:
@@ -239,15 +239,15 @@ class Recording:
                 what = "it breaks off in its first line"
             else:
                 what = f"its first line is no header of one ({error})"
-            raise RecordingDamaged(
+            raise RecordingDamagedError(
                 path=str(self.path), line=1, reason=f"this is no recording: {what}"
             ) from None
         if header.cdpengine != "recording" or b'"cdpengine"' not in raw:
-            raise RecordingDamaged(
+            raise RecordingDamagedError(
                 path=str(self.path), line=1, reason="this is no recording: its first line is no header of one"
             )
         if header.version > VERSION:
-            raise RecordingDamaged(
+            raise RecordingDamagedError(
                 path=str(self.path),
                 line=1,
                 reason=f"it is of version {header.version}; this program reads up to {VERSION}",
@@ -265,14 +265,14 @@ def _begins_a_header(raw: bytes) -> bool:
 def open_recording(path: str | Path) -> Iterator[Recording]:
     """Open a recording for reading; close it when the block ends.
 
-    Raises InvalidArgument when there is no such file, RecordingDamaged when it is no recording, or breaks off
-    before its first line is whole. Whatever else is wrong with it is in its `damage`, once it was read.
+    Raises InvalidArgumentError when there is no such file, RecordingDamagedError when it is no recording, or
+    breaks off before its first line is whole. Whatever else is wrong with it is in its `damage`, once it was read.
     """
     path = Path(path)
     try:
         raw = path.open("rb")
     except OSError as error:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="recording", given=str(path), expected=f"a file ({error.strerror})"
         ) from None
     with raw:

@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs
 
 from cdpengine.browser.private_files import create_private, is_taken
-from cdpengine.errors import InvalidArgument, RecordingFailed, Shortage, os_reason, shortage_of
+from cdpengine.errors import InvalidArgumentError, RecordingFailedError, Shortage, os_reason, shortage_of
 
 ASKED = "CDPENGINE_RECORD"
 _OVERWRITE = "CDPENGINE_RECORD_OVERWRITE"
@@ -43,7 +43,10 @@ Claim = Callable[[], RecordingFile]
 
 
 def create_recording(path: Path, *, overwrite: bool = False) -> RecordingFile:
-    """Make the file. Raises InvalidArgument where it exists or cannot be made, RecordingFailed for a shortage."""
+    """Make the file.
+
+    Raises InvalidArgumentError where it exists or cannot be made, RecordingFailedError for a shortage.
+    """
     return _created(path, "recording", "overwrite=True", overwrite=overwrite)
 
 
@@ -56,7 +59,7 @@ def create_as_asked() -> RecordingFile:
 
 
 def check_as_asked() -> None:
-    """Raise InvalidArgument where `create_as_asked` would find its file taken: for before a browser starts."""
+    """Raise InvalidArgumentError if the file of `create_as_asked` exists: called before a browser starts."""
     path = _next_as_asked()
     if not _overwrites() and is_taken(path):
         raise _taken(path, ASKED, f"{_OVERWRITE}=1")
@@ -68,9 +71,9 @@ def numbered_recording(named: Path, number: int) -> Path:
     return named if number == 1 else named.with_name(f"{first}-{number}{dot}{rest}")
 
 
-def not_begun(path: Path, shortage: Shortage) -> RecordingFailed:
+def not_begun(path: Path, shortage: Shortage) -> RecordingFailedError:
     """Return the error for a recording that cannot be begun because the system lacks something."""
-    return RecordingFailed(path=str(path), reason=f"it could not be begun: {shortage}")
+    return RecordingFailedError(path=str(path), reason=f"it could not be begun: {shortage}")
 
 
 def _created(path: Path, what: str, hint: str, *, overwrite: bool) -> RecordingFile:
@@ -81,14 +84,14 @@ def _created(path: Path, what: str, hint: str, *, overwrite: bool) -> RecordingF
     except OSError as error:
         if (shortage := shortage_of(error)) is not None:
             raise not_begun(path, shortage) from error
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=what, given=str(path), expected=f"a file that can be written ({os_reason(error)})"
         ) from None
 
 
-def _taken(path: Path, what: str, hint: str) -> InvalidArgument:
+def _taken(path: Path, what: str, hint: str) -> InvalidArgumentError:
     given = f"{path}, which exists already,"
-    return InvalidArgument(what=what, given=given, expected=f"the name of a new file, or {hint}")
+    return InvalidArgumentError(what=what, given=given, expected=f"the name of a new file, or {hint}")
 
 
 def _next_as_asked() -> Path:

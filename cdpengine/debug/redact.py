@@ -43,7 +43,7 @@ from cdpengine.debug.secret_words import (
     is_secret_name,
 )
 from cdpengine.debug.typed_text import TypedText, types_text
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 _SHORT = 200
 _SHORT_CALL = 1_000
@@ -63,7 +63,7 @@ class Redactor:
 
     `patterns` are further regular expressions: what they match (their group 1, if they have one) is replaced
     wherever it stands in a text. `secrets` are exact texts that never may be written. With `keep_arguments`, what
-    scripts are given and return is kept, as far as it is not secret otherwise. Raises InvalidArgument for a
+    scripts are given and return is kept, as far as it is not secret otherwise. Raises InvalidArgumentError for a
     pattern that cannot be compiled, or that matches the empty text.
     """
 
@@ -412,11 +412,11 @@ def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern) if isinstance(pattern, str) else pattern
     except re.error as error:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="pattern", given=repr(pattern)[:80], expected=f"a regular expression ({error})"
         ) from None
     if compiled.match(""):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="pattern", given=repr(compiled.pattern)[:80], expected="one that needs some text"
         )
     return compiled

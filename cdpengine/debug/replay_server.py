@@ -2,7 +2,7 @@
 
 Rule: nothing waits for ever: where a program leaves out what it asked when it was recorded, the rest comes
 all the same, after the time that passed there and a patience. The first call that was not recorded reaches
-the client as an error of the protocol, and leaves the block as ReplayDiverged.
+the client as an error of the protocol, and leaves the block as ReplayDivergedError.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
 from cdpengine.debug.json_pages import http_params, pointing_here
 from cdpengine.debug.playback import Delivery, Playback, load_playback
 from cdpengine.debug.tape import Client, HttpReply
-from cdpengine.errors import InvalidArgument, ReplayDiverged
+from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.repeated import RepeatedWarning
@@ -61,7 +61,7 @@ class Replay:
         self._no_calls = RepeatedWarning(logger, "client %d of the replay sent something that is not a call")
 
     @property
-    def divergence(self) -> ReplayDiverged | None:
+    def divergence(self) -> ReplayDivergedError | None:
         """The first divergence, None while the program keeps to the recording."""
         return self._playback.divergence
 
@@ -262,12 +262,12 @@ async def replay(
     that the program enters must be those that it entered when it was recorded, of which the recording has
     fingerprints; without it, and where there are none, what was redacted fits everything.
 
-    Raises ReplayDiverged when the block ends, in place of an error of the body's that came of it, if the
-    client asked what was not recorded, or, with `complete`, left out what was. Raises InvalidArgument and
-    RecordingDamaged for files that cannot be replayed. The recording is held in memory.
+    Raises ReplayDivergedError when the block ends, in place of an error of the body's that came of it, if the
+    client asked what was not recorded, or, with `complete`, left out what was. Raises InvalidArgumentError and
+    RecordingDamagedError for files that cannot be replayed. The recording is held in memory.
     """
     if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
-        raise InvalidArgument(what="patience", given=repr(patience), expected="seconds, 0 or more")
+        raise InvalidArgumentError(what="patience", given=repr(patience), expected="seconds, 0 or more")
     playback = await trio.to_thread.run_sync(partial(load_playback, path, strict=strict))
     running = Replay(playback, patience)
     try:
@@ -287,7 +287,7 @@ async def replay(
         raise playback.divergence
     if complete and playback.left:
         left = playback.left
-        raise ReplayDiverged(
+        raise ReplayDivergedError(
             path=playback.path,
             line=left[0].line,
             got="no more",

@@ -16,12 +16,12 @@ import trio
 from cdpengine.browser.liveness import PendingNavigation, Pulse, answers, terminate
 from cdpengine.debug.console import Work
 from cdpengine.errors import (
-    ConnectionLost,
+    ConnectionLostError,
     EngineError,
-    InvalidArgument,
+    InvalidArgumentError,
     RescueReport,
     RescueStep,
-    SessionGone,
+    SessionGoneError,
 )
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -122,7 +122,7 @@ class LineTarget:
         `ends`: the end of the line ends what runs on the target, too.
         """
         wait, started = _FIRST_QUESTION, trio.current_time()
-        with suppress(SessionGone, ConnectionLost):  # the line that waits ends with the reason
+        with suppress(SessionGoneError, ConnectionLostError):  # the line that waits ends with the reason
             while True:
                 await trio.sleep(wait)
                 silence = await self._silence()
@@ -175,10 +175,11 @@ class LineTarget:
     async def rescue(self, allow: str, timeout: float) -> RescueReport:
         """Bring the target back if it does not answer, by the steps of `page.rescue`; end what is paused.
 
-        Raises InvalidArgument for a step that the target does not have, DeadlineExceeded, and why it is gone.
+        Raises InvalidArgumentError for a step that the target does not have, DeadlineExceededError, and why it is
+        gone.
         """
         if self.page is None and allow != "terminate":
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="!rescue", given=allow, expected=f"no more than !rescue for a {self.noun}"
             )
         if error := self.session.error("Runtime.evaluate") if self.page is None else None:
@@ -209,7 +210,7 @@ class LineTarget:
         return RescueReport(steps=(step,), responsive=await self._probed())
 
     async def _probed(self) -> bool:
-        with trio.move_on_after(_TERMINATION), suppress(SessionGone, ConnectionLost):
+        with trio.move_on_after(_TERMINATION), suppress(SessionGoneError, ConnectionLostError):
             await answers(self.session)
             return True
         return False

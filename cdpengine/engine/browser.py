@@ -30,7 +30,7 @@ from cdpengine.engine.context import BrowserContext
 from cdpengine.engine.context_making import made_context, plan_context
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page import Page
-from cdpengine.errors import SessionGone, shown_url
+from cdpengine.errors import SessionGoneError, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters, EvaluationStatistics
 from cdpengine.evaluate.watchdog import watch_pages
 from cdpengine.nursery import open_body_nursery
@@ -194,7 +194,7 @@ class Browser(BrowserMeasure):
         """Have kept what all pages do: those that are open from now on, new ones from their first script on.
 
         True, or an ActivityOptions; None and False: of those that come, nothing. What `page.activity` says of one
-        page goes before it; a page that another page opens is as that one. Raises InvalidArgument.
+        page goes before it; a page that another page opens is as that one. Raises InvalidArgumentError.
         """
         self.activities.set_for_all(checked_options(activity))
 
@@ -203,7 +203,7 @@ class Browser(BrowserMeasure):
     ) -> None:
         """Say how the dialogs of pages that appear from now on are answered, as `Page.set_dialog_policy` does.
 
-        A page that another page opens has the policy of that page. Raises InvalidArgument.
+        A page that another page opens has the policy of that page. Raises InvalidArgumentError.
         """
         self._tabs.dialog_policy = DialogPolicy.checked(policy, prompt_text)
 
@@ -218,7 +218,7 @@ class Browser(BrowserMeasure):
         """Return the first page that matches, waiting until there is one; a popup, say.
 
         `opener` is the page that opened it, `url` a glob ("*/login*"), a compiled regular expression or a
-        function, `where` a test of the page. Pages that are open already count. Raises DeadlineExceeded.
+        function, `where` a test of the page. Pages that are open already count. Raises DeadlineExceededError.
         """
         matches = _page_test(opener, url, where)
         with within("wait for a page", timeout):
@@ -235,11 +235,11 @@ class Browser(BrowserMeasure):
     ) -> AsyncIterator[Expected[Page]]:
         """Expect that the block opens a page (a popup, a tab); `expected.value` is it, once the block has ended.
 
-        `opener`, `url` and `where` choose among the pages that open, as in `wait_for_page`; a page whose URL
-        does not match yet is waited for. `timeout` (seconds) counts from the beginning of the block, which it
-        does not interrupt. One that is closed again at once is given too, where none that matches is open: it is
-        `closed`, and has the last URL that was told. Raises DeadlineExceeded, which names what opened instead,
-        SessionGone when the opener is closed, ConnectionLost.
+        `opener`, `url` and `where` choose among the pages that open, as in `wait_for_page`; a page whose URL does
+        not match yet is waited for. `timeout` (seconds) counts from the beginning of the block, which it does not
+        interrupt. One that is closed again at once is given too, where none that matches is open: it is `closed`,
+        and has the last URL that was told. Raises DeadlineExceededError, which names what opened instead,
+        SessionGoneError when the opener is closed, ConnectionLostError.
         """
         test = _page_test(opener, url, where)
         budget = Budget.start("expect a page", timeout)
@@ -284,7 +284,7 @@ class Browser(BrowserMeasure):
             target = page._target  # noqa: SLF001 - its own page's
             try:
                 await target.ready()
-            except SessionGone:
+            except SessionGoneError:
                 if not page.closed:
                     raise  # it crashed
                 if not also_closed:
@@ -312,8 +312,8 @@ class Browser(BrowserMeasure):
         `activity` has kept what its pages do, from their first script on: True, or an ActivityOptions. All others
         are what `BrowserContext.emulate` takes. Chrome disposes of it by itself should this program be killed.
 
-        Raises InvalidArgument, StateFileInvalid, CookieRefused, EmulationRefused, StorageUnavailable; then there
-        is no context. DeadlineExceeded, ConnectionLost.
+        Raises InvalidArgumentError, StateFileInvalidError, CookieRefusedError, EmulationRefusedError,
+        StorageUnavailableError; then there is no context. DeadlineExceededError, ConnectionLostError.
         """
         options = checked_options(activity)
         plan = plan_context(

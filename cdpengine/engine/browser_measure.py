@@ -45,8 +45,8 @@ class BrowserMeasure:
 
         After the block, `.report` tells what was written, and `data_lost`. A block that raises leaves its trace
         too, one that is cancelled leaves none; tracing ends in every case. `timeout` is for the beginning, and
-        again for the end. Raises InvalidArgument, MeasurementBusy when somebody traces this browser already,
-        MeasurementFailed, DeadlineExceeded.
+        again for the end. Raises InvalidArgumentError, MeasurementBusyError when somebody traces this browser
+        already, MeasurementFailedError, DeadlineExceededError.
         """
         place = checked_path("the trace", path, overwrite=overwrite)
         options = TraceOptions.checked(

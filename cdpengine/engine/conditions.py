@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from cdpengine.browser.liveness import check_seconds
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 NodeState = Literal[
     "attached", "detached", "visible", "hidden", "enabled", "disabled", "checked", "unchecked"
@@ -27,21 +27,21 @@ NODE_STATES: tuple[NodeState, ...] = (
 
 
 def check_text(what: str, given: str | None) -> None:
-    """Raise InvalidArgument for a text or selector that is none or empty; None is no condition."""
+    """Raise InvalidArgumentError for a text or selector that is none or empty; None is no condition."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
-        raise InvalidArgument(what=what, given=repr(given)[:80], expected="a text that is not empty")
+        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a text that is not empty")
 
 
 def check_state(state: str) -> NodeState:
-    """Return the state of a node. Raises InvalidArgument for a name that is none."""
+    """Return the state of a node. Raises InvalidArgumentError for a name that is none."""
     for known in NODE_STATES:
         if known == state:
             return known
     expected = ", ".join(repr(known) for known in NODE_STATES)
-    raise InvalidArgument(what="state", given=repr(state)[:80], expected=expected)
+    raise InvalidArgumentError(what="state", given=repr(state)[:80], expected=expected)
 
 
 def check_optional_seconds(what: str, seconds: float | None) -> None:
-    """Raise InvalidArgument for what is no positive number of seconds; None is no condition."""
+    """Raise InvalidArgumentError for what is no positive number of seconds; None is no condition."""
     if seconds is not None:
         check_seconds(what, seconds)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cdpengine.browser.remote_objects import object_group
-from cdpengine.errors import EvaluationFailed, RemoteError
+from cdpengine.errors import EvaluationFailedError, RemoteError
 from cdpengine.evaluate.receive import receive_value
 from cdpengine.protocol.runtime import EvaluateReply, RemoteArgument, RemoteObject
 from cdpengine.session.session import Session
@@ -24,7 +24,7 @@ _GONE = (
 async def read_argument(session: Session, argument: RemoteArgument) -> Any:
     """Return the value of an object in the page.
 
-    Raises EvaluationFailed, ValueTooLarge, RemoteError, SessionGone, ConnectionLost.
+    Raises EvaluationFailedError, ValueTooLargeError, RemoteError, SessionGoneError, ConnectionLostError.
     """
     remote = RemoteObject(
         type=argument.type,
@@ -38,5 +38,5 @@ async def read_argument(session: Session, argument: RemoteArgument) -> Any:
             return await receive_value(session, EvaluateReply(result=remote), group)
         except RemoteError as error:
             if error.message.startswith(_GONE):
-                raise EvaluationFailed(text="the page does not have it any more", threw=False) from None
+                raise EvaluationFailedError(text="the page does not have it any more", threw=False) from None
             raise

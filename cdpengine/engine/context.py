@@ -21,7 +21,7 @@ from cdpengine.budget import within
 from cdpengine.engine.context_network import ContextNetwork
 from cdpengine.engine.context_storage import ContextStorage
 from cdpengine.engine.lasting import Lasting
-from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.protocol.target import BrowserContextsReply
 from cdpengine.state.cookie import Cookie, checked_cookies, goes_to
 from cdpengine.state.cookies import clear_cookies, delete_cookies, read_cookies, write_cookies
@@ -78,7 +78,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
     async def cookies(self, *urls: str, timeout: float = 30) -> list[Cookie]:
         """Return the context's cookies, those of all partitions; with `urls`, those that would be sent there.
 
-        Raises InvalidArgument, DeadlineExceeded, ConnectionLost.
+        Raises InvalidArgumentError, DeadlineExceededError, ConnectionLostError.
         """
         for url in urls:
             check_origin(url, "url")
@@ -91,8 +91,8 @@ class BrowserContext(ContextStorage, ContextNetwork):
     ) -> None:
         """Set cookies, given as Cookie objects or mappings: all of them, or none.
 
-        Raises InvalidArgument for what can be no cookie, CookieRefused for one that Chrome does not take;
-        DeadlineExceeded, ConnectionLost. What was there before is there then.
+        Raises InvalidArgumentError for what can be no cookie, CookieRefusedError for one that Chrome does not
+        take; DeadlineExceededError, ConnectionLostError. What was there before is there then.
         """
         checked = checked_cookies(cookies)
         with within("set cookies", timeout):
@@ -109,16 +109,16 @@ class BrowserContext(ContextStorage, ContextNetwork):
     ) -> int:
         """Delete the cookies that are all that is said, in all partitions; return how many there were.
 
-        `domain` is a host with or without the leading dot: both kinds are meant. Raises InvalidArgument where
+        `domain` is a host with or without the leading dot: both kinds are meant. Raises InvalidArgumentError where
         nothing is said: `clear_cookies` deletes all.
         """
         if name is None and domain is None and path is None and where is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="delete_cookies", given="nothing", expected="a name, domain, path or where"
             )
         for what, text in (("name", name), ("domain", domain), ("path", path)):
             if text is not None and not isinstance(text, str):
-                raise InvalidArgument(what=what, given=f"a {type(text).__name__}", expected="a str")
+                raise InvalidArgumentError(what=what, given=f"a {type(text).__name__}", expected="a str")
 
         def doomed(cookie: Cookie) -> bool:
             return (
@@ -144,8 +144,8 @@ class BrowserContext(ContextStorage, ContextNetwork):
         """Have pages of an origin (None: of all) find permissions "granted", "denied" or in need of a "prompt".
 
         `await` it to last, `async with` it for a block, as with `Page.emulate`. The latest holds, but what is said
-        of an origin goes before what is said of all. Raises InvalidArgument for a
-        permission that there is none of; then nothing has changed. DeadlineExceeded, ConnectionLost.
+        of an origin goes before what is said of all. Raises InvalidArgumentError for a
+        permission that there is none of; then nothing has changed. DeadlineExceededError, ConnectionLostError.
         """
         layer = check_permissions(permissions, origin, self.id)
         store = self.browser.permissions
@@ -222,13 +222,13 @@ class BrowserContext(ContextStorage, ContextNetwork):
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> Lasting[Path]:
         """Let all downloads of the context come into `directory`, which is made if need be; gives its whole path.
 
-        `await` it to last, `async with` it for a block. Names are the server's, made safe, with a number where
-        the name is taken; `context.downloads` and `page.expect_download()` tell of them. Raises InvalidArgument
+        `await` it to last, `async with` it for a block. Names are the server's, made safe, with a number where the
+        name is taken; `context.downloads` and `page.expect_download()` tell of them. Raises InvalidArgumentError
         for a directory that cannot be one, RemoteError where the browser does not allow it.
         """
         if not isinstance(directory, str | Path) or not str(directory):
             given = f"a {type(directory).__name__}"
-            raise InvalidArgument(what="directory", given=given, expected="a path, as str or Path")
+            raise InvalidArgumentError(what="directory", given=given, expected="a path, as str or Path")
         downloads = self.browser.download_events
 
         async def last() -> tuple[Path, Callable[[], Awaitable[None]]]:
@@ -271,7 +271,10 @@ class BrowserContext(ContextStorage, ContextNetwork):
         return self.id or self._default_id
 
     async def check_emulation(self, settings: Settings) -> None:
-        """Have Chrome say whether it knows a locale, where no page is there that would. Raises InvalidArgument."""
+        """Have Chrome say whether it knows a locale, where no page is there that would.
+
+        Raises InvalidArgumentError.
+        """
         await self.real_id()
         locale = settings.get("locale")
         if locale is None or self.pages:
@@ -282,7 +285,9 @@ class BrowserContext(ContextStorage, ContextNetwork):
             except RemoteError as error:
                 if error.message.startswith("Invalid"):
                     expected = f"what Chrome knows (it says {error.message!r})"
-                    raise InvalidArgument(what="locale", given=repr(locale)[:80], expected=expected) from None
+                    raise InvalidArgumentError(
+                        what="locale", given=repr(locale)[:80], expected=expected
+                    ) from None
 
     def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
         """Return an unseen page of the context, to be entered."""

@@ -16,7 +16,7 @@ import attrs
 from cdpengine.budget import undoing, within
 from cdpengine.engine.context import BrowserContext
 from cdpengine.engine.context_storage import load_state
-from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 from cdpengine.protocol.target import CreateBrowserContextReply
 from cdpengine.state.emulation import Layer
 from cdpengine.state.emulation_options import check_options
@@ -53,13 +53,13 @@ def plan_context(
     emulation: Mapping[str, Any],
     chrome_version: str,
 ) -> ContextPlan:
-    """Return the plan. Raises InvalidArgument."""
+    """Return the plan. Raises InvalidArgumentError."""
     if downloads is not None and (not isinstance(downloads, str | Path) or not str(downloads)):
         given = f"a {type(downloads).__name__}"
-        raise InvalidArgument(what="downloads", given=given, expected="a directory, as str or Path")
+        raise InvalidArgumentError(what="downloads", given=given, expected="a directory, as str or Path")
     if isinstance(permissions, str) or not isinstance(permissions, Sequence | Mapping):
         given = f"a {type(permissions).__name__}"
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="permissions", given=given, expected="a list of names, or a mapping to states"
         )
     states: Mapping[str, PermissionState] = (
@@ -125,5 +125,5 @@ async def _dispose(
     await browser.download_events.end_context(context.id)
     browser.forget_context(context)
     # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
-    with undoing(_DISPOSE_GRACE), suppress(ConnectionLost, RemoteError):
+    with undoing(_DISPOSE_GRACE), suppress(ConnectionLostError, RemoteError):
         await dispose(made)

@@ -15,7 +15,7 @@ import trio
 
 from cdpengine.budget import within
 from cdpengine.engine.page_storage import OriginStorage
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.state.databases import (
     Database,
     StorageKind,
@@ -44,14 +44,15 @@ class ContextStorage(ABC):
     def local_storage(self, origin: str) -> OriginStorage:
         """Return the local storage of an origin ("https://example.com"), to be read and written.
 
-        Raises InvalidArgument for what is no http(s) origin.
+        Raises InvalidArgumentError for what is no http(s) origin.
         """
         return OriginStorage(self, check_origin(origin))
 
     async def databases(self, origin: str, *, timeout: float = 30) -> list[Database]:
         """Return the IndexedDB databases of an origin: names, versions, stores.
 
-        Raises InvalidArgument, StorageUnavailable, DeadlineExceeded, ConnectionLost; so do the next ones.
+        Raises InvalidArgumentError, StorageUnavailableError, DeadlineExceededError, ConnectionLostError; so do the
+        next ones.
         """
         at = check_origin(origin)
         with within(f"list the databases of {at}", timeout):
@@ -93,11 +94,11 @@ class ContextStorage(ABC):
         origins are those that pages were at since this program looks, and `origins`: Chrome lists none itself.
         Session storage (it is a tab's), IndexedDB and caches are not part of it.
 
-        Raises InvalidArgument, StorageUnavailable for one of `origins`, StateFileNotWritten;
-        DeadlineExceeded, ConnectionLost.
+        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, StateFileNotWrittenError;
+        DeadlineExceededError, ConnectionLostError.
         """
         if isinstance(origins, str):
-            raise InvalidArgument(what="origins", given="a str", expected="a list of origins")
+            raise InvalidArgumentError(what="origins", given="a str", expected="a list of origins")
         wanted = [check_origin(origin, "origins") for origin in origins]
         file = None if path is None else _path(path)
         with within("save the storage state", timeout):
@@ -110,8 +111,8 @@ class ContextStorage(ABC):
     async def restore_storage_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
         """Set the cookies and local storage of a state, or of a file that holds one: all of it, or nothing.
 
-        What is there besides stays. Raises StateFileInvalid, InvalidArgument, CookieRefused, StorageUnavailable;
-        DeadlineExceeded, ConnectionLost.
+        What is there besides stays. Raises StateFileInvalidError, InvalidArgumentError, CookieRefusedError,
+        StorageUnavailableError; DeadlineExceededError, ConnectionLostError.
         """
         with within("restore the storage state", timeout):
             checked = await load_state(state)
@@ -128,7 +129,7 @@ class ContextStorage(ABC):
 
 
 async def load_state(state: StorageState | str | Path) -> StorageState:
-    """Return a state, given as such or as a file, checked. Raises StateFileInvalid, InvalidArgument."""
+    """Return a state, given as such or as a file, checked. Raises StateFileInvalidError, InvalidArgumentError."""
     if isinstance(state, StorageState):
         await trio.lowlevel.checkpoint()
         return checked_state(state)
@@ -137,7 +138,7 @@ async def load_state(state: StorageState | str | Path) -> StorageState:
 
 def _path(path: object) -> Path:
     if not isinstance(path, str | Path) or not str(path):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="path", given=f"a {type(path).__name__}", expected="a path, as str or Path"
         )
     return Path(path)

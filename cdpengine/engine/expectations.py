@@ -13,7 +13,7 @@ import attrs
 import trio
 
 from cdpengine.budget import Budget
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
 
@@ -27,9 +27,9 @@ class Expected(Generic[T]):
 
     @property
     def value(self) -> T:
-        """What came. Raises InvalidArgument when it is asked for before the block has ended."""
+        """What came. Raises InvalidArgumentError when it is asked for before the block has ended."""
         if not self._values:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="expected.value", given=f"asked for before {self.what} came", expected="after the block"
             )
         return self._values[0]
@@ -42,7 +42,7 @@ class Expected(Generic[T]):
 async def arrive(
     expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], seen: Callable[[], str]
 ) -> None:
-    """Wait until what is expected has come, and note it. Raises DeadlineExceeded, which says what was seen.
+    """Wait until what is expected has come, and note it. Raises DeadlineExceededError, which says what was seen.
 
     Where the block took all the time, what came in it still counts.
     """

@@ -13,7 +13,7 @@ from cdpengine.action.upload import UploadFile, upload
 from cdpengine.browser.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import InvalidArgument, NotInteractable
+from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 
 @attrs.frozen(eq=False)
@@ -26,9 +26,9 @@ class ExpectedFileChooser:
 
     @property
     def value(self) -> FileChooser:
-        """The file chooser. Raises InvalidArgument while none has opened: ask after the block."""
+        """The file chooser. Raises InvalidArgumentError while none has opened: ask after the block."""
         if self._awaited.opened is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="value",
                 given="asked for before a file chooser opened",
                 expected="to be asked after the block",
@@ -42,14 +42,14 @@ class ExpectedFileChooser:
     async def set_files(self, *paths: UploadFile, timeout: float = 30) -> ActionOutcome:
         """Wait until the chooser has opened, and choose these files in it. Raises as `page.upload` does.
 
-        The input need not be in a document: pages make one for the moment. NotInteractable for a chooser without
-        an input: Chrome has refused it to the page.
+        The input need not be in a document: pages make one for the moment. NotInteractableError for a chooser
+        without an input: Chrome has refused it to the page.
         """
         async with self._act("choose files", timeout) as context:
             opened = await self.opened()
             record = opened.record
             if record.backend_node_id is None:
-                raise NotInteractable(
+                raise NotInteractableError(
                     action="choose files in",
                     target="the file chooser",
                     reason="a script opened it without an input of files; Chrome gives it no files",

@@ -11,13 +11,13 @@ import attrs
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import frame_of
-from cdpengine.errors import StaleRef
+from cdpengine.errors import StaleRefError
 from cdpengine.snapshot.capture import Capture, Scope, capture
 from cdpengine.snapshot.refs import Ref, RefTable
 
 
 async def look_again(
-    page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRef, seconds: float
+    page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
 ) -> Capture | None:
     """Read what the frame of a stale ref shows now, in `seconds`; None when it was replaced meanwhile.
 
@@ -29,7 +29,7 @@ async def look_again(
     return await capture(page, worlds, Scope(frame=frame), seconds)
 
 
-def successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRef) -> Ref:
+def successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
     """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
 
     Raises `error`, with those of the frame that have the same role and name, when it is not sure.

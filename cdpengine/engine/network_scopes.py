@@ -18,7 +18,7 @@ from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
 from cdpengine.budget import within
 from cdpengine.engine.lasting import Lasting
 from cdpengine.engine.scoped import Scoped, check_function, check_limit
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.emulation import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
 from cdpengine.network.headers import check_headers
@@ -85,7 +85,7 @@ class NetworkScopes(Scoped):
         (net::ERR_FAILED) and nothing else: see `routes.failures` and the log. What it holds at the end of the
         block goes on as if there had been no route.
 
-        Raises InvalidArgument, DeadlineExceeded, and why the page cannot be told.
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
         """
 
         @asynccontextmanager
@@ -112,7 +112,7 @@ class NetworkScopes(Scoped):
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
         """End the routes that were awaited to last, those of `pattern` or all; return how many there were.
 
-        What their handlers hold goes on as if there had been no route. Raises DeadlineExceeded.
+        What their handlers hold goes on as if there had been no route. Raises DeadlineExceededError.
         """
         words = None if pattern is None else url_words(pattern)
         with within("unroute", timeout):
@@ -133,7 +133,7 @@ class NetworkScopes(Scoped):
 
         `origin` ("https://example.com") keeps them to one server; without it, any that asks gets them. `proxy`:
         they are for a proxy instead. Where they are refused, or none fit, the page gets the 401 (or 407).
-        Raises InvalidArgument, DeadlineExceeded, and why the page cannot be told.
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
         """
 
         @asynccontextmanager
@@ -155,13 +155,13 @@ class NetworkScopes(Scoped):
 
         `async with` it for a block; `await` it to last, until `reset_network`.
 
-        Raises InvalidArgument, DeadlineExceeded, and why the page cannot be told.
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
         """
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             if not isinstance(headers, Mapping):
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="headers",
                     given=f"a {type(headers).__name__}",
                     expected="a mapping of names to values",
@@ -182,7 +182,7 @@ class NetworkScopes(Scoped):
 
         `conditions` are NetworkConditions, or the name of a network in `cdpengine.NETWORKS`: "offline", "slow 3g",
         "fast 3g", "slow 4g", "wifi". The page sees them in `navigator.onLine` and `navigator.connection`.
-        Raises InvalidArgument, DeadlineExceeded, and why the page cannot be told.
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
         """
 
         @asynccontextmanager
@@ -203,8 +203,8 @@ class NetworkScopes(Scoped):
 
         `async with` it for a block; `await` it to last, until `reset_network`.
 
-        Pages that share the process are slowed down with it. Raises InvalidArgument, DeadlineExceeded, and why the
-        page cannot be told.
+        Pages that share the process are slowed down with it. Raises InvalidArgumentError, DeadlineExceededError,
+        and why the page cannot be told.
         """
 
         @asynccontextmanager
@@ -218,8 +218,8 @@ class NetworkScopes(Scoped):
     def bypass_service_workers(self, *, timeout: float = 30) -> Lasting[None]:
         """Have requests go to the network past the page's service worker, where routes see them.
 
-        `async with` it for a block; `await` it to last, until `reset_network`. Raises DeadlineExceeded, and why
-        the page cannot be told.
+        `async with` it for a block; `await` it to last, until `reset_network`. Raises DeadlineExceededError, and
+        why the page cannot be told.
         """
 
         @asynccontextmanager
@@ -240,7 +240,7 @@ def _route_match(
     pattern: UrlPattern, resource_type: ResourceType | Collection[ResourceType], stage: Stage
 ) -> RouteMatch:
     if stage not in ("request", "response"):
-        raise InvalidArgument(what="stage", given=repr(stage)[:80], expected='"request" or "response"')
+        raise InvalidArgumentError(what="stage", given=repr(stage)[:80], expected='"request" or "response"')
     return RouteMatch(
         test=url_test(pattern),
         words=url_words(pattern),

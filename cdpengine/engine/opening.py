@@ -36,10 +36,10 @@ from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import Budget
 from cdpengine.engine.browser import Browser
 from cdpengine.errors import (
-    ConnectFailed,
-    ConnectionLost,
-    InvalidArgument,
-    LaunchFailed,
+    ConnectFailedError,
+    ConnectionLostError,
+    InvalidArgumentError,
+    LaunchFailedError,
     ProtocolError,
     RemoteError,
     Shortage,
@@ -88,7 +88,7 @@ async def launch(
 
     `rescue_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
     and its script terminated, an evaluate's as well as the page's own. `evaluate_enabled=False` refuses every
-    evaluate with EvaluationDisabled; the engine's own scripts still run, in a world of their own.
+    evaluate with EvaluationDisabledError; the engine's own scripts still run, in a world of their own.
 
     `computed_accessibility` switches on Blink's ComputedAccessibilityInfo, with which snapshots are several times
     faster. Pages can see it: `'computedRole' in Element.prototype` is true then. False leaves it off, and pages
@@ -104,11 +104,11 @@ async def launch(
     this process closes, and the next launch of this user removes its profile. Windows has neither these signals
     nor that pipe, and such a profile stays there.
 
-    Raises BrowserNotFound, LaunchFailed with the browser's last output, InvalidArgument; RecordingFailed and
-    InvalidArgument for what CDPENGINE_RECORD names.
+    Raises BrowserNotFoundError, LaunchFailedError with the browser's last output, InvalidArgumentError;
+    RecordingFailedError and InvalidArgumentError for what CDPENGINE_RECORD names.
     """
     if transport not in ("websocket", "pipe"):
-        raise InvalidArgument(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
+        raise InvalidArgumentError(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
     if rescue_after is not None:
         check_seconds("rescue_after", rescue_after)
     activity_options = checked_options(activity)
@@ -125,8 +125,8 @@ async def launch(
     _check_recording()
     process: BrowserProcess | None = None
 
-    def lacks(shortage: Shortage) -> LaunchFailed:
-        return LaunchFailed(executable=str(options.executable), reason=str(shortage))
+    def lacks(shortage: Shortage) -> LaunchFailedError:
+        return LaunchFailedError(executable=str(options.executable), reason=str(shortage))
 
     with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
@@ -146,7 +146,7 @@ async def launch(
             finally:
                 await _close(browser)
     if starting.cancelled_caught:
-        raise LaunchFailed(
+        raise LaunchFailedError(
             executable=str(options.executable),
             reason=f"it was not ready within {timeout:g} s",
             output=() if process is None else process.output_tail(),
@@ -172,7 +172,8 @@ async def connect(
     connection or allow only one, it is on the first one.
     `rescue_after`, `evaluate_enabled` and `activity` as in `launch`.
 
-    Raises InvalidArgument for what is no endpoint, ConnectFailed when no browser answers there in `timeout`.
+    Raises InvalidArgumentError for what is no endpoint, ConnectFailedError when no browser answers there in
+    `timeout`.
     """
     if rescue_after is not None:
         check_seconds("rescue_after", rescue_after)
@@ -186,7 +187,7 @@ async def connect(
     ):
         resolved = await resolve_endpoint(endpoint, headers)
         if "/devtools/page/" in urlsplit(resolved.ws_url).path:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="endpoint",
                 given=redact_endpoint(endpoint),
                 expected="the browser's address (ws://host:port/devtools/browser/..., or http://host:port), "
@@ -204,7 +205,7 @@ async def connect(
             async with browser.watched(rescue_after):
                 yield browser
     if starting.cancelled_caught:
-        raise ConnectFailed(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+        raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
 
 
 @asynccontextmanager
@@ -218,16 +219,16 @@ async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIt
 
     try:
         yield ready
-    except (ConnectFailed, ConnectionLost) as error:
+    except (ConnectFailedError, ConnectionLostError) as error:
         lacks = shortage_of(error) if starting else None
         if lacks is not None:
-            raise LaunchFailed(executable=str(executable), reason=str(lacks)) from error
+            raise LaunchFailedError(executable=str(executable), reason=str(lacks)) from error
         if starting:
             with trio.move_on_after(_EXIT_GRACE, shield=True):
                 await process.ended.wait()
         if not starting or process.returncode is None:
             raise
-        raise LaunchFailed(
+        raise LaunchFailedError(
             executable=str(executable),
             reason=process.why_ended_early(),
             exit_code=process.returncode,
@@ -347,17 +348,17 @@ async def _engine(
 
 
 async def _version_of(main: Connection) -> BrowserVersion:
-    """Ask who answers on a new connection. Raises ConnectFailed when it is no browser, or nobody any more."""
+    """Ask who answers on a new connection. Raises ConnectFailedError when it is no browser, or nobody any more."""
     try:
         return await main.root.request("Browser.getVersion", {}, BrowserVersion)
     except (RemoteError, ProtocolError) as error:
-        raise ConnectFailed(
+        raise ConnectFailedError(
             endpoint=main.name,
             reason=f"what answers there is no browser: {error}",
             advice="Others speak the protocol too, such as Node.js, without tabs: pass a browser's address",
         ) from error
-    except ConnectionLost as error:
-        raise ConnectFailed(
+    except ConnectionLostError as error:
+        raise ConnectFailedError(
             endpoint=main.name,
             reason=f"the connection ended before the browser had answered: {error.reason}",
             advice="Something listens there, and gives no session: its own log or account page says why",
@@ -366,5 +367,5 @@ async def _version_of(main: Connection) -> BrowserVersion:
 
 async def _close(browser: Browser) -> None:
     """Ask Chrome to end itself, so that a kept profile is written whole. Gone already is as good."""
-    with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionLost, RemoteError):
+    with trio.move_on_after(_CLOSE_GRACE, shield=True), suppress(ConnectionLostError, RemoteError):
         await browser.session.call("Browser.close")

@@ -65,13 +65,13 @@ class Page(
 
         "default": alerts and questions before leaving are accepted, confirm and prompt dismissed. "accept"
         (`prompt_text` goes into prompts; without it, what stands there), "dismiss". "raise" dismisses too, and the
-        action or evaluate during which the dialog opened raises DialogOpened at its end. Dismissing a question
-        before leaving keeps the page where it is: the navigation raises NavigationFailed.
+        action or evaluate during which the dialog opened raises DialogOpenedError at its end. Dismissing a
+        question before leaving keeps the page where it is: the navigation raises NavigationFailedError.
 
         A function, sync or async, is given the Dialog and returns a DialogAnswer, a bool, the text of a prompt, or
         None for the default answer. It runs as a task of the engine; it gets 5 s, and cannot ask the page anything
         meanwhile: the page stands still. If it fails, the default answer is given, `Dialog.failure` says why, and
-        the error is logged. Raises InvalidArgument.
+        the error is logged. Raises InvalidArgumentError.
         """
         self._target.dialogs.policy = DialogPolicy.checked(policy, prompt_text)
 
@@ -84,7 +84,8 @@ class Page(
         """Return for how many seconds at least the page has not answered; 0.0 when it answers within 50 ms.
 
         It counts from the first question that was left without an answer: ask early, or use `rescue_after` of
-        `launch` and `connect`. Raises TargetCrashed, SessionGone, ConnectionLost when there is no page to ask.
+        `launch` and `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError when there is no
+        page to ask.
         """
         return await self._target.pulse.silence(QUICK_PROBE)
 
@@ -92,13 +93,12 @@ class Page(
         """Bring back a page that does not answer, whatever hung it; nothing is done to one that answers.
 
         A page that is only slow has half a second for that, and once more after the termination; less where
-        `timeout` is below ten seconds.
-        "terminate": its dialog is dismissed, its script terminated. "reload": if that was not enough (a
-        synchronous XMLHttpRequest), its process is ended and the document loaded again. "close": if it was not
-        enough, the page is closed. Both termination and reload hit the page's whole process, so its popups and
-        pages of the same site too: their scripts end with EvaluationTerminated, and after a reload they have
-        crashed. The report tells what was done, and whether the page answers. Raises DeadlineExceeded; a reload
-        or closing goes on then, and the page's next action waits for it.
+        `timeout` is below ten seconds. "terminate": its dialog is dismissed, its script terminated. "reload": if
+        that was not enough (a synchronous XMLHttpRequest), its process is ended and the document loaded again.
+        "close": if it was not enough, the page is closed. Both termination and reload hit the page's whole
+        process, so its popups and pages of the same site too: their scripts end with EvaluationTerminatedError,
+        and after a reload they have crashed. The report tells what was done, and whether the page answers. Raises
+        DeadlineExceededError; a reload or closing goes on then, and the page's next action waits for it.
         """
         check_rescue(allow)
         with action_span("page.rescue"), within("rescue the page", timeout):

@@ -21,7 +21,7 @@ from cdpengine.budget import Budget, check_timeout, within
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 
 _BUFFER = 10_000
 """Responses that wait to be looked at."""
@@ -61,7 +61,8 @@ class PageActivities(PageBase):
         From then on the page's requests are followed, so that bodies can be read, until `activity.stop()` or
         the page's end.
 
-        Raises DeadlineExceeded, which names what came instead, InvalidArgument, SessionGone, ConnectionLost.
+        Raises DeadlineExceededError, which names what came instead, InvalidArgumentError, SessionGoneError,
+        ConnectionLostError.
         """
         test = _test(url, where)
         seen = _Seen()
@@ -137,7 +138,9 @@ async def _next(stream: ActivityStream, test: Callable[[Response], bool], seen: 
 
 def _test(url: UrlPattern | None, where: Callable[[Response], bool] | None) -> Callable[[Response], bool]:
     if where is not None and not callable(where):
-        raise InvalidArgument(what="where", given=repr(where)[:80], expected="a function of the Response")
+        raise InvalidArgumentError(
+            what="where", given=repr(where)[:80], expected="a function of the Response"
+        )
     matches = None if url is None else url_test(url)
 
     def test(response: Response) -> bool:

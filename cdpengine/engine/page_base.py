@@ -28,7 +28,7 @@ from cdpengine.engine.healing import look_again, successor
 from cdpengine.engine.staleness import explained, staleness
 from cdpengine.engine.targets import Target, known_ref, resolve
 from cdpengine.engine.unresponsive import told_unresponsive, unresponsive
-from cdpengine.errors import Covered, DeadlineExceeded, StaleRef, shown_url
+from cdpengine.errors import CoveredError, DeadlineExceededError, StaleRefError, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.evaluation import Evaluator, Script
 from cdpengine.session.session import Session
@@ -123,7 +123,7 @@ class PageBase:
     async def _aim(self, target: Target, heal: bool, budget: Budget, happenings: Happenings) -> Node:
         """Return the node that `target` names; with `heal`, what stands in its place now, noted as `healed`.
 
-        Raises as `resolve`; with `heal`, StaleRef only when it is not sure what that is.
+        Raises as `resolve`; with `heal`, StaleRefError only when it is not sure what that is.
         """
         node, happenings.healed = await self._aimed(target, heal, budget)
         return node
@@ -169,9 +169,9 @@ class PageBase:
                 await (self._target.started() if also_unready else self._target.ready())
                 try:
                     yield budget
-                except StaleRef as error:
+                except StaleRefError as error:
                     raise await explained(self._target, self._refs, self._worlds, error) from error.__cause__
-        except DeadlineExceeded as late:  # as told_unresponsive, without the cost of another generator
+        except DeadlineExceededError as late:  # as told_unresponsive, without the cost of another generator
             if (told := await unresponsive(self._target, late)) is None:
                 raise
             raise told from late
@@ -183,7 +183,7 @@ class PageBase:
             with self._target.dialogs.span() as span, watch_activity(self._target) as activity:
                 try:
                     yield budget, Happenings(span, activity)
-                except Covered as error:
+                except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node)
                     raise
 

@@ -15,7 +15,7 @@ from cdpengine.browser.worlds import context_gone
 from cdpengine.budget import Budget
 from cdpengine.engine.page_snapshots import PageSnapshots, taken_snapshot
 from cdpengine.engine.targets import Target, describe_target
-from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.picture.options import ImageFormat, ImageOptions, check_image_options
 from cdpengine.picture.screenshot import current_view, screen_scale, take_screenshot
 from cdpengine.protocol.dom import BoxModelReply, OuterHTMLReply
@@ -58,7 +58,8 @@ class PageContent(PageSnapshots):
 
         `target` is a ref, or a CSS selector for the main frame. What is not drawn is left out, and so is what was
         typed into password fields. `main_only` takes the main content alone (docs/snapshots.md has the rule);
-        `max_chars` cuts, and says so. Raises InvalidArgument, NodeNotFound, StaleRef, DeadlineExceeded.
+        `max_chars` cuts, and says so. Raises InvalidArgumentError, NodeNotFoundError, StaleRefError,
+        DeadlineExceededError.
         """
         return await self._extract("extract text", to_text, target, main_only, max_chars, timeout)
 
@@ -77,7 +78,10 @@ class PageContent(PageSnapshots):
         return await self._extract("extract Markdown", to_markdown, target, main_only, max_chars, timeout)
 
     async def outer_html(self, target: Target, *, timeout: float = 30) -> str:
-        """Return the element's HTML as it is now, its own tag included. Raises NodeNotFound and StaleRef."""
+        """Return the element's HTML as it is now, its own tag included.
+
+        Raises NodeNotFoundError and StaleRefError.
+        """
         async with self._action(f"outer HTML of {describe_target(target)}", timeout):
             node = self._node(target)
             reply = await node.session.request(
@@ -99,7 +103,7 @@ class PageContent(PageSnapshots):
 
         With `interactive`, only what can be acted on is framed. The labels are drawn on the picture; the page is
         not touched. Picture and refs are of one document, and of one scroll position where the page stands still
-        long enough for that. Needs Pillow. Raises InvalidArgument for odd options, DeadlineExceeded.
+        long enough for that. Needs Pillow. Raises InvalidArgumentError for odd options, DeadlineExceededError.
         """
         check_image_options(format, quality)
         options = SnapshotOptions(interactive=interactive)
@@ -154,7 +158,7 @@ class PageContent(PageSnapshots):
         timeout: float,
     ) -> str:
         if max_chars is not None and (isinstance(max_chars, bool) or max_chars < 1):
-            raise InvalidArgument(what="max_chars", given=repr(max_chars), expected="1 or more, or None")
+            raise InvalidArgumentError(what="max_chars", given=repr(max_chars), expected="1 or more, or None")
         reader = readable_reader(main_only=main_only and target is None)
         async with self._action(action, timeout) as budget:
 

@@ -58,8 +58,8 @@ class PageEmulation(PageBase):
         share them. Service and shared workers are told nothing. What a document has read stays read: load it again
         after a change of the user agent.
 
-        Raises InvalidArgument for a name or value that there is none of, EmulationRefused where Chrome cannot;
-        what was before holds then. DeadlineExceeded, SessionGone, ConnectionLost.
+        Raises InvalidArgumentError for a name or value that there is none of, EmulationRefusedError where Chrome
+        cannot; what was before holds then. DeadlineExceededError, SessionGoneError, ConnectionLostError.
         """
         settings = check_options(options, self.browser.version.number)
         target, emulations = self._target, self.browser.emulations

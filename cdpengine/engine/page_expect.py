@@ -20,7 +20,7 @@ from cdpengine.budget import Budget, within
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine.engine.page import Page
@@ -40,12 +40,13 @@ class PageExpect(PageBase):
         expectations the outer one is first. After the block, `expected.value` is the Dialog with what really
         came of it. `timeout` (seconds) counts from the beginning of the block, which it does not interrupt.
 
-        Raises DeadlineExceeded when none opened, InvalidArgument for a text that would go nowhere, SessionGone.
+        Raises DeadlineExceededError when none opened, InvalidArgumentError for a text that would go nowhere,
+        SessionGoneError.
         """
         if not isinstance(accept, bool):
-            raise InvalidArgument(what="accept", given=repr(accept)[:80], expected="True or False")
+            raise InvalidArgumentError(what="accept", given=repr(accept)[:80], expected="True or False")
         if text is not None and (not isinstance(text, str) or not accept):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="text", given=f"a {type(text).__name__}", expected="a str, and accept=True"
             )
         budget = Budget.start("expect a dialog", timeout)
@@ -78,16 +79,17 @@ class PageExpect(PageBase):
         `browser.downloads`. The browser must run on this machine. `timeout` (seconds) counts from the beginning
         of the block, which it does not interrupt.
 
-        When the block raises, a download that it began is cancelled, and its partial file removed; afterwards
-        the download goes on, until `browser` ends. A `goto` of something that is a download raises
-        NavigationFailed, here too. Raises DeadlineExceeded when none began, InvalidArgument for a directory
-        that cannot be one, RemoteError where the browser does not allow it, SessionGone, ConnectionLost.
+        When the block raises, a download that it began is cancelled, and its partial file removed; afterwards the
+        download goes on, until `browser` ends. A `goto` of something that is a download raises
+        NavigationFailedError, here too. Raises DeadlineExceededError when none began, InvalidArgumentError for a
+        directory that cannot be one, RemoteError where the browser does not allow it, SessionGoneError,
+        ConnectionLostError.
         """
         if directory is None:
             directory = await self.browser.download_events.directory_of(self._target.context_id)
         if not isinstance(directory, str | Path) or not str(directory):
             given = f"a {type(directory).__name__}"
-            raise InvalidArgument(what="directory", given=given, expected="a path, as str or Path")
+            raise InvalidArgumentError(what="directory", given=given, expected="a path, as str or Path")
         budget = Budget.start("expect a download", timeout)
         expected: Expected[Download] = Expected("a download")
         downloads = self.browser.download_events
@@ -112,7 +114,7 @@ class PageExpect(PageBase):
         """
         own = self.browser.page(self.target_id)
         if own is None:
-            raise self.session.error() or InvalidArgument(
+            raise self.session.error() or InvalidArgumentError(
                 what="page", given="a page that is gone", expected="an open page"
             )
         async with self.browser.expect_page(opener=own, url=url, timeout=timeout) as expected:

@@ -13,7 +13,13 @@ from cdpengine.browser.frames import Frame
 from cdpengine.browser.wanted_text import Words
 from cdpengine.budget import Budget, check_timeout
 from cdpengine.engine.page_base import PageBase
-from cdpengine.errors import AmbiguousNode, DeadlineExceeded, InvalidArgument, NodeNotFound, PageUnresponsive
+from cdpengine.errors import (
+    AmbiguousNodeError,
+    DeadlineExceededError,
+    InvalidArgumentError,
+    NodeNotFoundError,
+    PageUnresponsiveError,
+)
 from cdpengine.nursery import open_body_nursery
 from cdpengine.snapshot.roles import ELEMENTS, UNTOLD
 from cdpengine.snapshot.vocabulary import asked_role, called, chrome_roles
@@ -63,23 +69,24 @@ class PageFind(PageBase):
         nothing then.
         `nth` (from 0) chooses one of several. `frame` restricts the search to one of `frames`.
 
-        `timeout` (seconds) above 0 waits until there is one. Raises NodeNotFound when there is none by then,
-        AmbiguousNode at once when several match and `nth` is None, DeadlineExceeded when the page does not answer,
-        and InvalidArgument for what is no selector, and for what is no role, naming the nearest ones.
+        `timeout` (seconds) above 0 waits until there is one. Raises NodeNotFoundError when there is none by then,
+        AmbiguousNodeError at once when several match and `nth` is None, DeadlineExceededError when the page does
+        not answer, and InvalidArgumentError for what is no selector, and for what is no role, naming the nearest
+        ones.
         """
         if nth is not None and (isinstance(nth, bool) or not isinstance(nth, int) or nth < 0):
-            raise InvalidArgument(what="nth", given=repr(nth), expected="0 or more")
+            raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
         wanted = _wanted(css, role, name, text, exact)
         needed = 1 if nth is None else nth + 1
         found = await self._find(wanted, frame, needed, timeout)
         if nth is None and len(found) > 1:
             candidates = tuple(node.description for node in found[:_SHOWN])
-            raise AmbiguousNode(target=f"find {wanted}", count=len(found), candidates=candidates)
+            raise AmbiguousNodeError(target=f"find {wanted}", count=len(found), candidates=candidates)
         if len(found) >= needed:
             return found[needed - 1]
         waited = f" within {timeout:g} s" if timeout else ""
         reason = f"only {len(found)} of these{waited}" if found else f"there is none{waited}"
-        raise NodeNotFound(target=f"find {wanted}", reason=f"{reason}, in {self._where(frame)}")
+        raise NodeNotFoundError(target=f"find {wanted}", reason=f"{reason}, in {self._where(frame)}")
 
     async def find_all(
         self,
@@ -111,9 +118,9 @@ class PageFind(PageBase):
                 latest.append(found)
                 with trio.move_on_at(budget.deadline - min(_MARGIN, seconds / 10)):
                     await self._wait_for_nodes(wanted, frame, needed, latest, budget)
-        except PageUnresponsive:
+        except PageUnresponsiveError:
             raise
-        except DeadlineExceeded:
+        except DeadlineExceededError:
             if not latest:
                 raise
             # On a busy machine the margin is over before anybody notices; what was seen is known all the same.

@@ -30,7 +30,7 @@ from cdpengine.engine.expected_chooser import ExpectedFileChooser
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target
 from cdpengine.engine.unresponsive import told_unresponsive
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @attrs.frozen
@@ -62,9 +62,9 @@ class PageForms(PageBase):
         """Focus the node and type `text` at the end of what is there, by real key events.
 
         `layout` is "us", "uk", "de" or "fr"; without, `page.keyboard.layout`. What it lacks is inserted as text.
-        `delay` is seconds between keys; `submit` presses Enter at the end. Raises Disabled for a node that is
-        disabled or read-only, NotInteractable for one that takes no text, InvalidArgument, before anything is
-        sent, for a layout that there is not, and as `click` does.
+        `delay` is seconds between keys; `submit` presses Enter at the end. Raises DisabledError for a node that is
+        disabled or read-only, NotInteractableError for one that takes no text, InvalidArgumentError, before
+        anything is sent, for a layout that there is not, and as `click` does.
         """
         async with self._input(f"type into {describe_target(target)}", timeout) as (budget, happenings):
             outcome = await type_text(
@@ -93,8 +93,8 @@ class PageForms(PageBase):
         """Press a key or a chord: "Enter", "a", "Control+A", "ControlOrMeta+C"; on `target` if one is given.
 
         The target gets the focus, for which it need not be seen. `layout` is "us", "uk", "de" or "fr"; without,
-        `page.keyboard.layout`. Raises InvalidArgument, before anything is sent, for a key or layout that does not
-        exist.
+        `page.keyboard.layout`. Raises InvalidArgumentError, before anything is sent, for a key or layout that does
+        not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
         async with self._input(f"press {_shown_key(key)}{on}", timeout) as (budget, happenings):
@@ -128,7 +128,7 @@ class PageForms(PageBase):
     async def blur(self, target: Target, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
 
-        Raises StaleRef, and NotInteractable for a node that takes the focus again.
+        Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
         """
         async with self._input(f"blur {describe_target(target)}", timeout) as (budget, happenings):
             outcome = await blur(
@@ -151,8 +151,8 @@ class PageForms(PageBase):
         `set_by_script`). A date, time, datetime or number of Python's will do for them. A bool checks or
         unchecks, a text or an Option selects.
 
-        Raises ValueRefused, with what the control holds instead, when it does not take the value;
-        NotInteractable for what cannot be filled in, Disabled for what is disabled or read-only, and as
+        Raises ValueRefusedError, with what the control holds instead, when it does not take the value;
+        NotInteractableError for what cannot be filled in, DisabledError for what is disabled or read-only, and as
         `click`.
         """
         check_fill_value(value)
@@ -168,7 +168,7 @@ class PageForms(PageBase):
         """Fill in many fields within one budget: a dict of targets and values, or a list of Fields or pairs.
 
         All are tried, in order; one that cannot be filled in takes no more than its share of the time that is
-        left. Raises FormErrors, which holds the errors of all the fields that failed; InvalidArgument before
+        left. Raises FormError, which holds the errors of all the fields that failed; InvalidArgumentError before
         anything is sent.
         """
         known = _fields(fields)
@@ -192,12 +192,12 @@ class PageForms(PageBase):
         values. Options are chosen as by keyboard, so the page's input and change events are trusted; where they
         could not be, the outcome's `set_by_script` is true.
 
-        Raises OptionNotFound, with the labels that there are: at once where a <select> is static, which is when
-        its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
-        other list may still be filled: it is watched to the end, as one with a disabled option (Disabled) is, and
-        that is logged within the first second. Where the page fills a list anew after an earlier choice, wait for
-        that first. NotInteractable, at once, for several in a list of one; ValueRefused when the page does not
-        leave the choice; and as `click` does.
+        Raises OptionNotFoundError, with the labels that there are: at once where a <select> is static, which is
+        when its document has loaded, it has two options or more, one with a value, and none changed for 0.4 s. Any
+        other list may still be filled: it is watched to the end, as one with a disabled option (DisabledError) is,
+        and that is logged within the first second. Where the page fills a list anew after an earlier choice, wait
+        for that first. NotInteractableError, at once, for several in a list of one; ValueRefusedError when the
+        page does not leave the choice; and as `click` does.
         """
         for value in values:
             request_for(value)
@@ -209,8 +209,8 @@ class PageForms(PageBase):
     ) -> ActionOutcome:
         """Check a checkbox, switch or radio button by a click, on its label where it has no box of its own.
 
-        What is checked already is left alone. Raises ValueRefused when it is not checked after the click,
-        NotInteractable for what cannot be checked, and as `click` does.
+        What is checked already is left alone. Raises ValueRefusedError when it is not checked after the click,
+        NotInteractableError for what cannot be checked, and as `click` does.
         """
         async with self._acting(f"check {describe_target(target)}", timeout) as (context, aim, told):
             return await told(await set_checked(await aim(target, heal), True, context=context, force=force))
@@ -218,7 +218,7 @@ class PageForms(PageBase):
     async def uncheck(
         self, target: Target, *, force: bool = False, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
-        """Uncheck a checkbox or switch. As `check`; NotInteractable for a radio button that is checked."""
+        """Uncheck a checkbox or switch. As `check`; NotInteractableError for a radio button that is checked."""
         async with self._acting(f"uncheck {describe_target(target)}", timeout) as (context, aim, told):
             return await told(await set_checked(await aim(target, heal), False, context=context, force=force))
 
@@ -227,11 +227,11 @@ class PageForms(PageBase):
     ) -> ActionOutcome:
         """Choose files in an input of files, shown or hidden, or a folder in one that takes folders.
 
-        They take the place of those that were chosen before; without any, the input is emptied. A FileContent
-        is a file that is on no disk: a name, and bytes. Where there is one among them, and where the input is
-        emptied, that is done by script (the outcome's `set_by_script`), and 50 MB in all is the most. Raises
-        InvalidArgument, before anything is sent, for files that are not there; NotInteractable for an input that
-        does not take these, or no files at all.
+        They take the place of those that were chosen before; without any, the input is emptied. A FileContent is a
+        file that is on no disk: a name, and bytes. Where there is one among them, and where the input is emptied,
+        that is done by script (the outcome's `set_by_script`), and 50 MB in all is the most. Raises
+        InvalidArgumentError, before anything is sent, for files that are not there; NotInteractableError for an
+        input that does not take these, or no files at all.
         """
         await checked_files(paths)
         async with self._acting(f"upload to {describe_target(target)}", timeout) as (context, aim, told):
@@ -251,7 +251,7 @@ class PageForms(PageBase):
                 await chooser.set_files("report.pdf")
 
         Leaving waits until one has opened; `chooser.value` is its record. Without `set_files` it ends without
-        files. Raises DeadlineExceeded when none opened within `timeout` seconds of entering. A file chooser
+        files. Raises DeadlineExceededError when none opened within `timeout` seconds of entering. A file chooser
         that nobody expects is dismissed, and recorded in `file_choosers`.
         """
         budget = Budget.start("expect a file chooser", timeout)
@@ -304,11 +304,11 @@ def _shown_key(key: object) -> str:
 
 
 def _fields(fields: object) -> list[Field]:
-    """Return the fields in one form. Raises InvalidArgument."""
+    """Return the fields in one form. Raises InvalidArgumentError."""
     if isinstance(fields, Mapping):
         return [Field(target, value) for target, value in fields.items()]
     if not isinstance(fields, Iterable) or isinstance(fields, (str, bytes)):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="fields",
             given=f"a {type(fields).__name__}",
             expected="a dict of targets and values, or Fields",
@@ -320,7 +320,7 @@ def _fields(fields: object) -> list[Field]:
         elif isinstance(field, (tuple, list)) and len(field) == 2:
             known.append(Field(*field))
         else:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="fields",
                 given=f"a {type(field).__name__} in it",
                 expected="Fields, or pairs of target and value",

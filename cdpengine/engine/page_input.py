@@ -46,9 +46,10 @@ class PageInput(PageBase):
         clicks whatever is there: the outcome says what received it. With `heal`, a ref whose node is gone is taken
         for what has the same role, name and place in its frame now, if that is sure: the outcome's `healed`.
 
-        Raises Covered, Invisible, Disabled, Unstable when the node cannot be clicked by the deadline: nothing was
-        sent; NotDelivered when the click was sent, and did not reach the node (all of these are NotInteractable);
-        StaleRef and NodeNotFound when the node is not there. A plain click on the ref of an `<option>` chooses it.
+        Raises CoveredError, InvisibleError, DisabledError, UnstableError when the node cannot be clicked by the
+        deadline: nothing was sent; NotDeliveredError when the click was sent, and did not reach the node (all of
+        these are NotInteractableError); StaleRefError and NodeNotFoundError when the node is not there. A plain
+        click on the ref of an `<option>` chooses it.
         """
         action = f"{_NAMES.get(count, 'click')} {describe_target(target)}"
         plain = (button, count, tuple(modifiers)) == ("left", 1, ())
@@ -198,10 +199,10 @@ class PageInput(PageBase):
         `healed` and `healed_destination`.
 
         The two may be in frames of different processes; the moves are in the destination then, and the source's
-        `dragend` has the `dropEffect` "none". Raises as `click` does, and NotDelivered when the destination did
-        not accept an HTML5 drop (to a point: the outcome's `delivered` is False then). What is dragged does not
-        count as covering its destination. However it ends, also cancelled, the button is up and nothing is being
-        dragged.
+        `dragend` has the `dropEffect` "none". Raises as `click` does, and NotDeliveredError when the destination
+        did not accept an HTML5 drop (to a point: the outcome's `delivered` is False then). What is dragged does
+        not count as covering its destination. However it ends, also cancelled, the button is up and nothing is
+        being dragged.
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"

@@ -14,7 +14,7 @@ from cdpengine.browser.output_file import checked_path
 from cdpengine.budget import check_timeout
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.unresponsive import told_unresponsive
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.measure.coverage import Coverage, covered
 from cdpengine.measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profiled
 from cdpengine.measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport, take_heap_snapshot
@@ -29,7 +29,7 @@ class PageMeasure(PageBase):
     async def metrics(self, *, timeout: float = 30) -> PageMetrics:
         """Return Chrome's counters of the page: documents, nodes, listeners, heap, time spent on what.
 
-        A mapping by Chrome's own names, the best known as attributes. Raises DeadlineExceeded.
+        A mapping by Chrome's own names, the best known as attributes. Raises DeadlineExceededError.
         """
         async with self._action("metrics", timeout):
             return await page_metrics(self.session)
@@ -45,10 +45,10 @@ class PageMeasure(PageBase):
         by itself cannot be seen; `report.gaps` names these. Scripts without a URL are left out. One page of a
         browser context at a time. `timeout` is for the beginning, and again for the end.
 
-        Raises InvalidArgument, MeasurementBusy, DeadlineExceeded, PageUnresponsive.
+        Raises InvalidArgumentError, MeasurementBusyError, DeadlineExceededError, PageUnresponsiveError.
         """
         if not (javascript or css):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="javascript, css", given="False, False", expected="one of them at least"
             )
         check_timeout(timeout)
@@ -77,13 +77,13 @@ class PageMeasure(PageBase):
 
         `interval` is seconds between samples. After the block, `.profile` holds the JSON (`data`) and its
         counts. Where the page goes to another process meanwhile, Chrome begins anew there. `timeout` is for the
-        beginning, and again for the end. File and `overwrite` as in `Browser.trace`. Raises InvalidArgument,
-        MeasurementBusy, MeasurementFailed, DeadlineExceeded.
+        beginning, and again for the end. File and `overwrite` as in `Browser.trace`. Raises InvalidArgumentError,
+        MeasurementBusyError, MeasurementFailedError, DeadlineExceededError.
         """
         place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
         number = isinstance(interval, int | float) and not isinstance(interval, bool)
         if not number or not 0.00001 <= interval <= 10:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="interval", given=repr(interval)[:80], expected="seconds, 0.00001 to 10"
             )
         check_timeout(timeout)
@@ -105,8 +105,8 @@ class PageMeasure(PageBase):
 
         The page stands still meanwhile: about 3 s for 130 MB of JSON. It is streamed to the disk, so memory
         stays small. `progress` is called now and then. File and `overwrite` as in `Browser.trace`. Raises
-        InvalidArgument, MeasurementFailed,
-        DeadlineExceeded; there is no file then.
+        InvalidArgumentError, MeasurementFailedError,
+        DeadlineExceededError; there is no file then.
         """
         place = checked_path("the heap snapshot", path, overwrite=overwrite)
         async with self._action("heap snapshot", timeout):

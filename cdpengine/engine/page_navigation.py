@@ -31,7 +31,7 @@ class Navigation(Arrival):
 
     `response` is None where Chrome tells of none: about:, a document out of the back/forward cache, a move within
     the document. Its status and headers are there; its body can be read where the page's requests are followed
-    (`page.activity.start()` before the navigation), else `body()` raises BodyUnavailable.
+    (`page.activity.start()` before the navigation), else `body()` raises BodyUnavailableError.
     """
 
     response: Response | None = attrs.field(default=None, eq=False, repr=False)
@@ -43,8 +43,8 @@ class PageNavigation(PageBase):
     async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Navigate to `url` and wait until "commit", "domcontentloaded", "load" or "networkidle".
 
-        Raises NavigationFailed with Chrome's reason (net::ERR_CONNECTION_REFUSED, ...). An HTTP status such as
-        404 is not a failure: look at `Navigation.status`. Raises DeadlineExceeded; the navigation is then
+        Raises NavigationFailedError with Chrome's reason (net::ERR_CONNECTION_REFUSED, ...). An HTTP status such
+        as 404 is not a failure: look at `Navigation.status`. Raises DeadlineExceededError; the navigation is then
         stopped.
         """
         check_url(url)
@@ -61,13 +61,13 @@ class PageNavigation(PageBase):
             return await self._followed(lambda: reload(self._target, ignore_cache, state, budget))
 
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the previous entry of the history. Raises NavigationFailed when there is none."""
+        """Go to the previous entry of the history. Raises NavigationFailedError when there is none."""
         state = check_wait_until(wait_until)
         async with self._action("go back", timeout) as budget:
             return await self._followed(lambda: go_through_history(self._target, -1, state, budget))
 
     async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
-        """Go to the next entry of the history. Raises NavigationFailed when there is none."""
+        """Go to the next entry of the history. Raises NavigationFailedError when there is none."""
         state = check_wait_until(wait_until)
         async with self._action("go forward", timeout) as budget:
             return await self._followed(lambda: go_through_history(self._target, 1, state, budget))

@@ -19,7 +19,7 @@ from cdpengine.browser.output_file import checked_path, output_file
 from cdpengine.budget import Budget
 from cdpengine.engine.page_content import PageContent
 from cdpengine.engine.targets import Target, describe_target
-from cdpengine.errors import InvalidArgument, Invisible
+from cdpengine.errors import InvalidArgumentError, InvisibleError
 from cdpengine.picture.options import ImageFormat, ImageOptions, format_of
 from cdpengine.picture.paper import PdfOptions, print_params
 from cdpengine.picture.pdf import printed
@@ -59,9 +59,9 @@ class PagePictures(PageContent):
         page hears `resize` when more than its viewport is taken. The file is readable by its owner only; one that
         exists is replaced once the new one is whole, or refused where `overwrite` is False.
 
-        Raises InvalidArgument for options that do not go together, PictureTooLarge for what jpeg (65,535 pixels
-        a side) or webp (16,383) cannot hold, Invisible for a target that has no box, MeasurementFailed when the
-        file cannot be written, and as `scroll_into_view` does.
+        Raises InvalidArgumentError for options that do not go together, PictureTooLargeError for what jpeg (65,535
+        pixels a side) or webp (16,383) cannot hold, InvisibleError for a target that has no box,
+        MeasurementFailedError when the file cannot be written, and as `scroll_into_view` does.
         """
         place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
         options = ImageOptions(format_of(place, format), quality, scale, omit_background)
@@ -110,7 +110,7 @@ class PagePictures(PageContent):
     async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
         """Return the page as PDF, as Chrome would print it. `options` are those of PdfOptions.
 
-        Raises InvalidArgument for options that cannot be, DeadlineExceeded.
+        Raises InvalidArgumentError for options that cannot be, DeadlineExceededError.
         """
         params = print_params(options)
         parts = []
@@ -130,8 +130,8 @@ class PagePictures(PageContent):
         """Write the page as PDF to `path`, piece by piece, and return how many bytes it has.
 
         The file is readable by its owner only; one that exists is replaced once the new one is whole, or refused
-        where `overwrite` is False. Raises as `pdf`, and MeasurementFailed when the file cannot be written; there
-        is none then.
+        where `overwrite` is False. Raises as `pdf`, and MeasurementFailedError when the file cannot be written;
+        there is none then.
         """
         place = checked_path("the PDF", path, overwrite=overwrite)
         params = print_params(options)
@@ -149,7 +149,9 @@ class PagePictures(PageContent):
         await scroll_into_view(node, worlds=self._worlds, budget=budget, interruptions=self._target)
         box = await bounding_box(node, self._worlds)
         if box is None:
-            raise Invisible(action="take a screenshot of", target=node.description, reason="it has no box")
+            raise InvisibleError(
+                action="take a screenshot of", target=node.description, reason="it has no box"
+            )
         return box
 
 
@@ -157,19 +159,19 @@ def _check_choice(*, target: bool, clip: bool, full_page: bool) -> None:
     given = {"target": target, "clip": clip, "full_page": full_page}
     if sum(given.values()) > 1:
         names = " and ".join(name for name, there in given.items() if there)
-        raise InvalidArgument(what=names, given="together", expected="one of them")
+        raise InvalidArgumentError(what=names, given="together", expected="one of them")
 
 
 def _check_refs(others: bool) -> None:
     if others:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="refs", given="True, with other options", expected="full_page, format and quality"
         )
 
 
 def _checked_clip(clip: BoundingBox) -> Area:
     if not isinstance(clip, BoundingBox) or not (clip.width > 0 and clip.height > 0):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="clip", given=repr(clip)[:80], expected="a BoundingBox with a width and a height above 0"
         )
     return Area(clip.x, clip.y, clip.width, clip.height)

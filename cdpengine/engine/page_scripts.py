@@ -60,9 +60,9 @@ class PageScripts(PageBase):
         `frames`; `world="isolated"` keeps out of reach of the page's own script. Arguments are what JSON holds,
         NaN, the infinities, -0 and big integers; what comes back is told in cdpengine/evaluate/values.py.
 
-        Raises EvaluationFailed when the script threw, EvaluationTimeout at the deadline, EvaluationTerminated
-        when the page navigated away or another termination hit it, EvaluationDisabled, StaleRef and NodeNotFound
-        for an element that is gone.
+        Raises EvaluationFailedError when the script threw, EvaluationTimeoutError at the deadline,
+        EvaluationTerminatedError when the page navigated away or another termination hit it,
+        EvaluationDisabledError, StaleRefError and NodeNotFoundError for an element that is gone.
         """
         budget = Budget.start("evaluate", timeout)
         script = self._script(expression_or_function, args, target, frame, world)
@@ -83,7 +83,7 @@ class PageScripts(PageBase):
         """Evaluate as `evaluate` does, and leave the value in the page: `async with` gives a handle on it.
 
         The handle can be an argument of `evaluate` while the block lasts; it is released with the block. Raises
-        InvalidArgument for a value that is no object, and as `evaluate`.
+        InvalidArgumentError for a value that is no object, and as `evaluate`.
         """
         budget = Budget.start("evaluate", timeout)
         script = self._script(expression_or_function, args, target, frame, world)

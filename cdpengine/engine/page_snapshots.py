@@ -15,7 +15,7 @@ from cdpengine.budget import Budget
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.scopes import FrameTarget, find_frame, find_root
 from cdpengine.engine.targets import Target
-from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 from cdpengine.snapshot.arrival import Arrival, has_nothing
 from cdpengine.snapshot.axlines import loose_nodes
 from cdpengine.snapshot.capture import Capture, Scope, capture
@@ -77,7 +77,8 @@ class PageSnapshots(PageBase):
         `since` is an earlier snapshot in the same mode: `.diff` then says what was added, removed, changed and
         moved since; `.text` is the whole all the same.
 
-        Raises InvalidArgument, NodeNotFound and StaleRef for what `frame` or `root` name, DeadlineExceeded.
+        Raises InvalidArgumentError, NodeNotFoundError and StaleRefError for what `frame` or `root` name,
+        DeadlineExceededError.
         """
         options = SnapshotOptions(
             mode=mode,
@@ -154,9 +155,9 @@ class PageSnapshots(PageBase):
     def _frame_of_root(self, frame_id: str, asked: FrameTarget | None, chosen: Frame) -> Frame:
         found = self._target.frames.get(frame_id)
         if found is None:
-            raise NodeNotFound(target="root", reason="its frame is not in the page any more")
+            raise NodeNotFoundError(target="root", reason="its frame is not in the page any more")
         if asked is not None and found is not chosen:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="root",
                 given=f"a node of {shown_url(found.url)}",
                 expected=f"one of the frame {shown_url(chosen.url)}, or frame=None",
@@ -166,12 +167,12 @@ class PageSnapshots(PageBase):
 
 def _checked_source(source: Source | None, mode: Mode) -> Source | None:
     if source is not None and source not in get_args(Source):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="source", given=repr(source), expected=f"one of {', '.join(get_args(Source))}, or None"
         )
     if mode in AX_MODES:
         if source not in (None, "ax"):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="source",
                 given=repr(source),
                 expected=f'"ax" or None in mode {mode}, which shows the accessibility tree itself',

@@ -16,7 +16,7 @@ from cdpengine.browser.frames import Frame
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import check_timeout, within
 from cdpengine.engine.unresponsive import told_unresponsive
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.state.origins import origin_of
 from cdpengine.state.storage_items import (
     StorageItems,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 class PageStorage:
     """The local (or session) storage of a page's main document, or of the one in `frame`.
 
-    All raise StorageUnavailable for a document without storage (about:blank, data:, sandboxed ones), and
-    DeadlineExceeded, SessionGone, ConnectionLost.
+    All raise StorageUnavailableError for a document without storage (about:blank, data:, sandboxed ones), and
+    DeadlineExceededError, SessionGoneError, ConnectionLostError.
     """
 
     _page: PageTarget
@@ -67,7 +67,7 @@ class PageStorage:
     async def _within(self, action: str, frame: Frame | None, timeout: float) -> AsyncIterator[StorageItems]:
         page = self._page
         if frame is not None and not isinstance(frame, Frame):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="frame", given=f"a {type(frame).__name__}", expected="one of page.frames"
             )
         async with told_unresponsive(page, trio.current_time() + check_timeout(timeout)):
@@ -88,7 +88,7 @@ class PageStorage:
 class OriginStorage:
     """The local storage of one origin of a context, whether or not a page is there.
 
-    All raise StorageUnavailable, DeadlineExceeded, ConnectionLost.
+    All raise StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
     """
 
     _context: ContextStorage

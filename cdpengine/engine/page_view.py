@@ -16,7 +16,7 @@ from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.scroll import rest, scroll_at, scroll_into_view
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target
-from cdpengine.errors import Invisible
+from cdpengine.errors import InvisibleError
 
 
 class PageView(PageBase):
@@ -28,8 +28,8 @@ class PageView(PageBase):
         """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
 
         Over `target`, checked and verified as by `hover` (`heal` too); without one, where the mouse is. Where
-        everything is at its end already, nothing scrolls, as for a person. Raises InvalidArgument, and as `hover`
-        does.
+        everything is at its end already, nothing scrolls, as for a person. Raises InvalidArgumentError, and as
+        `hover` does.
         """
         over = "" if target is None else f" over {describe_target(target)}"
         async with self._input(f"scroll by ({dx}, {dy}){over}", timeout) as (budget, happenings):
@@ -60,8 +60,8 @@ class PageView(PageBase):
         """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
 
         The outcome's `point` is one of its points, for a node without a size its corner; it need not be seen.
-        `heal` is as for `click`. Raises Invisible when it is not displayed or cannot be scrolled there, StaleRef,
-        NodeNotFound.
+        `heal` is as for `click`. Raises InvisibleError when it is not displayed or cannot be scrolled there,
+        StaleRefError, NodeNotFoundError.
         """
         action = f"scroll {describe_target(target)} into view"
         async with self._input(action, timeout) as (budget, happenings):
@@ -75,7 +75,7 @@ class PageView(PageBase):
         """Return the upright rectangle around the node, in CSS pixels of the page's viewport; None if it has none.
 
         Nothing is scrolled: the box of what is further down lies below the viewport. Frames and transforms are
-        counted in. Raises StaleRef, NodeNotFound.
+        counted in. Raises StaleRefError, NodeNotFoundError.
         """
         async with self._action(f"measure {describe_target(target)}", timeout):
             return await bounding_box(self._node(target), self._worlds)
@@ -88,14 +88,14 @@ class PageView(PageBase):
 
         Chrome's overlay draws it: the page itself is not changed and cannot notice. Screenshots of the viewport
         show it, those of a target or of the full page do not. `info` adds a label with name and size. `timeout` is
-        for the beginning; the block may take as long as it wants. Raises InvalidArgument for a colour that is not
-        "#rrggbb", Invisible for a node without a box, StaleRef, NodeNotFound.
+        for the beginning; the block may take as long as it wants. Raises InvalidArgumentError for a colour that is
+        not "#rrggbb", InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
         """
         rgb = check_color(color)
         async with AsyncExitStack() as stack:
             async with self._action(f"highlight {describe_target(target)}", timeout):
                 node = self._node(target)
                 if await bounding_box(node, self._worlds) is None:
-                    raise Invisible(action="highlight", target=node.description, reason="it has no box")
+                    raise InvisibleError(action="highlight", target=node.description, reason="it has no box")
                 await stack.enter_async_context(highlighted(node, rgb, info=info))
             yield

@@ -31,7 +31,7 @@ from cdpengine.engine.conditions import (
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.targets import Target, describe_target
 from cdpengine.engine.waits import Condition, Elapsed, Expression, InPage, NetworkIdle, Simple
-from cdpengine.errors import EvaluationDisabled, InvalidArgument, shown_url
+from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError, shown_url
 from cdpengine.nursery import open_body_nursery
 
 QUIET = 0.1
@@ -74,12 +74,12 @@ class PageWaiting(PageBase):
         looked at with each animation frame, and one that throws is not true yet. `seconds` have passed.
 
         A navigation is no end: the new document is waited for. A `ref` ends with its document, or once its node is
-        taken out of it: StaleRef, unless "detached" or "hidden" is waited for. What tells no event, such as a
+        taken out of it: StaleRefError, unless "detached" or "hidden" is waited for. What tells no event, such as a
         style sheet changed by script, is seen within 0.25 s.
 
-        Raises DeadlineExceeded, which names the conditions that did not hold and what was seen, InvalidArgument
-        for conditions that cannot be, EvaluationFailed for an expression that is no JavaScript,
-        EvaluationDisabled, SessionGone and TargetCrashed.
+        Raises DeadlineExceededError, which names the conditions that did not hold and what was seen,
+        InvalidArgumentError for conditions that cannot be, EvaluationFailedError for an expression that is no
+        JavaScript, EvaluationDisabledError, SessionGoneError and TargetCrashedError.
         """
         check_words("text", text)
         check_words("text_gone", text_gone)
@@ -108,12 +108,12 @@ class PageWaiting(PageBase):
             conditions.append(NetworkIdle(self._target, float(network_idle)))
         if expression is not None:
             if not self._evaluator.enabled:
-                raise EvaluationDisabled(action="wait for an expression")
+                raise EvaluationDisabledError(action="wait for an expression")
             conditions.append(Expression(self._target, self._evaluator, expression))
         if seconds is not None:
             conditions.append(Elapsed(self._target, float(seconds)))
         if not conditions:
-            raise InvalidArgument(what="wait_for", given="no condition", expected="at least one")
+            raise InvalidArgumentError(what="wait_for", given="no condition", expected="at least one")
         action = f"wait for {', '.join(condition.words() for condition in conditions)}"
         async with self._action(action, timeout) as budget:
             await self._until_all_hold(conditions, budget)
@@ -126,7 +126,7 @@ class PageWaiting(PageBase):
         dedicated worker does until its response begins. A request that was sent before the call is known only
         once something of it comes: where an action sends one, use `settling` around the action.
 
-        Raises DeadlineExceeded, which names what kept the page busy, SessionGone, TargetCrashed.
+        Raises DeadlineExceededError, which names what kept the page busy, SessionGoneError, TargetCrashedError.
         """
         async with self.settling(quiet=quiet, timeout=timeout):
             pass

@@ -28,7 +28,7 @@ class PageWindows(PageBase):
     async def window_bounds(self, *, timeout: float = 30) -> WindowBounds:
         """Return place, outer size (device-independent pixels) and state of the page's window.
 
-        Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGone.
+        Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
         """
         with action_span("page.window_bounds"), within("read the window's bounds", timeout):
             await self._target.started()
@@ -48,7 +48,7 @@ class PageWindows(PageBase):
 
         What is not given stays. All tabs of the window change with it. A place or a size puts the window into
         its normal state first. The window system may allow less than was asked for: look at what is returned.
-        Raises InvalidArgument for a size together with another state, RemoteError, SessionGone.
+        Raises InvalidArgumentError for a size together with another state, RemoteError, SessionGoneError.
         """
         numbers = checked_bounds(left, top, width, height, state)
         with action_span("page.set_window_bounds"), within("set the window's bounds", timeout):

@@ -16,7 +16,7 @@ from cdpengine.browser.reach import Hold, Reach
 from cdpengine.budget import Budget
 from cdpengine.engine.kept import Kept
 from cdpengine.engine.lasting import Lasting
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
 
@@ -69,11 +69,11 @@ class Scoped:
 
 
 def check_function(what: str, given: object) -> None:
-    """Raise InvalidArgument for what cannot be called."""
+    """Raise InvalidArgumentError for what cannot be called."""
     if not callable(given):
-        raise InvalidArgument(what=what, given=f"a {type(given).__name__}", expected="an async function")
+        raise InvalidArgumentError(what=what, given=f"a {type(given).__name__}", expected="an async function")
 
 
 def check_limit(limit: float) -> float:
-    """Return the seconds that a handler gets. Raises InvalidArgument."""
+    """Return the seconds that a handler gets. Raises InvalidArgumentError."""
     return check_seconds("limit", limit)

@@ -19,7 +19,7 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import BackendNode, Target, describe_target
-from cdpengine.errors import InvalidArgument, NodeNotFound, shown_url
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 from cdpengine.js import own, script
 from cdpengine.protocol.dom import DescribeNodeReply
 from cdpengine.protocol.runtime import CallReply
@@ -45,17 +45,18 @@ class _Deep(msgspec.Struct, rename="camel"):
 async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[Target], Node]) -> Frame:
     """Return the frame that `target` names; `node_of` makes a node of a ref.
 
-    Raises NodeNotFound when the page has no such frame, InvalidArgument when several fit, and as `node_of`.
+    Raises NodeNotFoundError when the page has no such frame, InvalidArgumentError when several fit, and as
+    `node_of`.
     """
     if isinstance(target, Frame):
         known = page.frames.get(target.id)
         if known is None:
-            raise NodeNotFound(target=f"frame {target.id[:8]}", reason="it is not in the page any more")
+            raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is not in the page any more")
         return known
     if isinstance(target, Ref | BackendNode) or (isinstance(target, str) and parse_ref_text(target)):
         return await _owned_frame(page, target, node_of(target))
     if not isinstance(target, str):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="frame",
             given=f"a {type(target).__name__}",
             expected="a Frame, a frame's id, name or URL pattern, or a ref of its element",
@@ -69,12 +70,12 @@ async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[T
         if len(fits) == 1:
             return fits[0]
         if fits:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="frame",
                 given=f"{shorten(quote(target), 80)}, which {len(fits)} frames fit ({_listed(fits)})",
                 expected="the id of one of them",
             )
-    raise NodeNotFound(
+    raise NodeNotFoundError(
         target=f"frame {shorten(quote(target), 80)}", reason=f"the page's frames are {_listed(frames)}"
     )
 
@@ -86,14 +87,14 @@ async def _owned_frame(page: PageTarget, target: Target, node: Node) -> Frame:
     owned = None if reply.node.frame_id is None else page.frames.get(reply.node.frame_id)
     # The document element is told with its own frame's id, as every element that owns none is with none.
     if owned is None or owned.id == node.frame_id:
-        raise NodeNotFound(target=node.description, reason=f"{describe_target(target)} owns no frame")
+        raise NodeNotFoundError(target=node.description, reason=f"{describe_target(target)} owns no frame")
     return owned
 
 
 async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: PageTarget) -> int:
     """Return the backend node id of the first element in the frame that matches the CSS selector.
 
-    Open shadow roots are searched too. Raises InvalidArgument for what is no selector, NodeNotFound when
+    Open shadow roots are searched too. Raises InvalidArgumentError for what is no selector, NodeNotFoundError when
     nothing matches.
     """
     session = page.session_of(frame)
@@ -106,14 +107,14 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
     shown = shorten(quote(selector), 80)
     if reply.exception_details is not None:
         why = reply.exception_details.reason.partition("\n")[0]
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
         )
     if reply.result.subtype == "node" and bytes(reply.result.deep_serialized_value):
         found = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _Deep)
         if found.value is not None and found.value.backend_node_id is not None:
             return found.value.backend_node_id
-    raise NodeNotFound(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
+    raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
 
 
 def _listed(frames: list[Frame]) -> str:

@@ -24,7 +24,7 @@ from cdpengine.browser.worlds import USERS_WORLD_NAME
 from cdpengine.budget import within
 from cdpengine.engine.lasting import Lasting
 from cdpengine.engine.scoped import Scoped, check_function, check_limit
-from cdpengine.errors import EvaluationDisabled, InvalidArgument
+from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError
 from cdpengine.evaluate.literals import to_literal
 from cdpengine.evaluate.receive import holds_objects, receive_value
 from cdpengine.inject.bindings import BindingFailure, Exposed, ExposedFunction
@@ -71,8 +71,8 @@ class ScriptScopes(Scoped):
         included, and in the pages that the page opens; not in the documents that are there already. Several run in
         the order in which they were added. `world="isolated"`: out of reach of the page's own scripts.
 
-        Raises InvalidArgument (also for what is no JavaScript, where a page is there to say so),
-        EvaluationDisabled, DeadlineExceeded, and why the page cannot be told.
+        Raises InvalidArgumentError (also for what is no JavaScript, where a page is there to say so),
+        EvaluationDisabledError, DeadlineExceededError, and why the page cannot be told.
         """
 
         @asynccontextmanager
@@ -80,7 +80,9 @@ class ScriptScopes(Scoped):
             self._check_enabled("add an init script")
             text = await _source(source, path)
             if str(world) not in ("main", "isolated"):
-                raise InvalidArgument(what="world", given=repr(world)[:80], expected='"main" or "isolated"')
+                raise InvalidArgumentError(
+                    what="world", given=repr(world)[:80], expected='"main" or "isolated"'
+                )
             reach = self._reach()
             init_script = InitScript(reach.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
             hold = Hold(reach, init_script.begin, init_script.end)
@@ -109,15 +111,15 @@ class ScriptScopes(Scoped):
         TimeoutError. Such failures are in `bindings.failures` and in the log. At the end the name is
         what it was before, and promises that still wait are rejected.
 
-        Raises InvalidArgument (also for a name that is exposed already), EvaluationDisabled, DeadlineExceeded, and
-        why the page cannot be told.
+        Raises InvalidArgumentError (also for a name that is exposed already), EvaluationDisabledError,
+        DeadlineExceededError, and why the page cannot be told.
         """
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[Exposed]:
             self._check_enabled("expose a function")
             if not isinstance(name, str) or _IDENTIFIER.fullmatch(name) is None:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="name", given=repr(name)[:80], expected="a name of a JavaScript function"
                 )
             check_function("function", function)
@@ -145,21 +147,24 @@ class ScriptScopes(Scoped):
         return self._lasting("function", "expose", scope)
 
     async def remove_init_scripts(self, *, timeout: float = 30) -> int:
-        """End the init scripts that were awaited to last; return how many there were. Raises DeadlineExceeded."""
+        """End the init scripts that were awaited to last; return how many there were.
+
+        Raises DeadlineExceededError.
+        """
         with within("remove the init scripts", timeout):
             return await self._kept.end("init script")
 
     async def unexpose(self, name: str | None = None, *, timeout: float = 30) -> int:
         """Take back the functions that were awaited to last, the one of that name or all; return how many.
 
-        Raises DeadlineExceeded.
+        Raises DeadlineExceededError.
         """
         with within("take back exposed functions", timeout):
             return await self._kept.end("function", lambda exposed: name in (None, exposed.name))
 
     def _check_enabled(self, action: str) -> None:
         if not self._evaluates:
-            raise EvaluationDisabled(action=action)
+            raise EvaluationDisabledError(action=action)
 
     @property
     def _evaluates(self) -> bool:
@@ -169,16 +174,18 @@ class ScriptScopes(Scoped):
 
 async def _source(source: str | None, path: str | Path | None) -> str:
     if (source is None) == (path is None):
-        raise InvalidArgument(what="init script", given="not exactly one source", expected="source or path")
+        raise InvalidArgumentError(
+            what="init script", given="not exactly one source", expected="source or path"
+        )
     if path is None:
         if not isinstance(source, str):
-            raise InvalidArgument(what="source", given=f"a {type(source).__name__}", expected="a str")
+            raise InvalidArgumentError(what="source", given=f"a {type(source).__name__}", expected="a str")
         return source
     try:
         return await trio.Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no UTF-8"
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
         ) from None
 
@@ -190,7 +197,7 @@ async def _check_syntax(session: Session, source: str) -> None:
     if (details := compiled.exception_details) is not None:
         thrown = details.reason or "a syntax error"
         where = f"line {(details.line_number or 0) + 1}"
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="init script",
             given=f"what does not compile ({where}: {thrown[:200]})",
             expected="JavaScript",

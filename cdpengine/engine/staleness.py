@@ -16,7 +16,7 @@ from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.renderer import renderer_id
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.engine.targets import frame_of, resolve, stale
-from cdpengine.errors import Became, ConnectionLost, RemoteError, SessionGone, StaleRef
+from cdpengine.errors import Became, ConnectionLostError, RemoteError, SessionGoneError, StaleRefError
 from cdpengine.js import own
 from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
 
@@ -34,25 +34,29 @@ _REASONS: dict[Became, str] = {
 }
 
 
-async def explained(page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRef) -> StaleRef:
+async def explained(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
+) -> StaleRefError:
     """Return the error with what became of the node and with what the page has instead."""
     ref_id = parse_ref_text(error.ref.partition(" ")[0])
     if ref_id is None or error.candidates or error.became in ("dropped", "foreign"):
         return error
     try:
         ref = refs.lookup(ref_id)
-    except StaleRef:
+    except StaleRefError:
         return error  # dropped meanwhile
-    told: StaleRef | None = None
-    with trio.move_on_after(_PATIENCE), suppress(SessionGone, ConnectionLost):
+    told: StaleRefError | None = None
+    with trio.move_on_after(_PATIENCE), suppress(SessionGoneError, ConnectionLostError):
         told = await staleness(page, refs, worlds, ref)
     return told or stale(page, refs, ref, error.became, error.reason)
 
 
-async def staleness(page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref) -> StaleRef | None:
+async def staleness(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
+) -> StaleRefError | None:
     """Return the error that says why a ref is stale; None for one whose node is in its document.
 
-    Raises SessionGone and ConnectionLost.
+    Raises SessionGoneError and ConnectionLostError.
     """
     frame = frame_of(page, ref)
     if frame is None:

@@ -14,7 +14,7 @@ from cdpengine.browser.finding import FoundNode
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import Became, InvalidArgument, StaleRef
+from cdpengine.errors import Became, InvalidArgumentError, StaleRefError
 from cdpengine.snapshot.refs import Ref, RefTable
 
 
@@ -26,7 +26,7 @@ class BackendNode:
 
     def __attrs_post_init__(self) -> None:
         if isinstance(self.id, bool) or not isinstance(self.id, int) or self.id < 1:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="BackendNode", given=repr(self.id), expected="a backendDOMNodeId, 1 or more"
             )
 
@@ -49,8 +49,8 @@ def describe_target(target: Target) -> str:
 def resolve(page: PageTarget, refs: RefTable, target: Target) -> Node:
     """Return the node that `target` names, in the session that its frame has now.
 
-    Raises StaleRef when the document that the ref was given for was replaced or its frame is gone, NodeNotFound
-    for a ref that this page never gave, InvalidArgument for what is no target at all.
+    Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,
+    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for what is no target at all.
     """
     if isinstance(target, BackendNode):
         return Node(page.session, target.id, page.frames.main.id, describe_target(target))
@@ -76,7 +76,7 @@ def known_ref(refs: RefTable, target: object) -> Ref:
     if isinstance(target, Ref):
         known = refs.lookup(target.id)
         if not refs.knows(target):
-            raise StaleRef(
+            raise StaleRefError(
                 ref=target.id,
                 description=target.describe(),
                 reason="it was given by another page or document",
@@ -85,7 +85,7 @@ def known_ref(refs: RefTable, target: object) -> Ref:
         return known
     if isinstance(target, str):
         return refs.lookup(target)
-    raise InvalidArgument(
+    raise InvalidArgumentError(
         what="target",
         given=f"a {type(target).__name__}",
         expected='a ref such as "e3", a Ref, a BackendNode, or what page.find() gave',
@@ -97,9 +97,9 @@ def frame_of(page: PageTarget, ref: Ref) -> Frame | None:
     return page.frames.main if ref.frame_id is None else page.frames.get(ref.frame_id)
 
 
-def stale(page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str) -> StaleRef:
+def stale(page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str) -> StaleRefError:
     """Return the error that says so, with what the page has of the same role and name."""
-    return StaleRef(
+    return StaleRefError(
         ref=ref.id,
         description=ref.describe(),
         reason=reason,
@@ -112,7 +112,7 @@ def _found(page: PageTarget, target: FoundNode) -> Node:
     session = page.frame_sessions.get(target.session_id)
     frame = page.frames.get(target.frame_id)
     if session is None or frame is None or frame.loader_id != target.loader_id:
-        raise StaleRef(
+        raise StaleRefError(
             ref="the node that was found",
             description=target.description,
             reason="its document was replaced by another one, or is another page's",

@@ -14,7 +14,12 @@ import trio
 
 from cdpengine.browser.liveness import KNOWN_SILENCE, QUICK_PROBE
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.errors import ConnectionLost, DeadlineExceeded, PageUnresponsive, SessionGone
+from cdpengine.errors import (
+    ConnectionLostError,
+    DeadlineExceededError,
+    PageUnresponsiveError,
+    SessionGoneError,
+)
 from cdpengine.logs import get_logger
 
 logger = get_logger("cdpengine.rescue")
@@ -22,20 +27,20 @@ logger = get_logger("cdpengine.rescue")
 
 @asynccontextmanager
 async def told_unresponsive(page: PageTarget, deadline: float) -> AsyncIterator[None]:
-    """Turn a DeadlineExceeded of the body into PageUnresponsive where the page has not answered for long enough.
+    """Turn a DeadlineExceededError of the body into PageUnresponsiveError where the page did not answer.
 
     `deadline` is that of the body, on trio's clock.
     """
     try:
         with page.early_questions.before(deadline):
             yield
-    except DeadlineExceeded as late:
+    except DeadlineExceededError as late:
         if (told := await unresponsive(page, late)) is None:
             raise
         raise told from late
 
 
-async def unresponsive(page: PageTarget, late: DeadlineExceeded) -> PageUnresponsive | None:
+async def unresponsive(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
     """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
     silence = 0.0 if late.timeout == 0 else await _silence(page)
     if not silence:
@@ -43,13 +48,13 @@ async def unresponsive(page: PageTarget, late: DeadlineExceeded) -> PageUnrespon
     waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
     steps = (*late.steps, *(waits if page.navigation.under_way else ()))
     logger.debug("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
-    return PageUnresponsive(late.action, late.timeout, steps, silence)
+    return PageUnresponsiveError(late.action, late.timeout, steps, silence)
 
 
 async def _silence(page: PageTarget) -> float:
     silence = 0.0
     # Gone or lost: nobody is there to ask, and that has names of its own.
-    with trio.CancelScope(shield=True), suppress(SessionGone, ConnectionLost):
+    with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
         if page.pulse.owed_for() + QUICK_PROBE < KNOWN_SILENCE:
             page.pulse.ask()  # so the next action knows more
         else:

@@ -22,8 +22,8 @@ from cdpengine.browser.requests import RequestsUnderWay, watch_requests
 from cdpengine.budget import Budget
 from cdpengine.errors import (
     EngineError,
-    EvaluationTerminated,
-    StaleRef,
+    EvaluationTerminatedError,
+    StaleRefError,
     shown_url,
 )
 from cdpengine.evaluate.evaluation import Evaluator, JSHandle, Script
@@ -148,7 +148,7 @@ class InPage:
         return "; ".join(told)
 
     def holds(self) -> bool:
-        """Tell whether all parts hold, by the last reports. Raises StaleRef where they never will."""
+        """Tell whether all parts hold, by the last reports. Raises StaleRefError where they never will."""
         reports = self.watches.reports()
         if self.watches.node_gone:
             return self._gone_will_do()
@@ -162,7 +162,7 @@ class InPage:
     def _gone_will_do(self) -> bool:
         if self.parts[0][0].endswith((" is detached", " is hidden")):
             return True
-        raise StaleRef(ref=self.node, description="a node", reason="it is not in its document any more")
+        raise StaleRefError(ref=self.node, description="a node", reason="it is not in its document any more")
 
     def _part_holds(self, number: int, wanted: bool) -> bool:
         reports = self.watches.reports()
@@ -258,7 +258,7 @@ class Expression:
         while True:
             try:
                 await self._until_true()
-            except EvaluationTerminated as error:
+            except EvaluationTerminatedError as error:
                 self.true, self.last = False, str(error)  # a navigation: the next document is asked
                 await trio.sleep(_AGAIN)
                 continue
@@ -275,7 +275,7 @@ class Expression:
         if self.true:
             try:
                 self._take(await self.evaluator.evaluate(Script(f"{self._watch()}.now()"), self._budget()))
-            except EvaluationTerminated as error:
+            except EvaluationTerminatedError as error:
                 self.true, self.last = False, str(error)
         if not self.true:
             self._again.set()

@@ -1,36 +1,37 @@
 """Every public exception. The tree says whose fault it is.
 
     EngineError
-      InvalidArgument                     the caller's: what was passed can never work
-      BrowserNotFound, LaunchFailed, ConnectFailed
-      ResourcesExhausted                  the system has no more of what was needed: descriptors, memory, room
-      ConnectionLost                      the connection ended under the call
-      SessionGone > TargetCrashed         the tab, frame or worker ended under the call
-      RemoteError                         Chrome answered, and the answer is an error
-      ProtocolError > UndecodableReply    Chrome answered something that nobody could read
-      EventsLost                          a consumer was too slow for its buffer
-      DeadlineExceeded > EvaluationTimeout, PageUnresponsive
-      NavigationFailed
-      DownloadFailed                      no file came of it
-      NodeError > StaleRef, NodeNotFound, AmbiguousNode, NotInteractable > Covered, Invisible, Disabled, Unstable
-      NodeError > NotInteractable > NotDelivered, ValueRefused, OptionNotFound
-      FormErrors                          several fields of one form, each with its own error
-      EvaluationFailed > ValueTooLarge
-      EvaluationTerminated, EvaluationDisabled
-      DialogOpened                        the page asked something, and the policy is to fail then
-      MeasurementBusy, MeasurementFailed  of a trace, a profile, a heap snapshot, coverage
-      PictureTooLarge                     the format cannot hold it
-      RecordingDamaged, RecordingFailed   a recording of traffic that cannot be read, or written
-      RecordingLacks                      a recording does not hold what is asked of it
-      ReplayDiverged                      a program asked something else than when it was recorded
-      CookieRefused, EmulationRefused     Chrome does not take a cookie, or does not pretend what it was asked to
-      StateFileInvalid                    a file that holds no storage state
-      StateFileNotWritten                 a storage state that could not be put into its file
-      StorageUnavailable                  an origin whose storage cannot be reached
-      BodyUnavailable, BodyUndecodable    the body of a response is gone, or is not what it was read as
-      BodyUnavailable > InterceptedBodyUnavailable
-      RouteAnswered                       an intercepted request that was answered already
-      ActivityOff                         nothing collects what a page does
+      InvalidArgumentError                  the caller's: what was passed can never work
+      BrowserNotFoundError, LaunchFailedError, ConnectFailedError
+      ResourcesExhaustedError               the system has no more of what was needed: descriptors, memory, room
+      ConnectionLostError                   the connection ended under the call
+      SessionGoneError > TargetCrashedError  the tab, frame or worker ended under the call
+      RemoteError                           Chrome answered, and the answer is an error
+      ProtocolError > UndecodableReplyError  Chrome's answer could not be decoded
+      EventsLostError                       a consumer was too slow for its buffer
+      DeadlineExceededError > EvaluationTimeoutError, PageUnresponsiveError
+      NavigationFailedError
+      DownloadFailedError                   a download that ended without a file
+      NodeError > StaleRefError, NodeNotFoundError, AmbiguousNodeError
+      NodeError > NotInteractableError > CoveredError, InvisibleError, DisabledError, UnstableError
+      NodeError > NotInteractableError > NotDeliveredError, ValueRefusedError, OptionNotFoundError
+      FormError                             several fields of one form, each with its own error
+      EvaluationFailedError > ValueTooLargeError
+      EvaluationTerminatedError, EvaluationDisabledError
+      DialogOpenedError                     the page opened a dialog, and the policy is to fail then
+      MeasurementBusyError, MeasurementFailedError  a trace, profile, heap snapshot or coverage
+      PictureTooLargeError                  the format cannot hold it
+      RecordingDamagedError, RecordingFailedError  a recording of traffic cannot be read, or written
+      RecordingIncompleteError              a recording does not hold what is asked of it
+      ReplayDivergedError                   a program asked something else than when it was recorded
+      CookieRefusedError, EmulationRefusedError  Chrome refused a cookie, or to emulate something
+      StateFileInvalidError                 a file that holds no storage state
+      StateFileNotWrittenError              a storage state could not be written to its file
+      StorageUnavailableError               the storage of an origin cannot be reached
+      BodyUnavailableError, BodyUndecodableError  the body of a response is gone, or is of another kind
+      BodyUnavailableError > InterceptedBodyUnavailableError
+      RouteAnsweredError                    an intercepted request that was answered already
+      ActivityOffError                      the activity of the page is not collected
 
 Rule: a message says what was tried, on what, what stood in the way, and what to do. It never holds a
 payload, a typed text or a secret. All errors can be pickled, so they cross process borders.
@@ -39,85 +40,85 @@ payload, a typed text or a secret. All errors can be pickled, so they cross proc
 from __future__ import annotations
 
 from cdpengine.errors.activity import (
-    ActivityOff,
-    BodyUnavailable,
-    BodyUndecodable,
+    ActivityOffError,
+    BodyUnavailableError,
+    BodyUndecodableError,
 )
 from cdpengine.errors.connection import (
-    BrowserNotFound,
-    ConnectFailed,
-    ConnectionLost,
-    EventsLost,
-    LaunchFailed,
+    BrowserNotFoundError,
+    ConnectFailedError,
+    ConnectionLostError,
+    EventsLostError,
+    LaunchFailedError,
     ProtocolError,
     RemoteError,
-    SessionGone,
-    TargetCrashed,
-    UndecodableReply,
+    SessionGoneError,
+    TargetCrashedError,
+    UndecodableReplyError,
 )
 from cdpengine.errors.deadline import (
-    DeadlineExceeded,
-    PageUnresponsive,
+    DeadlineExceededError,
+    PageUnresponsiveError,
 )
 from cdpengine.errors.evaluation import (
-    EvaluationDisabled,
-    EvaluationFailed,
-    EvaluationTerminated,
-    EvaluationTimeout,
+    EvaluationDisabledError,
+    EvaluationFailedError,
+    EvaluationTerminatedError,
+    EvaluationTimeoutError,
     RescueReport,
     RescueStep,
-    ValueTooLarge,
+    ValueTooLargeError,
 )
 from cdpengine.errors.measure import (
-    MeasurementBusy,
-    MeasurementFailed,
-    PictureTooLarge,
+    MeasurementBusyError,
+    MeasurementFailedError,
+    PictureTooLargeError,
 )
 from cdpengine.errors.network import (
-    InterceptedBodyUnavailable,
-    RouteAnswered,
+    InterceptedBodyUnavailableError,
+    RouteAnsweredError,
 )
 from cdpengine.errors.node import (
-    AmbiguousNode,
+    AmbiguousNodeError,
     Became,
-    Covered,
-    Disabled,
+    CoveredError,
+    DisabledError,
     FailedField,
-    FormErrors,
-    Invisible,
+    FormError,
+    InvisibleError,
     NodeError,
-    NodeNotFound,
-    NotDelivered,
-    NotInteractable,
-    OptionNotFound,
-    StaleRef,
-    Unstable,
-    ValueRefused,
+    NodeNotFoundError,
+    NotDeliveredError,
+    NotInteractableError,
+    OptionNotFoundError,
+    StaleRefError,
+    UnstableError,
+    ValueRefusedError,
 )
 from cdpengine.errors.page import (
-    DialogOpened,
-    DownloadFailed,
-    NavigationFailed,
+    DialogOpenedError,
+    DownloadFailedError,
+    NavigationFailedError,
 )
 from cdpengine.errors.recording import (
-    RecordingDamaged,
-    RecordingFailed,
-    RecordingLacks,
-    ReplayDiverged,
+    RecordingDamagedError,
+    RecordingFailedError,
+    RecordingIncompleteError,
+    ReplayDivergedError,
 )
 from cdpengine.errors.root import (
     EngineError,
-    InvalidArgument,
+    InvalidArgumentError,
 )
 from cdpengine.errors.state import (
-    CookieRefused,
-    EmulationRefused,
-    StateFileInvalid,
-    StateFileNotWritten,
-    StorageUnavailable,
+    CookieRefusedError,
+    EmulationRefusedError,
+    StateFileInvalidError,
+    StateFileNotWrittenError,
+    StorageUnavailableError,
 )
 from cdpengine.errors.system import (
-    ResourcesExhausted,
+    ResourcesExhaustedError,
     Shortage,
     exhausted,
     os_reason,
@@ -129,64 +130,64 @@ from cdpengine.errors.words import (
 )
 
 __all__ = [
-    "ActivityOff",
-    "AmbiguousNode",
+    "ActivityOffError",
+    "AmbiguousNodeError",
     "Became",
-    "BodyUnavailable",
-    "BodyUndecodable",
-    "BrowserNotFound",
-    "ConnectFailed",
-    "ConnectionLost",
-    "CookieRefused",
-    "Covered",
-    "DeadlineExceeded",
-    "DialogOpened",
-    "Disabled",
-    "DownloadFailed",
-    "EmulationRefused",
+    "BodyUnavailableError",
+    "BodyUndecodableError",
+    "BrowserNotFoundError",
+    "ConnectFailedError",
+    "ConnectionLostError",
+    "CookieRefusedError",
+    "CoveredError",
+    "DeadlineExceededError",
+    "DialogOpenedError",
+    "DisabledError",
+    "DownloadFailedError",
+    "EmulationRefusedError",
     "EngineError",
-    "EvaluationDisabled",
-    "EvaluationFailed",
-    "EvaluationTerminated",
-    "EvaluationTimeout",
-    "EventsLost",
+    "EvaluationDisabledError",
+    "EvaluationFailedError",
+    "EvaluationTerminatedError",
+    "EvaluationTimeoutError",
+    "EventsLostError",
     "FailedField",
-    "FormErrors",
-    "InterceptedBodyUnavailable",
-    "InvalidArgument",
-    "Invisible",
-    "LaunchFailed",
-    "MeasurementBusy",
-    "MeasurementFailed",
-    "NavigationFailed",
+    "FormError",
+    "InterceptedBodyUnavailableError",
+    "InvalidArgumentError",
+    "InvisibleError",
+    "LaunchFailedError",
+    "MeasurementBusyError",
+    "MeasurementFailedError",
+    "NavigationFailedError",
     "NodeError",
-    "NodeNotFound",
-    "NotDelivered",
-    "NotInteractable",
-    "OptionNotFound",
-    "PageUnresponsive",
-    "PictureTooLarge",
+    "NodeNotFoundError",
+    "NotDeliveredError",
+    "NotInteractableError",
+    "OptionNotFoundError",
+    "PageUnresponsiveError",
+    "PictureTooLargeError",
     "ProtocolError",
-    "RecordingDamaged",
-    "RecordingFailed",
-    "RecordingLacks",
+    "RecordingDamagedError",
+    "RecordingFailedError",
+    "RecordingIncompleteError",
     "RemoteError",
-    "ReplayDiverged",
+    "ReplayDivergedError",
     "RescueReport",
     "RescueStep",
-    "ResourcesExhausted",
-    "RouteAnswered",
-    "SessionGone",
+    "ResourcesExhaustedError",
+    "RouteAnsweredError",
+    "SessionGoneError",
     "Shortage",
-    "StaleRef",
-    "StateFileInvalid",
-    "StateFileNotWritten",
-    "StorageUnavailable",
-    "TargetCrashed",
-    "UndecodableReply",
-    "Unstable",
-    "ValueRefused",
-    "ValueTooLarge",
+    "StaleRefError",
+    "StateFileInvalidError",
+    "StateFileNotWrittenError",
+    "StorageUnavailableError",
+    "TargetCrashedError",
+    "UndecodableReplyError",
+    "UnstableError",
+    "ValueRefusedError",
+    "ValueTooLargeError",
     "exhausted",
     "os_reason",
     "shortage_of",

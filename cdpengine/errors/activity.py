@@ -9,7 +9,7 @@ from cdpengine.errors.words import shown_url
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class BodyUnavailable(EngineError):
+class BodyUnavailableError(EngineError):
     """The body of a response cannot be had (any more). `reason` says why."""
 
     url: str
@@ -23,7 +23,7 @@ class BodyUnavailable(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class BodyUndecodable(EngineError, ValueError):
+class BodyUndecodableError(EngineError, ValueError):
     """The body of a response is not what it was read as. `reason` says where it is not."""
 
     url: str
@@ -35,7 +35,7 @@ class BodyUndecodable(EngineError, ValueError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ActivityOff(EngineError):
+class ActivityOffError(EngineError):
     """What a page did was asked for, and nothing collects it. `what` is "console", "errors" or "requests"."""
 
     what: str

@@ -12,7 +12,7 @@ from cdpengine.errors.words import cut, listed
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class BrowserNotFound(EngineError):
+class BrowserNotFoundError(EngineError):
     """No browser is installed where one was looked for. `looked_for` lists those places."""
 
     wanted: str
@@ -26,7 +26,7 @@ class BrowserNotFound(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class LaunchFailed(EngineError):
+class LaunchFailedError(EngineError):
     """The browser did not come up. `exit_code` is None when it was still running, `output` its last lines."""
 
     executable: str
@@ -42,7 +42,7 @@ class LaunchFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ConnectFailed(EngineError):
+class ConnectFailedError(EngineError):
     """A running browser could not be reached at `endpoint`. `status` is the HTTP status of a refusal, if any."""
 
     endpoint: str
@@ -55,7 +55,7 @@ class ConnectFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ConnectionLost(EngineError):
+class ConnectionLostError(EngineError):
     """The connection to the browser ended. `method` is the call that it ended under, if any."""
 
     endpoint: str
@@ -68,7 +68,7 @@ class ConnectionLost(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class SessionGone(EngineError):
+class SessionGoneError(EngineError):
     """The session's target went away: closed, detached, or replaced. Other sessions are not touched."""
 
     target: str
@@ -80,7 +80,7 @@ class SessionGone(EngineError):
         return f"session of {self.target} is gone{during}: {self.reason}"
 
 
-class TargetCrashed(SessionGone):
+class TargetCrashedError(SessionGoneError):
     """The target's renderer crashed. Chrome never answers what was pending; a reload brings the page back."""
 
     def _describe(self) -> str:
@@ -107,7 +107,7 @@ class ProtocolError(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class UndecodableReply(ProtocolError):
+class UndecodableReplyError(ProtocolError):
     """A reply came, or an event (`is_event`), but not in the shape that was asked for.
 
     `raw` is its own JSON (the result object, or the parameters, undecoded), so that the caller can go on with it.
@@ -134,7 +134,7 @@ class UndecodableReply(ProtocolError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class EventsLost(EngineError):
+class EventsLostError(EngineError):
     """A stream's buffer was full and `count` events were dropped at this point of the sequence.
 
     The stream goes on after this error: receive again for the events that follow the gap.

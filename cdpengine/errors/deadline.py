@@ -11,7 +11,7 @@ from cdpengine.errors.words import tried
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class DeadlineExceeded(EngineError):
+class DeadlineExceededError(EngineError):
     """The method's own `timeout` (seconds) ran out. `steps` tells what was tried, in order."""
 
     action: str
@@ -23,12 +23,12 @@ class DeadlineExceeded(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class PageUnresponsive(DeadlineExceeded):
+class PageUnresponsiveError(DeadlineExceededError):
     """The time ran out, and the page does not answer: its script keeps it busy, or waits and lets nothing run.
 
     `unresponsive_for` is for how many seconds at least, 0.5 or more: since the page was asked whether it is there,
     which it has not answered yet. Where less is known, as with a first `timeout` below 0.5 s, the error is
-    DeadlineExceeded.
+    DeadlineExceededError.
     """
 
     unresponsive_for: float = 0.0

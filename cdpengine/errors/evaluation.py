@@ -6,13 +6,13 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.errors.deadline import DeadlineExceeded
+from cdpengine.errors.deadline import DeadlineExceededError
 from cdpengine.errors.root import EngineError
 from cdpengine.errors.words import LONGEST_TEXT, cut, tried
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class EvaluationFailed(EngineError):
+class EvaluationFailedError(EngineError):
     """The page's JavaScript threw. `text` is the thrown value's own description, `stack` its frames.
 
     Where it did not throw (`threw` is False), `text` says why its value cannot be had.
@@ -30,7 +30,7 @@ class EvaluationFailed(EngineError):
         return f"{what}: {cut(self.text, LONGEST_TEXT)}"
 
 
-class ValueTooLarge(EvaluationFailed):
+class ValueTooLargeError(EvaluationFailedError):
     """The script ran to its end, but its value is too large, or nested too deeply, to be brought here."""
 
     def _describe(self) -> str:
@@ -92,7 +92,7 @@ class RescueReport:
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class EvaluationTimeout(DeadlineExceeded):
+class EvaluationTimeoutError(DeadlineExceededError):
     """The script did not finish in time and was told to stop. `report` says what was done and what is known."""
 
     report: RescueReport = attrs.field(factory=RescueReport)
@@ -110,7 +110,7 @@ class EvaluationTimeout(DeadlineExceeded):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class EvaluationDisabled(EngineError):
+class EvaluationDisabledError(EngineError):
     """Evaluation was switched off when the browser was launched or connected to; nothing was sent."""
 
     action: str
@@ -120,7 +120,7 @@ class EvaluationDisabled(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class EvaluationTerminated(EngineError):
+class EvaluationTerminatedError(EngineError):
     """Somebody else ended this script: a termination is isolate-wide and hits every script running there."""
 
     reason: str

@@ -8,7 +8,7 @@ from cdpengine.errors.root import EngineError
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class MeasurementBusy(EngineError):
+class MeasurementBusyError(EngineError):
     """Chrome does this for one at a time: `what` is being done already, `hint` says by whom or where."""
 
     what: str
@@ -19,7 +19,7 @@ class MeasurementBusy(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class MeasurementFailed(EngineError):
+class MeasurementFailedError(EngineError):
     """A measurement came to nothing; its file, if it was to have one (`path`), is not there."""
 
     what: str
@@ -32,7 +32,7 @@ class MeasurementFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class PictureTooLarge(EngineError):
+class PictureTooLargeError(EngineError):
     """The format cannot hold a picture of that size; `width`, `height` and `limit` are pixels of the picture."""
 
     format: str

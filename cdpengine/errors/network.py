@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine.errors.activity import BodyUnavailable
+from cdpengine.errors.activity import BodyUnavailableError
 from cdpengine.errors.root import EngineError
 from cdpengine.errors.words import shown_url
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class RouteAnswered(EngineError):
+class RouteAnsweredError(EngineError):
     """A route was asked for a second answer. The first one, `answer`, holds; nothing more was sent.
 
     `answer` is the name of the first ("continue_", "fulfill", ...), or says why the route is no longer the
@@ -28,7 +28,7 @@ class RouteAnswered(EngineError):
         )
 
 
-class InterceptedBodyUnavailable(BodyUnavailable):
+class InterceptedBodyUnavailableError(BodyUnavailableError):
     """The body of an intercepted response cannot be had: there is none, or the route was answered."""
 
     def _describe(self) -> str:

@@ -22,7 +22,7 @@ Became = Literal[
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class StaleRef(NodeError):
+class StaleRefError(NodeError):
     """The ref named a node that is no longer what it was. It never hits another element instead.
 
     `became` says what came of the node, where that is known: "removed" (gone for good), "detached" (it lives, but
@@ -51,7 +51,7 @@ class StaleRef(NodeError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class NodeNotFound(NodeError):
+class NodeNotFoundError(NodeError):
     """Nothing on the page answers to `target`."""
 
     target: str
@@ -62,7 +62,7 @@ class NodeNotFound(NodeError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class AmbiguousNode(NodeError):
+class AmbiguousNodeError(NodeError):
     """Several nodes answer to `target`, and one was asked for. `candidates` describes the first of them."""
 
     target: str
@@ -79,7 +79,7 @@ class AmbiguousNode(NodeError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class NotInteractable(NodeError):
+class NotInteractableError(NodeError):
     """The node is there, but `action` cannot be done to it now. `steps` tells what was tried, in order."""
 
     action: str
@@ -92,7 +92,7 @@ class NotInteractable(NodeError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class Covered(NotInteractable):
+class CoveredError(NotInteractableError):
     """Another element would receive the event; nothing on the page has received a press.
 
     `covered_by` describes it, `covered_ref` is its ref if a snapshot gave it one, `covering_node` Chrome's
@@ -109,7 +109,7 @@ class Covered(NotInteractable):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class NotDelivered(NotInteractable):
+class NotDeliveredError(NotInteractableError):
     """The input was sent, and the node did not receive its press (of a hover: the mouse); or it lost the rest.
 
     `events` are the types of those that the node did receive: with a press among them, nothing that the page did
@@ -125,20 +125,20 @@ class NotDelivered(NotInteractable):
     elsewhere: Sequence[tuple[str, str]] = ()
 
 
-class Invisible(NotInteractable):
+class InvisibleError(NotInteractableError):
     """The node has no visible area: hidden, of no size, detached, or clipped away."""
 
 
-class Disabled(NotInteractable):
+class DisabledError(NotInteractableError):
     """The node is disabled, or read-only where text was to be typed."""
 
 
-class Unstable(NotInteractable):
+class UnstableError(NotInteractableError):
     """The node kept moving until the deadline."""
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ValueRefused(NotInteractable):
+class ValueRefusedError(NotInteractableError):
     """The control did not take the value. `took` is what it holds instead; None for a secret field.
 
     The message does not show it: it is what was typed, or made of that.
@@ -154,7 +154,7 @@ class ValueRefused(NotInteractable):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class OptionNotFound(NotInteractable):
+class OptionNotFoundError(NotInteractableError):
     """A select or listbox has no such option. `options` are the labels that it has, the first of them.
 
     `wanted` are the values, labels or places that were asked for in vain; the message does not show them.
@@ -179,7 +179,7 @@ class FailedField:
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class FormErrors(EngineError):
+class FormError(EngineError):
     """Some fields of a form could not be filled in; all of them are in `failed`. `filled` others were."""
 
     failed: Sequence[FailedField]

@@ -9,7 +9,7 @@ from cdpengine.errors.words import LONGEST_URL, shown_url
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class NavigationFailed(EngineError):
+class NavigationFailedError(EngineError):
     """The document did not load. `reason` is Chrome's own word, such as net::ERR_CONNECTION_REFUSED.
 
     `url` is where it was to go; with `asked` (an entry of the history that is not there), where the page is.
@@ -24,7 +24,7 @@ class NavigationFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class DownloadFailed(EngineError):
+class DownloadFailedError(EngineError):
     """There is no file: the download was cancelled, refused or broken off, or its file could not be kept."""
 
     url: str
@@ -35,7 +35,7 @@ class DownloadFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class DialogOpened(EngineError):
+class DialogOpenedError(EngineError):
     """A JavaScript dialog opened during `action`, under the policy "raise". It was dismissed at once.
 
     `dialog` is its record (a `cdpengine.Dialog`); `kind` is its type, `text` what the page said in it. The action

@@ -11,7 +11,7 @@ from cdpengine.errors.words import cut, listed
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class RecordingDamaged(EngineError):
+class RecordingDamagedError(EngineError):
     """A file is no recording of traffic, or cannot be read from `line` (from 1) on."""
 
     path: str
@@ -23,7 +23,7 @@ class RecordingDamaged(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class RecordingLacks(EngineError):
+class RecordingIncompleteError(EngineError):
     """A recording does not hold `what` is wanted of it; `hint` says why, and what to do."""
 
     path: str
@@ -35,7 +35,7 @@ class RecordingLacks(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class RecordingFailed(EngineError):
+class RecordingFailedError(EngineError):
     """Traffic could not be recorded to the end. The file holds what was written before."""
 
     path: str
@@ -46,7 +46,7 @@ class RecordingFailed(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ReplayDiverged(EngineError):
+class ReplayDivergedError(EngineError):
     """A program that runs against a recording asked something else than what was recorded.
 
     `got` is what it asked, `line` the number of the recording's message that is nearest (0: none), `expected` the

@@ -23,7 +23,7 @@ NEVER_SHOWN = "cdpengine.never_shown"
 
 
 _LONGEST_GIVEN, _LONGEST_EXPECTED = 180, 180
-"""Characters of the two halves of the message of an InvalidArgument."""
+"""Characters of the two halves of the message of an InvalidArgumentError."""
 
 
 class EngineError(Exception):
@@ -41,7 +41,7 @@ class EngineError(Exception):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class InvalidArgument(EngineError, ValueError):
+class InvalidArgumentError(EngineError, ValueError):
     """An argument that cannot work whatever the browser does; nothing was sent.
 
     `what` names the argument, `given` is its representation, `expected` says what would be right.

@@ -8,7 +8,7 @@ from cdpengine.errors.root import EngineError
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class CookieRefused(EngineError):
+class CookieRefusedError(EngineError):
     """Chrome did not take a cookie. What was to be set together with it is as it was before."""
 
     name: str
@@ -20,7 +20,7 @@ class CookieRefused(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class StateFileInvalid(EngineError):
+class StateFileInvalidError(EngineError):
     """A file holds no storage state that can be read; `reason` says where it is wrong. Nothing was applied."""
 
     path: str
@@ -31,7 +31,7 @@ class StateFileInvalid(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class StateFileNotWritten(EngineError):
+class StateFileNotWrittenError(EngineError):
     """A storage state could not be written to its file. What the file held before, it still holds."""
 
     path: str
@@ -42,7 +42,7 @@ class StateFileNotWritten(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class StorageUnavailable(EngineError):
+class StorageUnavailableError(EngineError):
     """An origin, or a frame's document, whose storage cannot be reached."""
 
     origin: str
@@ -53,7 +53,7 @@ class StorageUnavailable(EngineError):
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class EmulationRefused(EngineError):
+class EmulationRefusedError(EngineError):
     """Chrome does not emulate `what` here. What was asked for together with it is not in effect either."""
 
     what: str

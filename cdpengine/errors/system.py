@@ -18,7 +18,7 @@ from cdpengine.errors.root import EngineError
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
-class ResourcesExhausted(EngineError):
+class ResourcesExhaustedError(EngineError):
     """What was tried (`attempt`, as in "listen on 127.0.0.1:9333") needs what the system has no more of."""
 
     attempt: str
@@ -93,9 +93,9 @@ def os_reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 
 
-def exhausted(attempt: str, shortage: Shortage) -> ResourcesExhausted:
+def exhausted(attempt: str, shortage: Shortage) -> ResourcesExhaustedError:
     """Return the error for what was tried where no other error says it; for `shortages_named`, with `partial`."""
-    return ResourcesExhausted(attempt=attempt, reason=str(shortage))
+    return ResourcesExhaustedError(attempt=attempt, reason=str(shortage))
 
 
 @contextmanager

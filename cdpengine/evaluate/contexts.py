@@ -13,7 +13,7 @@ import msgspec
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import NodeNotFound, RemoteError
+from cdpengine.errors import NodeNotFoundError, RemoteError
 from cdpengine.session.session import Session
 
 
@@ -39,9 +39,9 @@ async def context_of(
 ) -> int | None:
     """Return the id of the frame's context in that world, None for the session's default one.
 
-    Raises NodeNotFound when the frame is gone; as `PageTarget.lane_of`, for the main world of a frame inside.
+    Raises NodeNotFoundError when the frame is gone; as `PageTarget.lane_of`, for the main world of a frame inside.
     """
-    gone = NodeNotFound(
+    gone = NodeNotFoundError(
         target=f"frame {frame.url[:200] or frame.id[:8]}", reason="it is gone, or moved to another process"
     )
     if world == "isolated":

@@ -25,15 +25,15 @@ from cdpengine.browser.remote_objects import ObjectGroup, new_group
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
 from cdpengine.errors import (
-    ConnectionLost,
-    EvaluationDisabled,
-    EvaluationFailed,
-    EvaluationTimeout,
-    InvalidArgument,
+    ConnectionLostError,
+    EvaluationDisabledError,
+    EvaluationFailedError,
+    EvaluationTimeoutError,
+    InvalidArgumentError,
     RemoteError,
     RescueReport,
-    SessionGone,
-    StaleRef,
+    SessionGoneError,
+    StaleRefError,
 )
 from cdpengine.errors.secrets import MARK
 from cdpengine.evaluate.contexts import context_of
@@ -74,7 +74,7 @@ class Script:
     """What is to be evaluated: an expression, or a function and its arguments.
 
     A Node or a JSHandle among the arguments is passed as what it is in the page. `frame` None is the frame of the
-    first node, else the main frame. Checked when made: raises InvalidArgument.
+    first node, else the main frame. Checked when made: raises InvalidArgumentError.
     """
 
     source: str
@@ -84,13 +84,13 @@ class Script:
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.source, str):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="expression_or_function",
                 given=f"a {type(self.source).__name__}",
                 expected="JavaScript as a str",
             )
         if self.world not in ("main", "isolated"):
-            raise InvalidArgument(what="world", given=repr(self.world), expected='"main" or "isolated"')
+            raise InvalidArgumentError(what="world", given=repr(self.world), expected='"main" or "isolated"')
         for arg in self.args:
             if not isinstance(arg, (Node, JSHandle)):
                 to_literal(arg)
@@ -129,7 +129,7 @@ _LONG_ENOUGH = 6
 """Characters from which on a text that a script was given is taken out of what it throws."""
 
 
-def _hide_given(failed: EvaluationFailed, given: object) -> None:
+def _hide_given(failed: EvaluationFailedError, given: object) -> None:
     """Take the texts that a script was given out of an error: they may be secrets, and its message is shown."""
     if isinstance(given, str):
         if len(given) >= _LONG_ENOUGH:
@@ -189,14 +189,14 @@ class Evaluator:
     ) -> AsyncIterator[JSHandle]:
         """Evaluate, and give the value as a handle that is released with the block.
 
-        Raises InvalidArgument for a value that is no object and so needs no handle; else as `_guarded` does.
+        Raises InvalidArgumentError for a value that is no object and so needs no handle; else as `_guarded` does.
         """
         run = _Run(keep=True)
         try:
             value = await self._guarded(run, script, budget, allow=allow, own=False)
             if not isinstance(value, JSHandle):
                 expected = "a script whose value is an object; evaluate() returns the others"
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="script", given=f"one whose value is {type(value).__name__}", expected=expected
                 )
             yield value
@@ -207,19 +207,19 @@ class Evaluator:
     async def _guarded(self, run: _Run, script: Script, budget: Budget, *, allow: Rescue, own: bool) -> Any:
         """Evaluate under the budget; stop what does not stop.
 
-        Raises EvaluationFailed when the script threw, EvaluationTimeout when the budget ended it,
-        EvaluationTerminated when something else did, EvaluationDisabled; cancellation passes through after the
-        script was stopped.
+        Raises EvaluationFailedError when the script threw, EvaluationTimeoutError when the budget ended it,
+        EvaluationTerminatedError when something else did, EvaluationDisabledError; cancellation passes through
+        after the script was stopped.
         """
         if not self.enabled and not own:
-            raise EvaluationDisabled(action=budget.action)
+            raise EvaluationDisabledError(action=budget.action)
         check_rescue(allow)
         report = RescueReport(sent=False)
         if budget.timeout > 0:
             with budget.scope() as scope:
                 try:
                     return await self._evaluate(run, script, budget)
-                except (ConnectionLost, SessionGone):
+                except (ConnectionLostError, SessionGoneError):
                     # Its frame's session ended under it: nobody will hear how the script ends, others stop it.
                     if run.sent and self.page.session.error() is None:
                         self.counters.fell_back("its session ended under it")
@@ -242,7 +242,7 @@ class Evaluator:
             budget.timeout,
             extra=extra,
         )
-        raise EvaluationTimeout(
+        raise EvaluationTimeoutError(
             action=budget.action, timeout=budget.timeout, steps=tuple(budget.steps), report=report
         )
 
@@ -268,7 +268,7 @@ class Evaluator:
             )
         try:
             return await receive_value(run.session, reply, run.group)
-        except EvaluationFailed as failed:
+        except EvaluationFailedError as failed:
             _hide_given(failed, script.args)
             raise _detached(failed, objects) or failed from None
 
@@ -286,7 +286,7 @@ class Evaluator:
         )
         for handle in handles:
             if handle.session is not session:
-                raise StaleRef(
+                raise StaleRefError(
                     ref="handle",
                     description=handle.description,
                     reason="the session that held it is gone, and its frame with it",
@@ -337,14 +337,14 @@ class Evaluator:
             call = post_resolve(session, node.backend_node_id, group, **where)
             object_id = (await call.decoded(ResolveNodeReply)).object.object_id
         except RemoteError as error:
-            raise StaleRef(
+            raise StaleRefError(
                 ref=node.description,
                 description="a node that is gone",
                 reason=f"Chrome no longer has it: {error.message}",
                 became="removed",
             ) from None
         if object_id is None:  # so Chrome answers for a node of another document of the same process
-            raise StaleRef(
+            raise StaleRefError(
                 ref=node.description,
                 description="a node of another document",
                 reason="its document was replaced by another one",
@@ -363,7 +363,7 @@ class Evaluator:
         except RemoteError as error:
             if "same JavaScript world" in error.message:
                 expected = "nodes of one document"
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="nodes", given="nodes of several frames", expected=expected
                 ) from None
             raise explain(error) from None
@@ -374,14 +374,18 @@ _WAITS = "waiting for an evaluation of the same page that was sent before and ke
 _HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
 
 
-def _several(given: str) -> InvalidArgument:
-    return InvalidArgument(what="elements", given=f"elements of {given}", expected="elements of one document")
+def _several(given: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        what="elements", given=f"elements of {given}", expected="elements of one document"
+    )
 
 
-def _detached(failed: EvaluationFailed, objects: Sequence[Node | JSHandle]) -> StaleRef | None:
+def _detached(failed: EvaluationFailedError, objects: Sequence[Node | JSHandle]) -> StaleRefError | None:
     """Return what it means when our own check of the nodes threw, None for every other failure."""
     found = re.search(rf"{_DETACHED}(\d+)", failed.text)
     if found is None or int(found[1]) >= len(objects):
         return None
     description = objects[int(found[1])].description
-    return StaleRef(ref=description, description="a detached node", reason="it is no longer in the document")
+    return StaleRefError(
+        ref=description, description="a detached node", reason="it is no longer in the document"
+    )

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 _DEEPEST = 200
 """Levels of nesting; V8's parser and Python's own stack both give up on far deeper ones."""
@@ -24,7 +24,7 @@ def to_literal(value: object) -> str:
     """Return JavaScript source for None, bool, int, float, str, and lists, tuples and mappings of them.
 
     None is null; an int outside of ±2^53 is a BigInt; NaN, the infinities and -0.0 are themselves. Raises
-    InvalidArgument for anything else, and for cycles.
+    InvalidArgumentError for anything else, and for cycles.
     """
     parts: list[str] = []
     _write(value, parts, "argument", 0)
@@ -33,7 +33,7 @@ def to_literal(value: object) -> str:
 
 def _write(value: object, parts: list[str], where: str, depth: int) -> None:
     if depth > _DEEPEST:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=where[:80], given="a cycle or deep nesting", expected=f"at most {_DEEPEST} levels"
         )
     if value is None:
@@ -56,7 +56,7 @@ def _write(value: object, parts: list[str], where: str, depth: int) -> None:
             _write(item, parts, f"{where}[{index}]", depth + 1)
         parts.append("]")
     else:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=where[:80],
             given=f"a {type(value).__name__}",
             expected="None, bool, int, float, str, list or dict",
@@ -67,7 +67,7 @@ def _write_mapping(value: Mapping[object, object], parts: list[str], where: str,
     parts.append("{")
     for index, (key, item) in enumerate(value.items()):
         if not isinstance(key, str):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what=f"a key of {where[:80]}", given=f"a {type(key).__name__}", expected="a str"
             )
         parts.append("," if index else "")

@@ -15,10 +15,10 @@ import trio
 from cdpengine.browser.page_functions import RemoteHandle, deep
 from cdpengine.browser.remote_objects import ObjectGroup
 from cdpengine.errors import (
-    EvaluationFailed,
+    EvaluationFailedError,
     ProtocolError,
     RemoteError,
-    ValueTooLarge,
+    ValueTooLargeError,
 )
 from cdpengine.evaluate.deserialize import deserialize, number
 from cdpengine.evaluate.results import explain, to_python
@@ -66,8 +66,8 @@ async def receive_value(
     Reading runs in the page: getters and the traps of a Proxy are called, more than once, and may never end. So
     this belongs into the same budget as the script.
 
-    Raises EvaluationFailed when the script threw, or a getter did; ValueTooLarge; EvaluationTerminated when the
-    page went away before the value was read.
+    Raises EvaluationFailedError when the script threw, or a getter did; ValueTooLargeError;
+    EvaluationTerminatedError when the page went away before the value was read.
     """
     result = reply.result
     if result.object_id is None or reply.exception_details is not None:
@@ -113,22 +113,24 @@ def _decoded(text: str) -> Any:
     try:
         return decode_payload(text.encode(), object)
     except (msgspec.DecodeError, UnicodeEncodeError):
-        raise EvaluationFailed(text="its value cannot be read: the page replaced JSON.stringify") from None
+        raise EvaluationFailedError(
+            text="its value cannot be read: the page replaced JSON.stringify"
+        ) from None
 
 
 def _refused(error: RemoteError) -> Exception:
     if "deep serialization" in error.message:
-        return EvaluationFailed(text="its value cannot be read: a getter threw")
+        return EvaluationFailedError(text="its value cannot be read: a getter threw")
     if "stack limit" in error.message:
         return _too_deep()
     return explain(error)
 
 
-def _too_large(largest: int) -> ValueTooLarge:
-    return ValueTooLarge(text=f"it takes more than {largest} characters")
+def _too_large(largest: int) -> ValueTooLargeError:
+    return ValueTooLargeError(text=f"it takes more than {largest} characters")
 
 
-def _too_deep() -> ValueTooLarge:
-    return ValueTooLarge(
+def _too_deep() -> ValueTooLargeError:
+    return ValueTooLargeError(
         text=f"it is nested more than {_DEEP_LEVELS} levels deep ({_JSON_LEVELS} where all of it is plain data)"
     )

@@ -24,15 +24,15 @@ from cdpengine.browser.navigation import go_to, reload
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import Budget
 from cdpengine.errors import (
-    ConnectionLost,
+    ConnectionLostError,
     EngineError,
-    InvalidArgument,
+    InvalidArgumentError,
     ProtocolError,
     RemoteError,
     RescueReport,
     RescueStep,
-    SessionGone,
-    TargetCrashed,
+    SessionGoneError,
+    TargetCrashedError,
 )
 from cdpengine.logs import get_logger
 from cdpengine.session.calls import SharedCall
@@ -92,12 +92,12 @@ _ELSEWHERE = "data:text/html,"
 
 
 def check_rescue(allow: str) -> Rescue:
-    """Return `allow`. Raises InvalidArgument for what is no rescue."""
+    """Return `allow`. Raises InvalidArgumentError for what is no rescue."""
     for name in _RESCUES:
         if allow == name:
             return name
     expected = ", ".join(repr(name) for name in _RESCUES)
-    raise InvalidArgument(what="rescue", given=repr(allow)[:80], expected=expected)
+    raise InvalidArgumentError(what="rescue", given=repr(allow)[:80], expected=expected)
 
 
 async def rescue(
@@ -171,7 +171,7 @@ def _take_terminations(
 
     async def wait() -> None:
         try:
-            with trio.move_on_after(_GO_ON), suppress(SessionGone, ConnectionLost):
+            with trio.move_on_after(_GO_ON), suppress(SessionGoneError, ConnectionLostError):
                 while not all(call.done for call in pending):
                     await answers(sessions[0])
         finally:
@@ -235,7 +235,7 @@ async def _answered(
         return again if call is None else not call.done
 
     pause, answers_due = _AGAIN, 2 if goes_on() else 1
-    with trio.move_on_at(deadline), suppress(SessionGone, ConnectionLost):
+    with trio.move_on_at(deadline), suppress(SessionGoneError, ConnectionLostError):
         while answers_due:
             with trio.move_on_after(pause if goes_on() else math.inf):
                 await answers(sessions[0])
@@ -281,7 +281,7 @@ def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
 async def _probed(sessions: Sequence[Session], deadline: float) -> bool:
     if not sessions:
         return False
-    with trio.move_on_at(deadline), suppress(SessionGone, ConnectionLost):
+    with trio.move_on_at(deadline), suppress(SessionGoneError, ConnectionLostError):
         await answers(sessions[0])
         return True
     return False
@@ -356,7 +356,7 @@ async def _crash(page: PageTarget) -> bool:
         try:
             await session.call("Page.crash")
             await page.wait_for(lambda: session.crashed or None, also_crashed=True)
-        except TargetCrashed:
+        except TargetCrashedError:
             return True
         except (RemoteError, ProtocolError):
             await _stop_loading(page)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cdpengine.errors import EngineError, EvaluationFailed, EvaluationTerminated, RemoteError
+from cdpengine.errors import EngineError, EvaluationFailedError, EvaluationTerminatedError, RemoteError
 from cdpengine.protocol.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 
 _SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
@@ -22,7 +22,7 @@ _ENDED = {
 
 
 def to_python(reply: EvaluateReply) -> Any:
-    """Return the value of a reply that was asked for by value. Raises EvaluationFailed when the script threw.
+    """Return the value of a reply that was asked for by value. Raises EvaluationFailedError when the script threw.
 
     undefined and null are None, a BigInt is an int, NaN, the infinities and -0 are floats.
     """
@@ -55,18 +55,20 @@ _DIGITS = 600
 def explain(error: RemoteError) -> EngineError:
     """Turn Chrome's refusal of an evaluation into what it means; one not known here stays as it is."""
     if reason := _ENDED.get(error.message):
-        return EvaluationTerminated(reason=reason)
+        return EvaluationTerminatedError(reason=reason)
     if error.message == "Promise was collected":
-        return EvaluationFailed(text="its promise can never settle: nothing holds it any more", threw=False)
+        return EvaluationFailedError(
+            text="its promise can never settle: nothing holds it any more", threw=False
+        )
     if error.message.startswith(("Object reference chain", "Object couldn't be returned")):
-        return EvaluationFailed(
+        return EvaluationFailedError(
             text=f"{error.message} (a cycle, or nested too deeply). Return the parts that you need",
             threw=False,
         )
     return error
 
 
-def _failed(details: ExceptionDetails) -> EvaluationFailed:
+def _failed(details: ExceptionDetails) -> EvaluationFailedError:
     exception = details.exception
     text, stack = details.text, ""
     if exception is not None and exception.description:
@@ -81,7 +83,9 @@ def _failed(details: ExceptionDetails) -> EvaluationFailed:
             f"({frame.url}:{frame.line_number + 1}:{frame.column_number + 1})"
             for frame in details.stack_trace.call_frames
         )
-    return EvaluationFailed(text=text, stack=stack, line=details.line_number, column=details.column_number)
+    return EvaluationFailedError(
+        text=text, stack=stack, line=details.line_number, column=details.column_number
+    )
 
 
 def _thrown(exception: RemoteObject) -> str:

@@ -12,7 +12,7 @@ import trio
 
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
-from cdpengine.errors import ConnectionLost, SessionGone, TargetCrashed
+from cdpengine.errors import ConnectionLostError, SessionGoneError, TargetCrashedError
 from cdpengine.evaluate.rescue import rescue
 
 _PARTS = 4
@@ -32,7 +32,7 @@ async def watch_pages(tabs: Tabs, rescue_after: float) -> None:
         return [page for page in tabs.pages.values() if page.target_id not in watched] or None
 
     async with trio.open_nursery() as nursery:
-        with suppress(ConnectionLost, SessionGone):
+        with suppress(ConnectionLostError, SessionGoneError):
             while True:
                 for page in await tabs.changes.wait_for(unwatched):
                     watched.add(page.target_id)
@@ -57,9 +57,9 @@ async def _watch(page: PageTarget, rescue_after: float, watched: set[str]) -> No
                         await trio.sleep(rescue_after)  # what did not help is not repeated at once
                 elif not silence:
                     await trio.sleep(pause)
-            except TargetCrashed:
+            except TargetCrashedError:
                 await page.changes.wait_for(lambda: page.closed or not page.session.crashed)
-            except (SessionGone, ConnectionLost):
+            except (SessionGoneError, ConnectionLostError):
                 await trio.sleep(pause)  # the page's end, or only its lane's: then there is a new one soon
     finally:
         watched.discard(page.target_id)

@@ -25,7 +25,7 @@ from cdpengine.browser.page_functions import ExecutionContext
 from cdpengine.browser.records import Records
 from cdpengine.browser.tabs import Posted, Tabs
 from cdpengine.browser.worlds import context_gone
-from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
 from cdpengine.inject.init_scripts import InitScript
 from cdpengine.js import script
 from cdpengine.logs import get_logger
@@ -102,11 +102,11 @@ class Exposed:
         return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
 
     def begin(self, session: Session) -> list[Posted]:
-        """Have the function in a session's documents. Raises InvalidArgument when it has one of that name."""
+        """Have the function in a session's documents. Raises InvalidArgumentError when it has one of that name."""
         names = _NAMES.setdefault(session, set())
         if self.name in names:
             expected = "a name that is not exposed already"
-            raise InvalidArgument(what="name", given=repr(self.name), expected=expected)
+            raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
         # Chrome has bindings in new documents only while Runtime is on.
         calls: list[Posted] = [*session.hold("Runtime")]
         calls.append(session.post("Runtime.addBinding", name=self._binding))
@@ -160,7 +160,7 @@ class Exposed:
         context = called.execution_context_id
         documents = self._documents.get(session)
         if documents is None:  # it got there while it was taken back
-            with suppress(SessionGone, ConnectionLost):
+            with suppress(SessionGoneError, ConnectionLostError):
                 self._tell(session, context, "end")
             return
         documents[context] = None
@@ -192,7 +192,7 @@ class Exposed:
             failed = error
         if deadline.cancelled_caught:
             failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             if failed is None:
                 self._tell(session, context, "resolve", json.dumps(number), literal)
             else:

@@ -18,7 +18,7 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.reach import Hold, Reach
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import within
-from cdpengine.errors import ConnectionLost, MeasurementBusy, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, MeasurementBusyError, RemoteError, SessionGoneError
 from cdpengine.logs import get_logger
 from cdpengine.measure.coverage_ranges import counted_ranges
 from cdpengine.measure.coverage_report import CoverageGap, CoverageReport, SeenText, same_texts_once
@@ -67,15 +67,15 @@ async def covered(
 ) -> AsyncIterator[Coverage]:
     """Count what is used while the body runs. `timeout` is for the beginning, and again for the end.
 
-    Raises MeasurementBusy when a page of the same browser context is covered already, DeadlineExceeded, and as
-    `Session.call`. A body that fails or is cancelled leaves no report.
+    Raises MeasurementBusyError when a page of the same browser context is covered already, DeadlineExceededError,
+    and as `Session.call`. A body that fails or is cancelled leaves no report.
     """
     key = (browser_key, page.context_id)
     if key in _COVERED:
         hint = (
             "of a page in the same browser context, and their processes share the counts. End that one first"
         )
-        raise MeasurementBusy("coverage", hint)
+        raise MeasurementBusyError("coverage", hint)
     _COVERED.add(key)
     watch = _Watch(page, javascript, css)
     hold = Hold(Reach.of_page(tabs, page, popups=False), watch.begin, watch.end)
@@ -203,7 +203,7 @@ class _Watch:
         params: dict[str, str],
         kind: type[ScriptSourceReply | StyleSheetTextReply],
     ) -> None:
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             self._asked.append((seen, session.post(method, **params), kind))
             self._stirred.set()
 
@@ -274,14 +274,14 @@ class _Watch:
             for watched, calls in posted:
                 try:
                     await self._take(watched, calls)
-                except (SessionGone, ConnectionLost, RemoteError) as error:
+                except (SessionGoneError, ConnectionLostError, RemoteError) as error:
                     if final and watched.session is self._page.session:
                         raise
                     logger.debug("no counts of %s: %s", watched.session.describe(), error)
 
     def _post_look(self, watched: _Watched) -> list[PendingCall]:
         calls = []
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             if self._javascript:
                 calls.append(watched.session.post("Profiler.takePreciseCoverage"))
             if self._css:
@@ -310,7 +310,7 @@ class _Watch:
                 seen, call, kind = self._asked.popleft()
                 try:
                     reply = await call.decoded(kind)
-                except (SessionGone, ConnectionLost, RemoteError) as error:
+                except (SessionGoneError, ConnectionLostError, RemoteError) as error:
                     logger.debug("no text of %s: %s", seen.url, error)
                 else:
                     seen.text = reply.script_source if isinstance(reply, ScriptSourceReply) else reply.text

@@ -14,7 +14,13 @@ import attrs
 
 from cdpengine.browser.output_file import output_file
 from cdpengine.budget import undoing, within
-from cdpengine.errors import ConnectionLost, MeasurementBusy, MeasurementFailed, RemoteError, SessionGone
+from cdpengine.errors import (
+    ConnectionLostError,
+    MeasurementBusyError,
+    MeasurementFailedError,
+    RemoteError,
+    SessionGoneError,
+)
 from cdpengine.protocol.profiler import Profile, ProfileReply
 from cdpengine.session.calls import decode_reply
 from cdpengine.session.session import Session
@@ -52,10 +58,11 @@ async def profiled(
     """Profile while the body runs; then write it to `path`, if one is given.
 
     `interval` is seconds between samples. `timeout` is for the beginning, and again for the end. Raises
-    MeasurementBusy, MeasurementFailed, and as `Session.call`. A body that fails or is cancelled leaves none.
+    MeasurementBusyError, MeasurementFailedError, and as `Session.call`. A body that fails or is cancelled leaves
+    none.
     """
     if session in _PROFILED:
-        raise MeasurementBusy("a CPU profile", "of this page, by this program. End that one first")
+        raise MeasurementBusyError("a CPU profile", "of this page, by this program. End that one first")
     _PROFILED.add(session)
     profiling = Profiling(path)
     begun = False
@@ -84,7 +91,9 @@ async def _stop(session: Session) -> CpuProfile:
     try:
         reply = await session.request("Profiler.stop", {}, ProfileReply)
     except RemoteError as error:
-        raise MeasurementFailed("the CPU profile", "", f"somebody else ended it ({error.message})") from error
+        raise MeasurementFailedError(
+            "the CPU profile", "", f"somebody else ended it ({error.message})"
+        ) from error
     data = bytes(reply.profile)
     profile = decode_reply("Profiler.stop", data, Profile)
     seconds = (profile.end_time - profile.start_time) / 1e6
@@ -92,5 +101,5 @@ async def _stop(session: Session) -> CpuProfile:
 
 
 async def _give_up(session: Session) -> None:
-    with undoing(_GRACE), suppress(SessionGone, ConnectionLost, RemoteError):
+    with undoing(_GRACE), suppress(SessionGoneError, ConnectionLostError, RemoteError):
         await session.call("Profiler.stop")

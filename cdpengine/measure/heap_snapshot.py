@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from cdpengine.browser.output_file import OutputFile, output_file
-from cdpengine.errors import MeasurementFailed
+from cdpengine.errors import MeasurementFailedError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.protocol.profiler import HeapSnapshotChunk, HeapSnapshotReported
 from cdpengine.session.events import Event
@@ -56,8 +56,8 @@ async def take_heap_snapshot(
 ) -> HeapSnapshotReport:
     """Write a snapshot of the session's heap. The page stands still meanwhile, as Chrome has it.
 
-    Raises MeasurementFailed when the disk is too slow or cannot be written, and as `Session.call`. Cancelled, it
-    leaves no file; Chrome finishes what it has begun by itself.
+    Raises MeasurementFailedError when the disk is too slow or cannot be written, and as `Session.call`. Cancelled,
+    it leaves no file; Chrome finishes what it has begun by itself.
     """
     started = trio.current_time()
     async with (
@@ -111,7 +111,7 @@ async def _write(
     async for event in incoming.events:
         if incoming.lost:
             why = f"the disk is slower than Chrome, and {_BUFFER} pieces of about a megabyte wait already"
-            raise MeasurementFailed(file.what, str(file.path), why)
+            raise MeasurementFailedError(file.what, str(file.path), why)
         if event.method == _CHUNK:
             await file.write(event.decode(HeapSnapshotChunk).chunk.encode())
         else:

@@ -11,7 +11,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 DEFAULT_CATEGORIES = (
     "blink.console",
@@ -53,13 +53,13 @@ class TraceOptions:
         buffer_size: int | None,
         keep_latest: bool,
     ) -> TraceOptions:
-        """Return the options. Raises InvalidArgument."""
+        """Return the options. Raises InvalidArgumentError."""
         chosen = DEFAULT_CATEGORIES if categories is None else _checked_categories(categories)
         if screenshots and SCREENSHOTS not in chosen:
             chosen = (*chosen, SCREENSHOTS)
         wrong = isinstance(buffer_size, bool) or not isinstance(buffer_size, int | None)
         if wrong or (buffer_size is not None and buffer_size < _SMALLEST_BUFFER):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="buffer_size",
                 given=repr(buffer_size)[:80],
                 expected=f"bytes, {_SMALLEST_BUFFER} or more",
@@ -94,9 +94,9 @@ def _checked_categories(categories: Sequence[str]) -> tuple[str, ...]:
         categories = [category.strip() for category in categories.split(",")]
     expected = 'names of categories or patterns such as "v8*", without commas and leading minus'
     if not isinstance(categories, Sequence) or not categories:
-        raise InvalidArgument(what="categories", given=repr(categories)[:80], expected=expected)
+        raise InvalidArgumentError(what="categories", given=repr(categories)[:80], expected=expected)
     for category in categories:
         odd = not isinstance(category, str) or not category or category.startswith("-")
         if odd or any(sign in category for sign in ", \t\n"):
-            raise InvalidArgument(what="categories", given=repr(category)[:80], expected=expected)
+            raise InvalidArgumentError(what="categories", given=repr(category)[:80], expected=expected)
     return tuple(dict.fromkeys(categories))

@@ -18,14 +18,14 @@ from cdpengine.browser.chrome_stream import chrome_stream, close_stream
 from cdpengine.browser.output_file import OutputFile
 from cdpengine.budget import undoing, within
 from cdpengine.errors import (
-    ConnectionLost,
+    ConnectionLostError,
     EngineError,
-    EventsLost,
-    MeasurementBusy,
-    MeasurementFailed,
+    EventsLostError,
+    MeasurementBusyError,
+    MeasurementFailedError,
     RemoteError,
-    SessionGone,
-    TargetCrashed,
+    SessionGoneError,
+    TargetCrashedError,
 )
 from cdpengine.logs import get_logger
 from cdpengine.measure.trace_options import TraceOptions
@@ -107,7 +107,7 @@ class _Ending:
     async def wait(self) -> TracingComplete:
         await self.arrived.wait()
         if self.complete is None:
-            raise self.session.error("Tracing.end") or SessionGone(
+            raise self.session.error("Tracing.end") or SessionGoneError(
                 target=self.session.describe(), reason="it ended during the trace"
             )
         return self.complete
@@ -136,8 +136,8 @@ async def traced(
     """Trace while the body runs, then write the file. `timeout` is for the beginning, and again for the end.
 
     On the session of a page, Chrome can add screenshots of it. A body that raises leaves its trace too, a
-    cancelled one none. Raises MeasurementBusy when somebody traces already, MeasurementFailed when the file
-    cannot be written, DeadlineExceeded, and as `Session.call`.
+    cancelled one none. Raises MeasurementBusyError when somebody traces already, MeasurementFailedError when the
+    file cannot be written, DeadlineExceededError, and as `Session.call`.
     """
     trace = Trace(path, trio.current_time())
     ending = _Ending(session, trace)
@@ -173,7 +173,7 @@ async def traced(
 def _start_error(error: RemoteError) -> EngineError:
     if _BUSY in error.message:
         hint = "Chrome makes one at a time, and this may be another connection's. End that one first"
-        return MeasurementBusy("a trace", hint)
+        return MeasurementBusyError("a trace", hint)
     return error
 
 
@@ -186,7 +186,7 @@ async def _finish(
         await session.call("Tracing.end")
     except RemoteError as error:
         why = f"somebody else ended it ({error.message})"
-        raise MeasurementFailed("the trace", str(trace.path), why) from error
+        raise MeasurementFailedError("the trace", str(trace.path), why) from error
     complete = await ending.wait()
     async with chrome_stream(session, complete.stream) as pieces:
         async for piece in pieces:
@@ -218,7 +218,7 @@ async def _give_up(ending: _Ending) -> None:
     """End a trace that nobody wants any more; its stream is given back when Chrome tells of it."""
     with (
         undoing(_GRACE),
-        suppress(SessionGone, ConnectionLost, RemoteError),
+        suppress(SessionGoneError, ConnectionLostError, RemoteError),
     ):
         await ending.session.call("Tracing.end")
         await ending.wait()
@@ -236,7 +236,7 @@ async def _told(
 
         async def follow() -> None:
             while True:
-                with suppress(EventsLost, TargetCrashed):  # the next report says the same
+                with suppress(EventsLostError, TargetCrashedError):  # the next report says the same
                     await usage.receive()
                     progress(trace.progress("recording"))
 
@@ -245,7 +245,7 @@ async def _told(
 
 
 async def _until_gone(follow: Callable[[], Awaitable[None]]) -> None:
-    with suppress(SessionGone, ConnectionLost):  # the end of the trace will say so
+    with suppress(SessionGoneError, ConnectionLostError):  # the end of the trace will say so
         await follow()
 
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 from cdpengine.logs import get_logger
 from cdpengine.session.repeated import RepeatedWarning
 
@@ -33,10 +33,10 @@ class Credentials:
 
     @classmethod
     def checked(cls, username: str, password: str, origin: str | None, proxy: bool) -> Credentials:
-        """Return them checked. Raises InvalidArgument."""
+        """Return them checked. Raises InvalidArgumentError."""
         for what, value in (("username", username), ("password", password)):
             if not isinstance(value, str):
-                raise InvalidArgument(what=what, given=f"a {type(value).__name__}", expected="a str")
+                raise InvalidArgumentError(what=what, given=f"a {type(value).__name__}", expected="a str")
         return cls(username, password, None if origin is None else _origin(origin), bool(proxy))
 
     def fit(self, origin: str, source: str) -> bool:
@@ -66,7 +66,7 @@ def _origin(given: str) -> str:
             pass
     expected = 'scheme, host and port, such as "https://example.com:8443"'
     what = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
-    raise InvalidArgument(what="origin", given=what, expected=expected)
+    raise InvalidArgumentError(what="origin", given=what, expected=expected)
 
 
 def _normal(origin: str) -> str:

@@ -16,11 +16,11 @@ import attrs
 import trio
 
 from cdpengine.errors import (
-    ConnectionLost,
-    InterceptedBodyUnavailable,
+    ConnectionLostError,
+    InterceptedBodyUnavailableError,
     ProtocolError,
     RemoteError,
-    SessionGone,
+    SessionGoneError,
 )
 from cdpengine.network.headers import entries, secret_values
 from cdpengine.network.messages import InterceptedRequest, InterceptedResponse
@@ -153,7 +153,7 @@ class Exchange:
             connection.tap.add_secret(value)
         try:
             return connection.post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
-        except (SessionGone, ConnectionLost):
+        except (SessionGoneError, ConnectionLostError):
             return None
 
     def _secrets(self, headers: Iterable[Mapping[str, str]]) -> list[str]:
@@ -175,7 +175,7 @@ class Exchange:
             if not error.message.startswith(_GONE):
                 self.answered = ""
                 raise
-        except (SessionGone, ConnectionLost):
+        except (SessionGoneError, ConnectionLostError):
             pass  # and with it whoever wanted an answer
 
     async def fetch(self, method: str, params: dict[str, Any]) -> InterceptedResponse:
@@ -187,7 +187,7 @@ class Exchange:
             if call is not None:
                 await call.wait()
             await responded.wait()
-        except (RemoteError, SessionGone, ConnectionLost):
+        except (RemoteError, SessionGoneError, ConnectionLostError):
             self._responded = None
             self._fetching.pop(self.request_id, None)
             raise
@@ -221,6 +221,6 @@ class Exchange:
                 reason = "the route was answered, or the page does not want it any more"
             elif "headers received" in error.message:
                 reason = "a redirect has none"
-            raise InterceptedBodyUnavailable(url=self.request.url, reason=reason) from None
+            raise InterceptedBodyUnavailableError(url=self.request.url, reason=reason) from None
         except binascii.Error:
             raise ProtocolError("Fetch.getResponseBody answered what is no base64") from None

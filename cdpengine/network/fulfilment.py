@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import trio
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.network.headers import OF_THE_BODY_AS_SENT, Headers, check_headers, entries
 from cdpengine.network.messages import InterceptedResponse
 
@@ -23,9 +23,9 @@ _LEAST_STATUS, _MOST_STATUS = 200, 599
 
 
 def check_status(status: int) -> int:
-    """Return the status. Raises InvalidArgument for what is none; 1xx are no answers."""
+    """Return the status. Raises InvalidArgumentError for what is none; 1xx are no answers."""
     if isinstance(status, bool) or not isinstance(status, int) or not _LEAST_STATUS <= status <= _MOST_STATUS:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="status", given=repr(status)[:80], expected=f"{_LEAST_STATUS} to {_MOST_STATUS}"
         )
     return status
@@ -49,9 +49,9 @@ def fulfilment(
     file_name: str | None = None,
     response: InterceptedResponse | None = None,
 ) -> dict[str, Any]:
-    """Return the parameters of `Fetch.fulfillRequest`. Raises InvalidArgument."""
+    """Return the parameters of `Fetch.fulfillRequest`. Raises InvalidArgumentError."""
     if body is not None and json is not None:
-        raise InvalidArgument(what="fulfill", given="both body and json", expected="one of them")
+        raise InvalidArgumentError(what="fulfill", given="both body and json", expected="one of them")
     kind, content = _content(body, json, file_name)
     if content_type is not None:
         kind = content_type
@@ -74,14 +74,14 @@ def fulfilment(
 
 
 async def read_file(path: str | Path) -> bytes:
-    """Return a file's bytes. Raises InvalidArgument when it cannot be read."""
+    """Return a file's bytes. Raises InvalidArgumentError when it cannot be read."""
     if not isinstance(path, (str, Path)):
-        raise InvalidArgument(what="path", given=f"a {type(path).__name__}", expected="a str or Path")
+        raise InvalidArgumentError(what="path", given=f"a {type(path).__name__}", expected="a str or Path")
     try:
         return await trio.Path(path).read_bytes()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
         ) from None
 
@@ -91,7 +91,7 @@ def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tupl
         try:
             return "application/json", msgspec.json.encode(json)
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="json", given=f"a {type(json).__name__}", expected=f"what JSON can hold ({error})"
             ) from None
     if isinstance(body, str):
@@ -99,7 +99,7 @@ def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tupl
     if body is None:
         return None, None
     if not isinstance(body, (bytes, bytearray, memoryview)):
-        raise InvalidArgument(what="body", given=f"a {type(body).__name__}", expected="bytes or str")
+        raise InvalidArgumentError(what="body", given=f"a {type(body).__name__}", expected="bytes or str")
     kind = None if file_name is None else mimetypes.guess_type(file_name)[0] or "application/octet-stream"
     return kind, bytes(body)
 

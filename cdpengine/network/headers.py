@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 Headers: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]]
 """Names and values; pairs where a name comes more than once (Set-Cookie)."""
@@ -42,24 +42,29 @@ OF_THE_BODY_AS_SENT = frozenset({"content-length", "content-encoding", "transfer
 
 
 def check_headers(headers: object) -> list[tuple[str, str]]:
-    """Return the headers as pairs. Raises InvalidArgument; the message holds no value, as it may be a secret."""
+    """Return the headers as pairs.
+
+    Raises InvalidArgumentError; the message holds no value, as it may be a secret.
+    """
     if isinstance(headers, Mapping):
         pairs = list(headers.items())
     elif isinstance(headers, Iterable) and not isinstance(headers, (str, bytes)):
         pairs = list(headers)
     else:
-        raise InvalidArgument(what="headers", given=f"a {type(headers).__name__}", expected=_EXPECTED)
+        raise InvalidArgumentError(what="headers", given=f"a {type(headers).__name__}", expected=_EXPECTED)
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InvalidArgument(what="headers", given=f"a {type(pair).__name__}", expected=_EXPECTED)
+            raise InvalidArgumentError(what="headers", given=f"a {type(pair).__name__}", expected=_EXPECTED)
         name, value = pair
         if not isinstance(name, str) or _NAME.fullmatch(name) is None:
             expected = "a name of letters, digits and hyphens"
-            raise InvalidArgument(what="name of a header", given=repr(name)[:80], expected=expected)
+            raise InvalidArgumentError(what="name of a header", given=repr(name)[:80], expected=expected)
         if not isinstance(value, str):
-            raise InvalidArgument(what=f"header {name}", given=f"a {type(value).__name__}", expected="a str")
+            raise InvalidArgumentError(
+                what=f"header {name}", given=f"a {type(value).__name__}", expected="a str"
+            )
         if _BREAKS.search(value):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what=f"header {name}", given="a value with a line break", expected="a value of one line"
             )
     return pairs

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cdpengine.errors import ConnectionLost, SessionGone, UndecodableReply
+from cdpengine.errors import ConnectionLostError, SessionGoneError, UndecodableReplyError
 from cdpengine.logs import get_logger
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.exchange import Exchange
@@ -90,7 +90,7 @@ class Interceptor:
     def _paused(self, event: Event) -> None:
         try:
             paused = event.decode(RequestPaused)
-        except UndecodableReply as error:
+        except UndecodableReplyError as error:
             self._not_understood.tell(error)
             self._continue(event.decode(RequestPausedId).request_id)
             return
@@ -105,7 +105,7 @@ class Interceptor:
         exchange.pass_on()
 
     def _continue(self, request_id: str) -> None:
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             self._session.post("Fetch.continueRequest", requestId=request_id)
 
     def _auth_required(self, event: Event) -> None:
@@ -129,7 +129,7 @@ class Interceptor:
                 }
         else:
             self._challenged.pop(asked.request_id).refused(challenge.origin)
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             self._session.post(
                 "Fetch.continueWithAuth", requestId=asked.request_id, authChallengeResponse=answer
             )

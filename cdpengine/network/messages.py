@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 import msgspec
 
-from cdpengine.errors import BodyUndecodable, InterceptedBodyUnavailable
+from cdpengine.errors import BodyUndecodableError, InterceptedBodyUnavailableError
 from cdpengine.protocol.fetch import PausedRequest, RequestPaused
 
 _CHARSET = re.compile(r"charset=[\"']?([A-Za-z0-9._:-]+)", re.IGNORECASE)
@@ -52,11 +52,11 @@ class InterceptedRequest:
         return next((value for key, value in self.headers.items() if key.casefold() == wanted), None)
 
     def json(self) -> Any:
-        """Return what was posted, as JSON. Raises BodyUndecodable (a ValueError) when it is none."""
+        """Return what was posted, as JSON. Raises BodyUndecodableError (a ValueError) when it is none."""
         try:
             return msgspec.json.decode(self.post_data or b"")
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BodyUndecodable(url=self.url, read_as="JSON", reason=str(error)) from None
+            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
 @attrs.define(eq=False)
@@ -88,12 +88,12 @@ class InterceptedResponse:
     async def body(self) -> bytes:
         """Return the body, whole, as it is after decompression; before the route is answered.
 
-        Waits for the server. Raises InterceptedBodyUnavailable for a redirect, for a request that failed, and once
-        the route is answered.
+        Waits for the server. Raises InterceptedBodyUnavailableError for a redirect, for a request that failed, and
+        once the route is answered.
         """
         if self._body is None:
             if self._read is None or self.failure:
-                raise InterceptedBodyUnavailable(
+                raise InterceptedBodyUnavailableError(
                     url=self.url, reason=f"there was no response ({self.failure})"
                 )
             self._body = await self._read()
@@ -109,12 +109,12 @@ class InterceptedResponse:
             return body.decode("utf-8", "replace")
 
     async def json(self) -> Any:
-        """Return the body as JSON. Raises as `body`, and BodyUndecodable (a ValueError) when it is none."""
+        """Return the body as JSON. Raises as `body`, and BodyUndecodableError (a ValueError) when it is none."""
         body = await self.body()
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BodyUndecodable(url=self.url, read_as="JSON", reason=str(error)) from None
+            raise BodyUndecodableError(url=self.url, read_as="JSON", reason=str(error)) from None
 
 
 def at_response(paused: RequestPaused) -> bool:

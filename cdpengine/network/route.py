@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from cdpengine.errors import InvalidArgument, RouteAnswered, shown_url
+from cdpengine.errors import InvalidArgumentError, RouteAnsweredError, shown_url
 from cdpengine.network.exchange import Exchange, Overrides
 from cdpengine.network.fulfilment import check_status, fulfilment, read_file
 from cdpengine.network.headers import Headers, check_headers
@@ -65,7 +65,7 @@ class Route:
         not see a changed `url`. Of a response, `status` and `headers` can be changed; `fulfill` replaces its body.
         Earlier routes are not asked. That the page no longer wants the request is no error.
 
-        Raises InvalidArgument, RemoteError when Chrome refuses, RouteAnswered.
+        Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
         """
         self._check_open("continue_")
         overrides = self._overrides(url, method, headers, post_data, status).over(self._exchange.overrides)
@@ -87,13 +87,14 @@ class Route:
         that one's. `content_type` is "application/json" for `json`, told by the ending of `path`, and
         "text/plain; charset=utf-8" for a text without one. A body takes at most some 70 MB.
 
-        Raises InvalidArgument (a file that cannot be read, too), RemoteError when Chrome refuses, RouteAnswered.
+        Raises InvalidArgumentError (a file that cannot be read, too), RemoteError when Chrome refuses,
+        RouteAnsweredError.
         """
         self._check_open("fulfill")
         content = body
         if path is not None:
             if body is not None or json is not None:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="fulfill", given="several of body, json and path", expected="one of them"
                 )
             content = await read_file(path)
@@ -112,7 +113,7 @@ class Route:
     async def abort(self, reason: AbortReason = "Failed") -> None:
         """Fail the request, for one of the reasons in `cdpengine.ABORT_REASONS`.
 
-        Raises InvalidArgument, RouteAnswered.
+        Raises InvalidArgumentError, RouteAnsweredError.
         """
         self._check_open("abort")
         known = check_reason(reason)
@@ -130,7 +131,7 @@ class Route:
         """Leave the answer to the next route, the one that was made before this; without one, the request goes on.
 
         The changes are as in `continue_`, and the next route sees them. Which routes match was settled by the URL
-        that the page asked for. Raises InvalidArgument, RouteAnswered.
+        that the page asked for. Raises InvalidArgumentError, RouteAnsweredError.
         """
         self._check_open("fallback")
         self._exchange.override(self._overrides(url, method, headers, post_data, status))
@@ -150,12 +151,12 @@ class Route:
 
         The route then is one with a `response`, still to be answered: `continue_()` gives it to the page as it is,
         `fulfill(body=...)` with another body. A redirect is such a response; a request that failed has a
-        `failure`. Raises InvalidArgument, RemoteError when Chrome refuses, RouteAnswered.
+        `failure`. Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
         """
         self._check_open("fetch")
         exchange = self._exchange
         if exchange.response is not None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="fetch", given="a route that has its response", expected="a route without one"
             )
         overrides = self._overrides(url, method, headers, post_data, None).over(exchange.overrides)
@@ -170,7 +171,7 @@ class Route:
 
     def _check_open(self, tried: str) -> None:
         if self.answered:
-            raise RouteAnswered(url=self.request.url, answer=self.answered, tried=tried)
+            raise RouteAnsweredError(url=self.request.url, answer=self.answered, tried=tried)
 
     async def _answer(self, name: str, method: str, params: dict[str, Any]) -> None:
         self.closed = name
@@ -190,12 +191,12 @@ class Route:
     ) -> Overrides:
         if self.response is None:
             if status is not None:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="status", given=repr(status)[:80], expected="none before a response"
                 )
         elif not (url is None and method is None and post_data is None):
             expected = "status and headers: the request was sent already"
-            raise InvalidArgument(what="changes", given="url, method or post_data", expected=expected)
+            raise InvalidArgumentError(what="changes", given="url, method or post_data", expected=expected)
         return Overrides(
             url=_checked_url(url),
             method=_checked_method(method),
@@ -208,7 +209,7 @@ class Route:
 def _checked_url(url: str | None) -> str | None:
     if url is not None and (not isinstance(url, str) or "://" not in url):
         given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
-        raise InvalidArgument(what="url", given=given, expected="a whole URL, with its scheme")
+        raise InvalidArgumentError(what="url", given=given, expected="a whole URL, with its scheme")
     return url
 
 
@@ -216,7 +217,7 @@ def _checked_method(method: str | None) -> str | None:
     if method is not None and (
         not isinstance(method, str) or not method.isalpha() or len(method) > _METHODS_LONGEST
     ):
-        raise InvalidArgument(what="method", given=repr(method)[:80], expected='a word such as "POST"')
+        raise InvalidArgumentError(what="method", given=repr(method)[:80], expected='a word such as "POST"')
     return method
 
 
@@ -224,5 +225,7 @@ def _checked_data(data: bytes | str | None) -> bytes | None:
     if isinstance(data, str):
         return data.encode()
     if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
-        raise InvalidArgument(what="post_data", given=f"a {type(data).__name__}", expected="bytes or str")
+        raise InvalidArgumentError(
+            what="post_data", given=f"a {type(data).__name__}", expected="bytes or str"
+        )
     return None if data is None else bytes(data)

@@ -16,7 +16,7 @@ import attrs
 import trio
 
 from cdpengine.browser.records import Records
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 from cdpengine.logs import get_logger
 from cdpengine.network.exchange import Exchange
 from cdpengine.network.messages import InterceptedRequest
@@ -188,7 +188,7 @@ class Routed:
 async def _called(handler: RouteHandler, route: Route) -> None:
     result: object = handler(route)
     if not inspect.isawaitable(result):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="handler", given=f"one that returns a {type(result).__name__}", expected="an async function"
         )
     await result

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 ResourceType: TypeAlias = Literal[
     "Document",
@@ -106,7 +106,7 @@ _REASON_OF = {name.casefold(): name for name in ABORT_REASONS}
 
 
 def check_resource_types(given: object) -> frozenset[str]:
-    """Return the types that are meant; none given: none, which stands for all. Raises InvalidArgument.
+    """Return the types that are meant; none given: none, which stands for all. Raises InvalidArgumentError.
 
     "Fetch" means "XHR" too: Chrome calls both so where it intercepts.
     """
@@ -123,27 +123,27 @@ def check_resource_types(given: object) -> frozenset[str]:
 
 
 def check_reason(given: str) -> AbortReason:
-    """Return the reason that is meant. Raises InvalidArgument."""
+    """Return the reason that is meant. Raises InvalidArgumentError."""
     known = _REASON_OF.get(given.casefold()) if isinstance(given, str) else None
     if known is None:
         expected = f"one of {', '.join(ABORT_REASONS)}"
-        raise InvalidArgument(what="reason", given=repr(given)[:80], expected=expected)
+        raise InvalidArgumentError(what="reason", given=repr(given)[:80], expected=expected)
     return known
 
 
 def check_conditions(given: object) -> NetworkConditions:
-    """Return the conditions that are meant, by name or as they are. Raises InvalidArgument."""
+    """Return the conditions that are meant, by name or as they are. Raises InvalidArgumentError."""
     if isinstance(given, str):
         found = NETWORKS.get(given.casefold())
         if found is None:
             expected = f"NetworkConditions, or one of {', '.join(map(repr, NETWORKS))}"
-            raise InvalidArgument(what="conditions", given=repr(given)[:80], expected=expected)
+            raise InvalidArgumentError(what="conditions", given=repr(given)[:80], expected=expected)
         return found
     if not isinstance(given, NetworkConditions):
         expected = "NetworkConditions or the name of a network"
-        raise InvalidArgument(what="conditions", given=f"a {type(given).__name__}", expected=expected)
+        raise InvalidArgumentError(what="conditions", given=f"a {type(given).__name__}", expected=expected)
     if not isinstance(given.offline, bool):
-        raise InvalidArgument(what="offline", given=repr(given.offline)[:80], expected="True or False")
+        raise InvalidArgumentError(what="offline", given=repr(given.offline)[:80], expected="True or False")
     _check_number("latency", given.latency, "seconds, 0 or more", least=0.0)
     for what, value in (("download", given.download), ("upload", given.upload)):
         if value is not None:
@@ -152,16 +152,19 @@ def check_conditions(given: object) -> NetworkConditions:
 
 
 def check_cpu_rate(rate: float) -> float:
-    """Return by how much processors are slowed down. Raises InvalidArgument for less than 1 and for no number."""
+    """Return by how much processors are slowed down.
+
+    Raises InvalidArgumentError for less than 1 and for no number.
+    """
     _check_number("rate", rate, "1 (as it is) or more: 4 is four times slower", least=1.0)
     return float(rate)
 
 
 def _check_number(what: str, value: object, expected: str, *, least: float) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < 1e12:
-        raise InvalidArgument(what=what, given=repr(value)[:80], expected=expected)
+        raise InvalidArgumentError(what=what, given=repr(value)[:80], expected=expected)
 
 
-def _no_type(given: object) -> InvalidArgument:
+def _no_type(given: object) -> InvalidArgumentError:
     expected = f"one or more of {', '.join(RESOURCE_TYPES)}"
-    return InvalidArgument(what="resource_type", given=repr(given)[:80], expected=expected)
+    return InvalidArgumentError(what="resource_type", given=repr(given)[:80], expected=expected)

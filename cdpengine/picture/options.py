@@ -7,7 +7,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, PictureTooLarge
+from cdpengine.errors import InvalidArgumentError, PictureTooLargeError
 
 ImageFormat = Literal["png", "jpeg", "webp"]
 
@@ -34,32 +34,32 @@ class ImageOptions:
         scale = self.scale
         number = isinstance(scale, int | float) and not isinstance(scale, bool)
         if scale is not None and not (number and 0.01 <= scale <= 10):
-            raise InvalidArgument(what="scale", given=repr(scale)[:80], expected="0.01 to 10, or None")
+            raise InvalidArgumentError(what="scale", given=repr(scale)[:80], expected="0.01 to 10, or None")
         if self.omit_background and self.format == "jpeg":
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="omit_background",
                 given="True, with jpeg",
                 expected="png or webp: jpeg is never transparent",
             )
 
     def check_size(self, width: int, height: int) -> None:
-        """Raise PictureTooLarge for a picture that the format cannot hold. In pixels."""
+        """Raise PictureTooLargeError for a picture that the format cannot hold. In pixels."""
         longest = _LONGEST_SIDE[self.format]
         if max(width, height) > longest:
-            raise PictureTooLarge(self.format, width, height, f"at most {longest} a side")
+            raise PictureTooLargeError(self.format, width, height, f"at most {longest} a side")
 
 
 def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
-    """Raise InvalidArgument for a format that there is none of, or a quality that it does not have."""
+    """Raise InvalidArgumentError for a format that there is none of, or a quality that it does not have."""
     if image_format not in _LONGEST_SIDE:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="format", given=repr(image_format)[:80], expected='"png", "jpeg" or "webp"'
         )
     if quality is None:
         return
     number = isinstance(quality, int) and not isinstance(quality, bool)
     if image_format == "png" or not (number and 0 <= quality <= 100):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="quality", given=repr(quality)[:80], expected="0 to 100, for jpeg and webp only"
         )
 
@@ -67,17 +67,17 @@ def check_image_options(image_format: ImageFormat, quality: int | None) -> None:
 def format_of(path: Path | None, given: ImageFormat | None) -> ImageFormat:
     """Return the format that was given, or else the one that the file's name says; "png" without either.
 
-    Raises InvalidArgument for a name that says another one, or none that there is.
+    Raises InvalidArgumentError for a name that says another one, or none that there is.
     """
     if path is None:
         return given or "png"
     named = _SUFFIXES.get(path.suffix.lower())
     if given is None and named is None:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="path",
             given=f"a name that ends in {path.suffix!r}",
             expected=f"one of {', '.join(_SUFFIXES)}",
         )
     if given is not None and named is not None and given != named:
-        raise InvalidArgument(what="format", given=f"{given}, for {path.name}", expected=named)
+        raise InvalidArgumentError(what="format", given=f"{given}, for {path.name}", expected=named)
     return given or named or "png"

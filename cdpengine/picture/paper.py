@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, TypedDict
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 Length: TypeAlias = float | str
 """CSS pixels, or a text with a unit: px, in, cm, mm, pt."""
@@ -66,20 +66,20 @@ class PdfOptions(TypedDict, total=False):
 
 
 def print_params(options: PdfOptions) -> dict[str, object]:
-    """Return the parameters of `Page.printToPDF`. Raises InvalidArgument."""
+    """Return the parameters of `Page.printToPDF`. Raises InvalidArgumentError."""
     if unknown := sorted(set(options) - set(PdfOptions.__annotations__)):
         expected = ", ".join(PdfOptions.__annotations__)
-        raise InvalidArgument(what="option of a PDF", given=", ".join(unknown), expected=expected)
+        raise InvalidArgumentError(what="option of a PDF", given=", ".join(unknown), expected=expected)
     landscape = options.get("landscape", False)
     width, height = _paper(options.get("paper", "Letter"))
     margins = _margins(options["margin"]) if "margin" in options else (_DEFAULT_MARGIN,) * 4
     across, along = (height, width) if landscape else (width, height)
     if margins[1] + margins[3] >= across or margins[0] + margins[2] >= along:
         room = f"margins that leave room on {across:.2f} x {along:.2f} inches"
-        raise InvalidArgument(what="margin", given=repr(options.get("margin"))[:80], expected=room)
+        raise InvalidArgumentError(what="margin", given=repr(options.get("margin"))[:80], expected=room)
     scale = options.get("scale", 1)
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not 0.1 <= scale <= 2:
-        raise InvalidArgument(what="scale", given=repr(scale)[:80], expected="0.1 to 2")
+        raise InvalidArgumentError(what="scale", given=repr(scale)[:80], expected="0.1 to 2")
     params: dict[str, object] = {
         "landscape": landscape,
         "printBackground": options.get("background", True),
@@ -105,8 +105,8 @@ def print_params(options: PdfOptions) -> dict[str, object]:
 
 
 def inches(length: Length, what: str) -> float:
-    """Return a length in inches. Raises InvalidArgument for what is none."""
-    wrong = InvalidArgument(
+    """Return a length in inches. Raises InvalidArgumentError for what is none."""
+    wrong = InvalidArgumentError(
         what=what,
         given=repr(length)[:80],
         expected='CSS pixels, or a text such as "2cm", "10mm", "0.5in", "12pt"',
@@ -133,11 +133,11 @@ def _paper(paper: object) -> tuple[float, float]:
             return width, height
     names = ", ".join(name.capitalize() for name in PAPERS)
     expected = f"{names}, or width and height"
-    raise InvalidArgument(what="paper", given=repr(paper)[:80], expected=expected)
+    raise InvalidArgumentError(what="paper", given=repr(paper)[:80], expected=expected)
 
 
 def _margins(margin: object) -> tuple[float, float, float, float]:
-    wrong = InvalidArgument(
+    wrong = InvalidArgumentError(
         what="margin",
         given=repr(margin)[:80],
         expected="a length, two or four of them, or a mapping of top, right, bottom, left",
@@ -162,7 +162,7 @@ def _margins(margin: object) -> tuple[float, float, float, float]:
 
 
 def _checked_pages(pages: object) -> str:
-    wrong = InvalidArgument(
+    wrong = InvalidArgumentError(
         what="pages", given=repr(pages)[:80], expected='page numbers from 1, as "1-3, 5, 8-"'
     )
     if not isinstance(pages, str) or not pages.strip():

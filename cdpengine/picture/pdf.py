@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from cdpengine.browser.chrome_stream import chrome_stream
-from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.protocol.page import PrintToPDFReply
 from cdpengine.session.session import Session
 
@@ -15,13 +15,13 @@ from cdpengine.session.session import Session
 async def printed(session: Session, params: Mapping[str, object]) -> AsyncIterator[AsyncIterator[bytes]]:
     """Print, and give the PDF piece by piece. `params` are those of `print_params`.
 
-    Raises InvalidArgument for pages that the document does not have, and as `Session.request`.
+    Raises InvalidArgumentError for pages that the document does not have, and as `Session.request`.
     """
     try:
         reply = await session.request("Page.printToPDF", params, PrintToPDFReply)
     except RemoteError as error:
         if "age range" in error.message:  # only Chrome knows how many pages there are
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="pages",
                 given=repr(params.get("pageRanges")),
                 expected=f"pages that there are ({error.message})",

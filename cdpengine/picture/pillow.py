@@ -11,7 +11,13 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cdpengine.errors import InvalidArgument, PictureTooLarge, UndecodableReply, exhausted, shortages_named
+from cdpengine.errors import (
+    InvalidArgumentError,
+    PictureTooLargeError,
+    UndecodableReplyError,
+    exhausted,
+    shortages_named,
+)
 from cdpengine.picture.options import DEFAULT_QUALITY, ImageFormat
 
 if TYPE_CHECKING:
@@ -25,20 +31,20 @@ MOST_PIXELS = 1 << 28
 
 
 def check_pixels(image_format: ImageFormat, width: int, height: int) -> None:
-    """Raise PictureTooLarge for what would take too much memory to unpack."""
+    """Raise PictureTooLargeError for what would take too much memory to unpack."""
     if width * height > MOST_PIXELS:
-        raise PictureTooLarge(image_format, width, height, f"at most {MOST_PIXELS} pixels are unpacked")
+        raise PictureTooLargeError(image_format, width, height, f"at most {MOST_PIXELS} pixels are unpacked")
 
 
 def checked_colour(colour: str) -> None:
-    """Raise InvalidArgument for what is no colour of the form "#rrggbb"."""
+    """Raise InvalidArgumentError for what is no colour of the form "#rrggbb"."""
     if not isinstance(colour, str) or re.fullmatch("#[0-9a-fA-F]{6}", colour) is None:
-        raise InvalidArgument(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
+        raise InvalidArgumentError(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
 
 
-def no_picture(picture: bytes) -> UndecodableReply:
+def no_picture(picture: bytes) -> UndecodableReplyError:
     """Return the error for what Chrome gave as a picture, and Pillow does not know as one."""
-    return UndecodableReply(method="Page.captureScreenshot", reason="it holds no picture", raw=picture)
+    return UndecodableReplyError(method="Page.captureScreenshot", reason="it holds no picture", raw=picture)
 
 
 @_shortages_named

@@ -14,7 +14,7 @@ import attrs
 import trio
 
 from cdpengine.browser.page_functions import ExecutionContext
-from cdpengine.errors import ConnectionLost, MeasurementFailed, SessionGone
+from cdpengine.errors import ConnectionLostError, MeasurementFailedError, SessionGoneError
 from cdpengine.js import own
 from cdpengine.picture.options import ImageOptions
 from cdpengine.picture.pillow import as_rgba, check_pixels, joined
@@ -100,7 +100,7 @@ async def take_screenshot(
 
     `screen` is the scale of the page's screen, as `screen_scale` gives it.
 
-    Raises PictureTooLarge, MeasurementFailed when Chrome gives no picture, and as `Session.request`.
+    Raises PictureTooLargeError, MeasurementFailedError when Chrome gives no picture, and as `Session.request`.
     """
     view = await current_view(session)
     shown = area or (view.document if full_page else view.viewport)
@@ -171,7 +171,9 @@ async def _capture(
         params["clip"] = {"x": clip.x, "y": clip.y, **size, "scale": ratio}
     reply = await session.request("Page.captureScreenshot", params, ScreenshotReply)
     if not reply.data:
-        raise MeasurementFailed("the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels")
+        raise MeasurementFailedError(
+            "the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels"
+        )
     return decode_bytes("Page.captureScreenshot", reply.data)
 
 
@@ -187,5 +189,5 @@ async def _background(session: Session, *, omitted: bool) -> AsyncIterator[None]
         yield
     finally:
         # In order, and not waited for: what is sent next finds the background there.
-        with suppress(SessionGone, ConnectionLost):
+        with suppress(SessionGoneError, ConnectionLostError):
             session.post("Emulation.setDefaultBackgroundColorOverride")

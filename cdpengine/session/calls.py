@@ -17,7 +17,7 @@ import msgspec
 import outcome
 import trio
 
-from cdpengine.errors import RemoteError, UndecodableReply
+from cdpengine.errors import RemoteError, UndecodableReplyError
 from cdpengine.wire.messages import decode_error, decode_payload
 from cdpengine.wire.mux import Call, Reply
 
@@ -51,8 +51,8 @@ class PendingCall:
     async def raw(self) -> _Raw:
         """Wait for the reply and return its result as raw JSON.
 
-        Raises RemoteError when Chrome refused, SessionGone (TargetCrashed) or ConnectionLost when what would
-        have answered ended, UndecodableReply when the reply was damaged on its way.
+        Raises RemoteError when Chrome refused, SessionGoneError (TargetCrashedError) or ConnectionLostError when
+        what would have answered ended, UndecodableReplyError when the reply was damaged on its way.
         """
         if self._outcome is None:
             self._task = trio.lowlevel.current_task()
@@ -69,12 +69,12 @@ class PendingCall:
     async def decoded(self, kind: type[T]) -> T:
         """Wait for the reply and decode its result straight into `kind`.
 
-        Raises as `raw` does, and UndecodableReply (which carries the raw JSON) when it has another shape.
+        Raises as `raw` does, and UndecodableReplyError (which carries the raw JSON) when it has another shape.
         """
         return self.decode(await self.raw(), kind)
 
     def decode(self, raw: _Raw, kind: type[T]) -> T:
-        """Decode the result that `raw` gave. Raises UndecodableReply when it has another shape."""
+        """Decode the result that `raw` gave. Raises UndecodableReplyError when it has another shape."""
         return decode_reply(self.call.method, raw, kind)
 
     def abandon(self) -> None:
@@ -191,19 +191,21 @@ async def result_or_none(pending: PendingCall, kind: type[T]) -> T | None:
 
 
 def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
-    """Decode the result of a call, or a part of it. Raises UndecodableReply when it has another shape."""
+    """Decode the result of a call, or a part of it. Raises UndecodableReplyError when it has another shape."""
     try:
         return decode_payload(raw, kind)
     except msgspec.DecodeError as error:
-        raise UndecodableReply(method=method, reason=str(error), raw=bytes(raw)) from None
+        raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(raw)) from None
 
 
 def decode_bytes(method: str, text: str) -> bytes:
-    """Decode the base64 of a reply. Raises UndecodableReply for what is none."""
+    """Decode the base64 of a reply. Raises UndecodableReplyError for what is none."""
     try:
         return base64.b64decode(text)
     except ValueError as error:
-        raise UndecodableReply(method=method, reason=f"it is no base64: {error}", raw=text.encode()) from None
+        raise UndecodableReplyError(
+            method=method, reason=f"it is no base64: {error}", raw=text.encode()
+        ) from None
 
 
 def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:
@@ -214,5 +216,5 @@ def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:
             RemoteError(method=reply.call.method, code=body.code, message=body.message, data=data)
         )
     if reply.damage:
-        return outcome.Error(UndecodableReply(method=reply.call.method, reason=reply.damage, raw=b""))
+        return outcome.Error(UndecodableReplyError(method=reply.call.method, reason=reply.damage, raw=b""))
     return outcome.Value(reply.result or b"{}")

@@ -2,7 +2,7 @@
 
 Rule: the reader never waits for a consumer; the writer is the only one who writes, so a caller can be
 cancelled at any point without half a message going out. When the connection ends, for whatever reason, every
-call and every stream ends with ConnectionLost, at once, and so does every later call.
+call and every stream ends with ConnectionLostError, at once, and so does every later call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine.errors import ConnectionLost, EngineError, InvalidArgument, UndecodableReply
+from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, UndecodableReplyError
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.calls import PendingCall, SharedCall
@@ -136,7 +136,7 @@ class Connection:
     # --- for sessions and calls ----------------------------------------------------------------------------
 
     def post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
-        """Open a call and hand it to the writer. Raises ConnectionLost and InvalidArgument."""
+        """Open a call and hand it to the writer. Raises ConnectionLostError and InvalidArgumentError."""
         return PendingCall(self, self._open(method, params, session_id))
 
     def post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
@@ -149,7 +149,7 @@ class Connection:
         call = self._mux.open_call(method, params, session_id)
         if len(call.message) > self._transport.largest_outgoing:
             self._mux.close_call(call)
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what=f"parameters of {method}",
                 given=f"{len(call.message)} bytes of JSON",
                 expected=f"at most {self._transport.largest_outgoing}: Chrome cuts the connection above that",
@@ -171,7 +171,7 @@ class Connection:
             call.message = b""
             call.waiter.fail(reason(call.method))
 
-    def pass_over(self, event: Event, error: UndecodableReply) -> None:
+    def pass_over(self, event: Event, error: UndecodableReplyError) -> None:
         """Count and tell that the engine could not read an event; once, where several parts of it wanted to."""
         if event is not self._undecodable_last:
             self._undecodable_last = event
@@ -253,7 +253,7 @@ class Connection:
         session.deliver(event)
 
     def lose(self, reason: str) -> None:
-        """Note that the connection is over: end every call, stream and session with ConnectionLost."""
+        """Note that the connection is over: end every call, stream and session with ConnectionLostError."""
         if self._lost is not None:
             return
         self._lost = reason
@@ -270,9 +270,9 @@ class Connection:
         self.targets.end()
         self._failed.tell_rest(self.name)
 
-    def _error(self, method: str | None) -> ConnectionLost:
+    def _error(self, method: str | None) -> ConnectionLostError:
         assert self._lost is not None
-        return ConnectionLost(endpoint=self.name, reason=self._lost, method=method)
+        return ConnectionLostError(endpoint=self.name, reason=self._lost, method=method)
 
 
 @asynccontextmanager

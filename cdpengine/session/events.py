@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cdpengine.errors import InvalidArgument, UndecodableReply
+from cdpengine.errors import InvalidArgumentError, UndecodableReplyError
 from cdpengine.wire.messages import decode_payload
 
 T = TypeVar("T")
@@ -35,25 +35,28 @@ class Event:
     def params(self) -> dict[str, Any]:
         """The parameters as a dict, decoded when first looked at. Shared by all subscribers: do not change it.
 
-        Raises UndecodableReply, with the raw JSON, when they are not an object.
+        Raises UndecodableReplyError, with the raw JSON, when they are not an object.
         """
         if self._params is None:
             self._params = self.decode(dict[str, Any])
         return self._params
 
     def decode(self, kind: type[T]) -> T:
-        """Decode the parameters straight into `kind`. Raises UndecodableReply when they have another shape."""
+        """Decode the parameters straight into `kind`.
+
+        Raises UndecodableReplyError when they have another shape.
+        """
         try:
             return decode_payload(self.raw, kind)
         except msgspec.DecodeError as error:
-            raise UndecodableReply(
+            raise UndecodableReplyError(
                 method=self.method, reason=str(error), raw=bytes(self.raw), is_event=True
             ) from None
 
     def typed(self) -> Any:
         """Return PyCDP's class for this event, such as `cdp.page.LoadEventFired`.
 
-        Raises UndecodableReply, with the raw JSON, when PyCDP does not know the event, or not in this shape:
+        Raises UndecodableReplyError, with the raw JSON, when PyCDP does not know the event, or not in this shape:
         its vocabulary is of 2020.
         """
         import cdp.util
@@ -62,7 +65,7 @@ class Event:
             return cdp.util.parse_json_event({"method": self.method, "params": self.params})
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             reason = f"PyCDP cannot decode it ({type(error).__name__}: {error})"
-            raise UndecodableReply(
+            raise UndecodableReplyError(
                 method=self.method, reason=reason, raw=bytes(self.raw), is_event=True
             ) from error
 
@@ -73,10 +76,10 @@ class Event:
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """Return a test for method names: "Page.loadEventFired", "Network.*", or "*" for all.
 
-    Raises InvalidArgument for anything else.
+    Raises InvalidArgumentError for anything else.
     """
     if not isinstance(pattern, str):
-        raise InvalidArgument(what="event pattern", given=repr(pattern), expected="a string")
+        raise InvalidArgumentError(what="event pattern", given=repr(pattern), expected="a string")
     if pattern == "*":
         return lambda _method: True
     if domain := _DOMAIN.match(pattern):
@@ -84,7 +87,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
         return lambda method: method.startswith(prefix)
     if _METHOD.match(pattern):
         return lambda method: method == pattern
-    raise InvalidArgument(
+    raise InvalidArgumentError(
         what="event pattern", given=repr(pattern), expected='"Domain.event", "Domain.*" or "*"'
     )
 

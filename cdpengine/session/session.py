@@ -16,9 +16,9 @@ import trio
 
 from cdpengine.errors import (
     EngineError,
-    InvalidArgument,
-    TargetCrashed,
-    UndecodableReply,
+    InvalidArgumentError,
+    TargetCrashedError,
+    UndecodableReplyError,
 )
 from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall, SharedCall
@@ -88,8 +88,8 @@ class Session:
         """Give one command to the writer now, in order, and return the pending call without waiting.
 
         For sending several commands together. Parameters are given as in `call`. Await each one's result, or
-        abandon it. Raises InvalidArgument when a parameter has no JSON form, SessionGone or ConnectionLost when
-        there is nobody to send it to.
+        abandon it. Raises InvalidArgumentError when a parameter has no JSON form, SessionGoneError or
+        ConnectionLostError when there is nobody to send it to.
         """
         return self._post(method, params if given is None else _together(method, given, params))
 
@@ -101,10 +101,10 @@ class Session:
         Its parameters are given by name, `call("Page.navigate", url=url)`, or as a mapping,
         `call("Page.navigate", {"url": url})`, or both where no name is in both.
 
-        Raises RemoteError when Chrome refuses; SessionGone (or TargetCrashed) when the target goes away,
-        ConnectionLost when the connection does, both within moments of it; InvalidArgument when a parameter
-        has no JSON form. Waits as long as Chrome does: put a cancel scope around it. A cancelled call leaves
-        nothing behind.
+        Raises RemoteError when Chrome refuses; SessionGoneError (or TargetCrashedError) when the target goes away,
+        ConnectionLostError when the connection does, both within moments of it; InvalidArgumentError when a
+        parameter has no JSON form. Waits as long as Chrome does: put a cancel scope around it. A cancelled call
+        leaves nothing behind.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await self._post(
@@ -114,7 +114,7 @@ class Session:
     async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
         """Send one command and decode its result straight into `kind` (msgspec Struct, attrs class, dict, ...).
 
-        Raises as `call` does, and UndecodableReply, with the raw JSON, when the result has another shape.
+        Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the result has another shape.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         return await self._post(method, params).decoded(kind)
@@ -123,20 +123,20 @@ class Session:
         """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, whichever library made it.
 
         The generator yields `{"method": ..., "params": ...}`, is sent the result, and returns a typed value.
-        Raises as `call` does, and UndecodableReply, with the raw JSON, when the generator cannot decode what a
-        newer Chrome answers.
+        Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the generator cannot decode what
+        a newer Chrome answers.
         """
         if not isinstance(command, Generator) or _was_used(command):
-            raise InvalidArgument(what="command", given=_kind(command), expected=_A_COMMAND)
+            raise InvalidArgumentError(what="command", given=_kind(command), expected=_A_COMMAND)
         with closing(command):
             try:
                 request = next(command)
             except StopIteration:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="command", given="a generator that yields nothing", expected=_A_COMMAND
                 ) from None
             except _DECODER_ERRORS as error:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what="arguments of the command",
                     given=f"what makes it raise {type(error).__name__}: {error}",
                     expected="what the command declares",
@@ -152,12 +152,12 @@ class Session:
                 value: T = done.value
                 return value
             except _DECODER_ERRORS as error:
-                raise UndecodableReply(
+                raise UndecodableReplyError(
                     method=method,
                     reason=f"the command's own decoder failed ({type(error).__name__})",
                     raw=bytes(raw),
                 ) from error
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="command", given=method, expected="a generator that yields once, then returns its value"
         )
 
@@ -181,14 +181,18 @@ class Session:
 
         `patterns` are "Domain.event", "Domain.*" or "*". Domains that only report (see domains.py) are enabled
         on entering and disabled on leaving, counted over all subscriptions; `enable=False` leaves that to you.
-        At most `buffer` events wait; where more came, the stream raises EventsLost and goes on.
+        At most `buffer` events wait; where more came, the stream raises EventsLostError and goes on.
 
-        Raises InvalidArgument for a pattern that is none.
+        Raises InvalidArgumentError for a pattern that is none.
         """
         if not patterns:
-            raise InvalidArgument(what="patterns", given="none", expected='at least one, such as "Network.*"')
+            raise InvalidArgumentError(
+                what="patterns", given="none", expected='at least one, such as "Network.*"'
+            )
         if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
-            raise InvalidArgument(what="buffer", given=repr(buffer), expected="a number of events, 1 or more")
+            raise InvalidArgumentError(
+                what="buffer", given=repr(buffer), expected="a number of events, 1 or more"
+            )
         stream = EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer, caller())
         if self._ended is not None:
             raise self._ended(None)
@@ -212,7 +216,7 @@ class Session:
         """Wait for the next event that matches and for which `where` holds, and return it.
 
         It sees only what comes after the call: to act and then wait, subscribe first, act inside. Raises
-        EventsLost, SessionGone, TargetCrashed and ConnectionLost as a stream does.
+        EventsLostError, SessionGoneError, TargetCrashedError and ConnectionLostError as a stream does.
         """
         async with self.subscribe(*patterns, buffer=buffer) as events:
             while True:
@@ -243,7 +247,8 @@ class Session:
     def hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
         """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
 
-        Undone by `release_domains`. Raises SessionGone, TargetCrashed, ConnectionLost, holding nothing then.
+        Undone by `release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, holding
+        nothing then.
         """
         held: list[str] = []
         try:
@@ -326,7 +331,7 @@ class Session:
         for sink in tuple(self._sinks.get(event.method, ())):
             try:
                 sink(event)
-            except UndecodableReply as error:
+            except UndecodableReplyError as error:
                 self.connection.pass_over(event, error)
             except Exception as error:  # noqa: BLE001 - a stranger's code: the connection lives on
                 self.connection.callback_failed(event.method, error)
@@ -361,8 +366,8 @@ class Session:
             except Exception as error:  # noqa: BLE001 - as in _call_sinks
                 self.connection.callback_failed(f"the end of {self.describe()}", error)
 
-    def _crash_error(self, method: str | None) -> TargetCrashed:
-        return TargetCrashed(target=self.describe(), reason="its renderer crashed", method=method)
+    def _crash_error(self, method: str | None) -> TargetCrashedError:
+        return TargetCrashedError(target=self.describe(), reason="its renderer crashed", method=method)
 
 
 CRASHED = "cdpengine.crashed"
@@ -372,13 +377,13 @@ CRASHED = "cdpengine.crashed"
 def _together(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a command that were given as a mapping, with those that were given by name."""
     if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"parameters of {method}",
             given=f"a {type(given).__name__}{' with keys that are not str' * isinstance(given, Mapping)}",
             expected=f'names, call("{method}", name=value), or one mapping, call("{method}", {{"name": value}})',
         )
     if twice := sorted(given.keys() & named.keys()):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"parameters of {method}",
             given=f"{', '.join(twice)} both in the mapping and by name",
             expected="each of them once",
@@ -414,7 +419,7 @@ def _method_and_params(request: object) -> tuple[str, Mapping[str, Any]]:
             return method, params
         case {"method": str(method)}:
             return method, {}
-    raise InvalidArgument(
+    raise InvalidArgumentError(
         what="command", given=f"a generator that yields a {type(request).__name__}", expected=_A_COMMAND
     )
 

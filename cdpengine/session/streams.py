@@ -1,7 +1,7 @@
 """Stream: a bounded queue for one consumer. EventStream: that of the events of one session.
 
 Rule: the reader never waits for a consumer. When the buffer is full, new events are dropped and counted, and
-the consumer is told, at the very point of the sequence where they are missing, by an EventsLost with their
+the consumer is told, at the very point of the sequence where they are missing, by an EventsLostError with their
 number; after that it goes on. Nothing is lost in silence. A crash of the target is told in the same way, at its
 place and once, because a reload brings the same session back. When the session ends, what is buffered can still
 be read; then the reason is raised, each time.
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 import attrs
 import trio
 
-from cdpengine.errors import EventsLost, TargetCrashed
+from cdpengine.errors import EventsLostError, TargetCrashedError
 from cdpengine.session.events import Event
 
 if TYPE_CHECKING:
@@ -52,9 +52,9 @@ class Stream(Generic[T]):
         self.crowded_since = 0.0  # kept by the consumers, as the next one is
         self.quiet_until = 0.0
         self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
-        self._queue: deque[T | EventsLost | TargetCrashed] = deque()
+        self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
         self._waiting = 0
-        self._gap: EventsLost | None = None
+        self._gap: EventsLostError | None = None
         self._crash_noted = False  # after the last event that was kept, and not yet told
         self._received = 0
         self._dropped = 0
@@ -73,9 +73,10 @@ class Stream(Generic[T]):
     async def receive(self) -> T:
         """Return the next item, waiting for it.
 
-        Raises EventsLost where events are missing and TargetCrashed where the target crashed: receive again
-        to go on with what followed. Raises the reason (SessionGone, ConnectionLost) when the session has ended
-        and all that came before it was read, and trio.ClosedResourceError when the subscription was left.
+        Raises EventsLostError where events are missing and TargetCrashedError where the target crashed: receive
+        again to go on with what followed. Raises the reason (SessionGoneError, ConnectionLostError) when the
+        session has ended and all that came before it was read, and trio.ClosedResourceError when the subscription
+        was left.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         if self._queue:
@@ -93,7 +94,7 @@ class Stream(Generic[T]):
                 raise self._end()
             raise trio.WouldBlock
         entry = self._queue.popleft()
-        if not isinstance(entry, EventsLost | TargetCrashed):
+        if not isinstance(entry, EventsLostError | TargetCrashedError):
             self._waiting -= 1
             return entry
         if entry is self._gap:
@@ -113,7 +114,7 @@ class Stream(Generic[T]):
         if self._waiting >= self.buffer:
             self._dropped += 1
             if self._gap is None:
-                self._gap = EventsLost(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
+                self._gap = EventsLostError(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
                 self._queue.append(self._gap)
                 if self.consumers is not None:
                     self.consumers.lost(self)
@@ -132,7 +133,7 @@ class Stream(Generic[T]):
                 self.crowded_since = 0.0
         self._arrived.unpark()
 
-    def crash(self, error: TargetCrashed) -> None:
+    def crash(self, error: TargetCrashedError) -> None:
         """Note that the target crashed here (called by the reader): told once, in its place."""
         if not self._crash_noted:
             self._gap = None

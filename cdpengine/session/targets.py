@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import trio
 
-from cdpengine.errors import EngineError, SessionGone, UndecodableReply
+from cdpengine.errors import EngineError, SessionGoneError, UndecodableReplyError
 from cdpengine.logs import get_logger
 from cdpengine.protocol.target import (
     AttachedToTarget,
@@ -68,7 +68,7 @@ class Targets:
             return
         try:
             observer(source, event)
-        except UndecodableReply as error:
+        except UndecodableReplyError as error:
             source.connection.pass_over(event, error)
 
     def end(self) -> None:
@@ -110,7 +110,7 @@ class Targets:
             self.infos.pop(target_id, None)
 
         def gone(method: str | None) -> EngineError:
-            return SessionGone(target=session.describe(), reason=reason, method=method)
+            return SessionGoneError(target=session.describe(), reason=reason, method=method)
 
         session.end(gone)
 

@@ -17,7 +17,7 @@ import trio
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import RemoteError, SessionGone
+from cdpengine.errors import RemoteError, SessionGoneError
 from cdpengine.js import own
 from cdpengine.snapshot.capture import Capture
 from cdpengine.snapshot.node import Document, walk
@@ -88,7 +88,7 @@ class Arrival:
             try:
                 context = await self.worlds.context(session, frame.id)
                 count = await context.evaluate(own("document.scripts.length"), returns=int)
-            except (RemoteError, SessionGone):
+            except (RemoteError, SessionGoneError):
                 return self.page.session.error() is None  # it is being replaced: worth another look
             self._scripts[loader_id] = count > 0
         return self._scripts[loader_id]

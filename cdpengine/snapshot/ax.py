@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import trio
 
-from cdpengine.errors import ProtocolError, RemoteError, UndecodableReply
+from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 from cdpengine.protocol.accessibility import AXNode, AXTree
 from cdpengine.protocol.dom import DescribedNode, DescribeNodeReply
 from cdpengine.snapshot.ax_cache import keep_warm
@@ -69,7 +69,7 @@ async def read_ax(request: FrameRequest) -> Document:
                 doubtful = []
                 document = _made(reply, within, request, doubtful, ids, places)
     except ValueError as error:
-        raise UndecodableReply(method=method, reason=str(error), raw=bytes(reply)) from None
+        raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(reply)) from None
     if doubtful:
         await check_bounds(request.session, doubtful)
     document.unknown = unknown

@@ -24,7 +24,7 @@ from cdpengine.browser.liveness import answers
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.renderer import renderer_of
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import EngineError, RemoteError, SessionGone, TargetCrashed
+from cdpengine.errors import EngineError, RemoteError, SessionGoneError, TargetCrashedError
 from cdpengine.logs import get_logger
 from cdpengine.nursery import open_body_nursery
 from cdpengine.protocol.dom import FrameOwnerReply
@@ -254,7 +254,7 @@ class _Capturing:
                 if document is not None:
                     self._take(reading, document)
                     self._start_children(reading, nursery)
-        except TargetCrashed:
+        except TargetCrashedError:
             reading.remark = CRASHED
         except EngineError as error:
             reading.remark, reading.reason = NOT_READABLE, str(error)
@@ -333,9 +333,9 @@ class _Capturing:
                     document = await self._scope.reader(request)
                 else:
                     document = await read_document(request, self._scope.source, self._captures)
-            except (RemoteError, SessionGone) as refusal:
+            except (RemoteError, SessionGoneError) as refusal:
                 # A frame on its way to another document or process is refused shortly before that is told.
-                over = self._page.closed or isinstance(refusal, TargetCrashed)
+                over = self._page.closed or isinstance(refusal, TargetCrashedError)
                 if not replaced() and (over or not await self._told_of(replaced)):
                     raise
             else:

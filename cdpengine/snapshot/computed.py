@@ -42,8 +42,8 @@ async def read_computed(request: FrameRequest) -> Document:
     """Return the frame's document as a walk in the page reads it, with Chrome's own roles and names.
 
     Raises as `Session.call` does; RemoteError also when the frame is gone, or gets new documents all the time.
-    Raises InvalidArgument when the browser does not offer roles and names to pages. `Document.loader_id` is the
-    document that was read, which may be a newer one than was asked for.
+    Raises InvalidArgumentError when the browser does not offer roles and names to pages. `Document.loader_id` is
+    the document that was read, which may be a newer one than was asked for.
     """
     return await read_walk(request, None, "computed")
 

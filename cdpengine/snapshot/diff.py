@@ -22,7 +22,7 @@ import zlib
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot.matched_lines import BLANK, Shift, matched, width_of
 from cdpengine.snapshot.text import shorten
 
@@ -56,7 +56,10 @@ class SnapshotDiff:
         return bool(self.added or self.removed or self.changed or self.moved)
 
     def apply(self, previous: str) -> str:
-        """Return the current text. Raises InvalidArgument when `previous` is not the text that was compared."""
+        """Return the current text.
+
+        Raises InvalidArgumentError when `previous` is not the text that was compared.
+        """
         return apply(previous, self.text)
 
 
@@ -70,13 +73,13 @@ def diff(previous: str, current: str) -> SnapshotDiff:
 
 
 def apply(previous: str, diff_text: str) -> str:
-    """Return the current text. Raises InvalidArgument when the diff is none, or one of another text."""
+    """Return the current text. Raises InvalidArgumentError when the diff is none, or one of another text."""
     head, _, rest = diff_text.partition("\n")
     known = _HEAD.match(head)
     if known is None:
-        raise InvalidArgument(what="diff", given=repr(head[:80]), expected="the text of a SnapshotDiff")
+        raise InvalidArgumentError(what="diff", given=repr(head[:80]), expected="the text of a SnapshotDiff")
     if known[1] != _checksum(previous):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="previous",
             given=f"a text with the checksum {_checksum(previous)}",
             expected=f"the text that was compared, {known[1]}",
@@ -89,13 +92,13 @@ def apply(previous: str, diff_text: str) -> str:
         for step in rest.split("\n") if rest else ():
             position = _step(step, before, after, position, shifts)
     except (ValueError, IndexError) as error:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="diff", given="a text that was changed", expected="the text as it was made"
         ) from error
     after += [_renumbered(line, shifts) for line in before[position:]]
     current = "\n".join(after)
     if known[2] != _checksum(current):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="diff", given="a text that was changed", expected="the text as it was made"
         )
     return current

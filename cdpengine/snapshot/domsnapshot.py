@@ -9,7 +9,7 @@ import json
 
 import msgspec
 
-from cdpengine.errors import UndecodableReply
+from cdpengine.errors import UndecodableReplyError
 from cdpengine.protocol.dom_snapshot import Capture
 from cdpengine.session.session import Session
 
@@ -23,7 +23,7 @@ async def fetch_capture(session: Session) -> Capture:
     params = {"computedStyles": [], "includePaintOrder": False, "includeDOMRects": False}
     try:
         return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
-    except UndecodableReply as refused:
+    except UndecodableReplyError as refused:
         try:
             return msgspec.convert(json.loads(refused.raw), Capture)
         except (ValueError, RecursionError):

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 import attrs
 
 from cdpengine.browser.wanted_text import Words, collapse_space, with_name
-from cdpengine.errors import NodeNotFound
+from cdpengine.errors import NodeNotFoundError
 from cdpengine.snapshot.refs import Ref
 from cdpengine.snapshot.text import quote, shorten
 from cdpengine.snapshot.vocabulary import asked_role
@@ -45,7 +45,7 @@ class WantedRef:
 
 
 def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
-    """Return what the refs call the role that is asked for. Raises InvalidArgument for what is no role."""
+    """Return what the refs call the role that is asked for. Raises InvalidArgumentError for what is no role."""
     if role is None or any(ref.role == role for ref in refs):
         return role
     return asked_role(role)
@@ -59,7 +59,7 @@ def not_found(
     *,
     unshown: Iterable[Ref] = (),
     gaps: Sequence[str] = (),
-) -> NodeNotFound:
+) -> NodeNotFoundError:
     """Return the error for what is not among the refs, of which `found` match but are too few.
 
     `unshown` are refs that were left out of the text; those that match are named. `gaps` are parts of the page
@@ -76,7 +76,7 @@ def not_found(
     if gaps:
         more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
         reason += f"; not looked at: {', '.join(gaps[:_MOST_LISTED])}{more}"
-    return NodeNotFound(target=f"{wanted} nth={nth}" if nth else str(wanted), reason=reason)
+    return NodeNotFoundError(target=f"{wanted} nth={nth}" if nth else str(wanted), reason=reason)
 
 
 def _near(refs: Sequence[Ref], wanted: WantedRef) -> list[Ref]:

@@ -12,7 +12,7 @@ from functools import partial
 
 import attrs
 
-from cdpengine.errors import EngineError, UndecodableReply, exhausted, shortage_of, shortages_named
+from cdpengine.errors import EngineError, UndecodableReplyError, exhausted, shortage_of, shortages_named
 from cdpengine.snapshot.node import Box, Document, Node
 from cdpengine.snapshot.refs import Ref
 
@@ -147,7 +147,7 @@ def draw_labels(
 ) -> bytes:
     """Return the PNG with the boxes drawn on it, in the format asked for; `width` is the picture's in CSS pixels.
 
-    Raises EngineError when Pillow is not installed, UndecodableReply for what is no picture.
+    Raises EngineError when Pillow is not installed, UndecodableReplyError for what is no picture.
     """
     try:
         from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
@@ -161,7 +161,7 @@ def draw_labels(
             image = opened.convert("RGB")
     except UnidentifiedImageError as error:
         reason = "it holds no picture"
-        raise UndecodableReply(method="Page.captureScreenshot", reason=reason, raw=picture) from error
+        raise UndecodableReplyError(method="Page.captureScreenshot", reason=reason, raw=picture) from error
     edges = image.convert("L").filter(ImageFilter.FIND_EDGES).point([0] * _STEP + [255] * (256 - _STEP))
 
     def drawn(place: Box) -> float:

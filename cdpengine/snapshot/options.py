@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 Mode = Literal["role", "ai", "aria", "numbered", "webarena"]
 """How a snapshot reads. Each mode's file says what a line of it is."""
@@ -25,14 +25,14 @@ AX_MODES = frozenset({"aria", "webarena"})
 
 def _not_negative(_: object, attribute: attrs.Attribute[int | None], value: int | None) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=attribute.name, given=repr(value), expected="0 or more, or None for no limit"
         )
 
 
 @attrs.frozen(kw_only=True)
 class SnapshotOptions:
-    """What to show. Raises InvalidArgument for what cannot be, such as a negative limit.
+    """What to show. Raises InvalidArgumentError for what cannot be, such as a negative limit.
 
     mode: role (indented lines), ai (YAML), aria (the accessibility tree, for debugging), numbered (flat
         numbers), webarena (as WebArena's agents read it).
@@ -60,17 +60,17 @@ class SnapshotOptions:
 
     def __attrs_post_init__(self) -> None:
         if self.mode not in _MODES:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="mode", given=repr(self.mode), expected=f"one of {', '.join(get_args(Mode))}"
             )
         if self.refs not in get_args(RefsFor):
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="refs", given=repr(self.refs), expected=f"one of {', '.join(get_args(RefsFor))}"
             )
         if self.ignored and self.mode != "aria":
-            raise InvalidArgument(what="ignored", given="True", expected='False, or mode="aria" with it')
+            raise InvalidArgumentError(what="ignored", given="True", expected='False, or mode="aria" with it')
         for name in ("interactive", "compact"):
             if getattr(self, name) and self.mode in AX_MODES:
-                raise InvalidArgument(
+                raise InvalidArgumentError(
                     what=name, given="True", expected=f"False in mode {self.mode}, which shows all there is"
                 )

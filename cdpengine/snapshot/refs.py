@@ -18,7 +18,7 @@ from collections.abc import Collection, Mapping
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, NodeNotFound, StaleRef
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.text import quote, shorten
 
@@ -127,7 +127,7 @@ class RefTable:
 
     def __init__(self, *, max_refs: int = 50_000, last_number: int = 0) -> None:
         if max_refs < 1:
-            raise InvalidArgument(what="max_refs", given=repr(max_refs), expected="1 or more")
+            raise InvalidArgumentError(what="max_refs", given=repr(max_refs), expected="1 or more")
         self._max_refs = max_refs
         self._last_number = last_number
         self._snapshots = 0
@@ -297,12 +297,12 @@ class RefTable:
     def lookup(self, text: str) -> Ref:
         """Return the ref that "e3", "@e3", "ref=e3" or "3" names.
 
-        Raises NodeNotFound when it is no ref, or one that this page never gave; StaleRef when it was dropped.
-        That the ref is known does not say that the node still is in the document.
+        Raises NodeNotFoundError when it is no ref, or one that this page never gave; StaleRefError when it was
+        dropped. That the ref is known does not say that the node still is in the document.
         """
         ref_id = parse_ref_text(text)
         if ref_id is None:
-            raise NodeNotFound(
+            raise NodeNotFoundError(
                 target=quote(shorten(text, 80)),
                 reason='not a ref; refs look like "e3", "@e3" or "ref=e3". For a CSS selector, pass what '
                 f"await page.find({quote(shorten(text, 80))}) gives; page.find also takes role=, name= and text=",
@@ -314,11 +314,11 @@ class RefTable:
             newest = (
                 f"the newest one is e{self._last_number}" if self._last_number else "it has given none yet"
             )
-            raise NodeNotFound(target=ref_id, reason=f"this page never gave that ref; {newest}")
+            raise NodeNotFoundError(target=ref_id, reason=f"this page never gave that ref; {newest}")
         description, reason = self._dropped.get(
             ref_id, ("from an early snapshot", "it was dropped long ago, to bound memory")
         )
-        raise StaleRef(ref=ref_id, description=description, reason=reason, became="dropped")
+        raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
 
     def knows(self, ref: Ref) -> bool:
         """Tell whether this table gave that very Ref, and did not drop it since."""

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from cdpengine.browser.wanted_text import Words, check_words
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot.data import ShownNodes, SnapshotNode
 from cdpengine.snapshot.diff import SnapshotDiff, diff
 from cdpengine.snapshot.finding import WantedRef, not_found, wanted_role
@@ -63,7 +63,7 @@ class Snapshot:
     ) -> Snapshot:
         """Make a snapshot of what `render` made of the document, these refs and these options.
 
-        Raises InvalidArgument when `since` is a snapshot in another mode.
+        Raises InvalidArgumentError when `since` is a snapshot in another mode.
         """
         if since is not None:
             since.check_mode(options.mode)
@@ -100,9 +100,9 @@ class Snapshot:
         return () if self._shown is None else self._shown.data
 
     def check_mode(self, mode: Mode) -> None:
-        """Raise InvalidArgument when a snapshot in this mode cannot be compared with this one."""
+        """Raise InvalidArgumentError when a snapshot in this mode cannot be compared with this one."""
         if self.mode != mode:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="since", given=f"a snapshot in mode {self.mode}", expected=f"one in mode {mode}"
             )
 
@@ -117,12 +117,12 @@ class Snapshot:
     ) -> Ref:
         """Return the ref shown with this role, name and text; the first one by default, `nth` counts from 0.
 
-        Matches as `find_all` does. Raises NodeNotFound when there are not that many, naming near candidates,
+        Matches as `find_all` does. Raises NodeNotFoundError when there are not that many, naming near candidates,
         refs that match but that the options left out, and parts of the page that could not be looked at; and
-        InvalidArgument for a negative `nth`, and for what is no role.
+        InvalidArgumentError for a negative `nth`, and for what is no role.
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
-            raise InvalidArgument(what="nth", given=repr(nth), expected="0 or more")
+            raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
         wanted = self._wanted(role, name, text, exact)
         found = wanted.among(self.refs.values())
         if nth < len(found):
@@ -145,7 +145,7 @@ class Snapshot:
         pattern is searched for in either. A role is called as in the modes role, ai and numbered, or as Chrome
         calls it (modes aria and webarena).
 
-        Raises InvalidArgument, which names the nearest ones, for what is no role.
+        Raises InvalidArgumentError, which names the nearest ones, for what is no role.
         """
         return self._wanted(role, name, text, exact).among(self.refs.values())
 

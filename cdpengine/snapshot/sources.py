@@ -15,7 +15,7 @@ from weakref import WeakSet
 import attrs
 import trio
 
-from cdpengine.errors import EvaluationFailed, InvalidArgument, ProtocolError, RemoteError
+from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, ProtocolError, RemoteError
 from cdpengine.protocol.dom_snapshot import Capture
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
@@ -69,8 +69,8 @@ class SharedCaptures:
 async def read_document(request: FrameRequest, wanted: Source | None, captures: SharedCaptures) -> Document:
     """Read one document from the source that is `wanted`, None for the best there is; the result says which.
 
-    Raises as `Session.call` does when it was refused, at last by the DOM; InvalidArgument for a source that this
-    browser does not have.
+    Raises as `Session.call` does when it was refused, at last by the DOM; InvalidArgumentError for a source that
+    this browser does not have.
     """
     began = trio.current_time()
     if wanted is None or wanted == "hybrid":
@@ -110,7 +110,7 @@ async def _best(request: FrameRequest) -> Document:
         with trio.move_on_after(seconds) as time:
             try:
                 document = await READERS[source](request.within(seconds))
-            except (RemoteError, ProtocolError, InvalidArgument) as refused:
+            except (RemoteError, ProtocolError, InvalidArgumentError) as refused:
                 _offer_computed.discard(request.session.connection)
                 reason = f"{source} failed: {refused}"
             else:
@@ -146,7 +146,7 @@ async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
         return "computed", "the browser tells roles and names inside the page"
     try:
         seen = await probe(request)
-    except (RemoteError, ProtocolError, EvaluationFailed) as refused:
+    except (RemoteError, ProtocolError, EvaluationFailedError) as refused:
         return "ax", f"the document could not be looked at before: {refused}"
     if seen.computed:
         _offer_computed.add(connection)

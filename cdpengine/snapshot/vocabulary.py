@@ -9,7 +9,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from functools import cache
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.node import Kind
 from cdpengine.snapshot.text import is_token
@@ -60,7 +60,7 @@ def known_roles() -> frozenset[str]:
 def asked_role(role: object) -> str:
     """Return the name here of a role that is asked for by it, or by Chrome's own name.
 
-    Raises InvalidArgument, which names the nearest ones, for what is no role.
+    Raises InvalidArgumentError, which names the nearest ones, for what is no role.
     """
     if isinstance(role, str):
         if role in _table() or role in _seen:
@@ -72,7 +72,7 @@ def asked_role(role: object) -> str:
         )
         if told and role not in roles.NEVER_FOUND:
             return called(role)
-    raise InvalidArgument(what="role", given=repr(role)[:80], expected=_nearest(role))
+    raise InvalidArgumentError(what="role", given=repr(role)[:80], expected=_nearest(role))
 
 
 def chrome_roles(role: str) -> frozenset[str]:

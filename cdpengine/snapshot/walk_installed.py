@@ -20,7 +20,7 @@ import trio
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_functions import OBJECT, SETTLED_VALUE, RemoteHandle, object_of, post_resolve
 from cdpengine.browser.remote_objects import object_group
-from cdpengine.errors import EvaluationFailed, InvalidArgument, ProtocolError
+from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, ProtocolError
 from cdpengine.js import own, script
 from cdpengine.protocol.dom import ResolveNodeReply
 from cdpengine.protocol.runtime import ExceptionDetails
@@ -119,12 +119,12 @@ async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:
         try:
             call = context.post_expression(_installation(kit), how=OBJECT, group=GROUP)
             function = await object_of(call, session)
-        except EvaluationFailed as threw:
+        except EvaluationFailedError as threw:
             raise ProtocolError(f"the walk could not be made: {threw.text}") from None
         if function is None and kit is not None:
             raise ProtocolError("the walk could not be made: the page gave no function")
         if function is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="source",
                 given='"computed"',
                 expected="another one, or a browser launched with computed_accessibility=True: this one does not "

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 from cdpengine.protocol.network import ChromeCookie
 from cdpengine.state.origins import host_matches, origin_of
 
@@ -121,10 +121,10 @@ def to_chrome(cookie: Cookie) -> dict[str, Any]:
 def checked_cookies(given: object) -> list[Cookie]:
     """Return cookies, given as Cookie objects or as mappings with the same names, with their domain filled in.
 
-    Raises InvalidArgument, which names the first that is wrong, for what cannot be a cookie.
+    Raises InvalidArgumentError, which names the first that is wrong, for what cannot be a cookie.
     """
     if isinstance(given, str | bytes | Mapping | Cookie) or not isinstance(given, Iterable):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="cookies",
             given=f"a {type(given).__name__}",
             expected="a list of cookies (Cookie or mappings)",
@@ -136,17 +136,19 @@ _NAMES = frozenset(attribute.name for attribute in attrs.fields(Cookie))
 
 
 def checked_cookie(given: object, what: str = "cookie") -> Cookie:
-    """Return one cookie, checked. Raises InvalidArgument."""
+    """Return one cookie, checked. Raises InvalidArgumentError."""
     if isinstance(given, Mapping):
         unknown = [str(key)[:40] for key in given if key not in _NAMES]
         if unknown or "name" not in given or "value" not in given:
             wrong = f"a mapping with {unknown[0]!r}" if unknown else "a mapping without name or value"
-            raise InvalidArgument(what=what, given=wrong, expected=f"name, value and of {_known()}")
+            raise InvalidArgumentError(what=what, given=wrong, expected=f"name, value and of {_known()}")
         cookie = Cookie(**given)
     elif isinstance(given, Cookie):
         cookie = given
     else:
-        raise InvalidArgument(what=what, given=f"a {type(given).__name__}", expected="a Cookie or a mapping")
+        raise InvalidArgumentError(
+            what=what, given=f"a {type(given).__name__}", expected="a Cookie or a mapping"
+        )
     _check_types(cookie, what)
     cookie = _placed(cookie, what)
     _check_words(cookie, what)
@@ -162,27 +164,29 @@ def _check_types(cookie: Cookie, what: str) -> None:
     for name in ("name", "value", "domain", "path", "url"):
         if not isinstance(getattr(cookie, name), str):
             kind = type(getattr(cookie, name)).__name__
-            raise InvalidArgument(what=f"{what}.{name}", given=f"a {kind}", expected="a str")
+            raise InvalidArgumentError(what=f"{what}.{name}", given=f"a {kind}", expected="a str")
     for name in ("secure", "http_only"):
         if not isinstance(getattr(cookie, name), bool):
             given = repr(getattr(cookie, name))[:40]
-            raise InvalidArgument(what=f"{what}.{name}", given=given, expected="True or False")
+            raise InvalidArgumentError(what=f"{what}.{name}", given=given, expected="True or False")
     if cookie.same_site not in ("Strict", "Lax", "None", None):
         given = repr(cookie.same_site)[:40]
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"{what}.same_site", given=given, expected='"Strict", "Lax", "None" or None'
         )
     if cookie.priority not in ("Low", "Medium", "High"):
         given = repr(cookie.priority)[:40]
-        raise InvalidArgument(what=f"{what}.priority", given=given, expected='"Low", "Medium" or "High"')
+        raise InvalidArgumentError(what=f"{what}.priority", given=given, expected='"Low", "Medium" or "High"')
     if cookie.source_scheme not in ("Unset", "NonSecure", "Secure"):
         given = repr(cookie.source_scheme)[:40]
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"{what}.source_scheme", given=given, expected='"Unset", "NonSecure", "Secure"'
         )
     port = cookie.source_port
     if isinstance(port, bool) or not isinstance(port, int) or not (port == -1 or 0 < port < 65536):
-        raise InvalidArgument(what=f"{what}.source_port", given=repr(port)[:40], expected="-1, or a port")
+        raise InvalidArgumentError(
+            what=f"{what}.source_port", given=repr(port)[:40], expected="-1, or a port"
+        )
     expires = cookie.expires
     if expires is not None and (
         isinstance(expires, bool)
@@ -191,24 +195,26 @@ def _check_types(cookie: Cookie, what: str) -> None:
         or not 0 <= expires <= _LATEST
     ):
         expected = "None, or seconds since 1970 (0 or more)"
-        raise InvalidArgument(what=f"{what}.expires", given=repr(expires)[:40], expected=expected)
+        raise InvalidArgumentError(what=f"{what}.expires", given=repr(expires)[:40], expected=expected)
     if cookie.partition is not None and (
         not isinstance(cookie.partition, CookiePartition)
         or not isinstance(cookie.partition.top_level_site, str)
         or origin_of(cookie.partition.top_level_site) is None
     ):
         expected = 'CookiePartition("https://the-site-at-the-top")'
-        raise InvalidArgument(what=f"{what}.partition", given=repr(cookie.partition)[:80], expected=expected)
+        raise InvalidArgumentError(
+            what=f"{what}.partition", given=repr(cookie.partition)[:80], expected=expected
+        )
 
 
 def _placed(cookie: Cookie, what: str) -> Cookie:
     """Return the cookie with its domain, which `url` may say."""
     if bool(cookie.domain) == bool(cookie.url):
         given = "both" if cookie.domain else "neither"
-        raise InvalidArgument(what=f"{what}.url, .domain", given=given, expected="one of them")
+        raise InvalidArgumentError(what=f"{what}.url, .domain", given=given, expected="one of them")
     if cookie.url:
         if origin_of(cookie.url) is None:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what=f"{what}.url", given=repr(shown_url(cookie.url)), expected="an http(s) URL"
             )
         parts = urlsplit(cookie.url)
@@ -221,7 +227,9 @@ def _placed(cookie: Cookie, what: str) -> Cookie:
     origin = origin_of(f"http://{bracketed}")
     if origin is None or set(host) & set("/@?#") or ":" in bracketed.rpartition("]")[2]:
         given = repr(cookie.domain[:80])
-        raise InvalidArgument(what=f"{what}.domain", given=given, expected='a host, such as ".example.com"')
+        raise InvalidArgumentError(
+            what=f"{what}.domain", given=given, expected='a host, such as ".example.com"'
+        )
     path = quote(cookie.path, safe=_OF_A_PATH) if not cookie.path.isascii() else cookie.path
     return attrs.evolve(cookie, domain=dot + origin.removeprefix("http://"), path=path)
 
@@ -232,9 +240,9 @@ _OF_A_PATH = "".join(chr(code) for code in range(0x80))
 
 def _check_words(cookie: Cookie, what: str) -> None:
     if not cookie.name and not cookie.value:
-        raise InvalidArgument(what=what, given="neither name nor value", expected="a name or a value")
+        raise InvalidArgumentError(what=what, given="neither name nor value", expected="a name or a value")
     if not cookie.path.startswith("/"):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"{what}.path", given=repr(cookie.path[:80]), expected='a path from "/" on'
         )
     for name, forbidden in (("name", ";="), ("value", ";"), ("path", ";")):
@@ -242,37 +250,39 @@ def _check_words(cookie: Cookie, what: str) -> None:
         bad = next((sign for sign in text if sign in forbidden or sign < " " or sign == "\x7f"), None)
         if bad is not None:
             expected = f"text without {' '.join(forbidden)} and control characters"
-            raise InvalidArgument(what=f"{what}.{name}", given=f"text with {bad!r}", expected=expected)
+            raise InvalidArgumentError(what=f"{what}.{name}", given=f"text with {bad!r}", expected=expected)
         if text != text.strip(" \t") and name != "path":
             expected = "text without white space around it"
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what=f"{what}.{name}", given="text with white space around it", expected=expected
             )
     try:
         size = len(cookie.name.encode()) + len(cookie.value.encode())
     except UnicodeEncodeError:
         expected = "text that has an encoding (no half surrogate pairs)"
-        raise InvalidArgument(what=what, given="text without one", expected=expected) from None
+        raise InvalidArgumentError(what=what, given="text without one", expected=expected) from None
     if size > _LARGEST:
         expected = f"at most {_LARGEST} bytes of name and value"
-        raise InvalidArgument(what=what, given=f"{size} bytes", expected=expected)
+        raise InvalidArgumentError(what=what, given=f"{size} bytes", expected=expected)
 
 
 def _check_rules(cookie: Cookie, what: str) -> None:
     if cookie.same_site == "None" and not cookie.secure:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=what, given='same_site="None" without secure', expected="secure=True with it"
         )
     if cookie.partition is not None and not cookie.secure:
-        raise InvalidArgument(what=what, given="a partition without secure", expected="secure=True with it")
+        raise InvalidArgumentError(
+            what=what, given="a partition without secure", expected="secure=True with it"
+        )
     name = cookie.name.lower()
     if name.startswith(("__secure-", "__host-")) and not cookie.secure:
         given = f"{cookie.name[:80]!r} without secure"
-        raise InvalidArgument(what=what, given=given, expected="secure=True with such a name")
+        raise InvalidArgumentError(what=what, given=given, expected="secure=True with such a name")
     if name.startswith("__host-") and (cookie.domain.startswith(".") or cookie.path != "/"):
         given = f"{cookie.name[:80]!r} for {cookie.domain} and {cookie.path[:80]}"
         expected = 'a host without a leading dot and the path "/" with such a name'
-        raise InvalidArgument(what=what, given=given, expected=expected)
+        raise InvalidArgumentError(what=what, given=given, expected=expected)
 
 
 def goes_to(cookie: Cookie, url: str) -> bool:

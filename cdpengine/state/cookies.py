@@ -15,7 +15,7 @@ import attrs
 import trio
 
 from cdpengine.browser.creations import Creations
-from cdpengine.errors import ConnectionLost, CookieRefused, RemoteError, SessionGone
+from cdpengine.errors import ConnectionLostError, CookieRefusedError, RemoteError, SessionGoneError
 from cdpengine.protocol.storage import CookiesReply
 from cdpengine.session.session import Session
 from cdpengine.state.cookie import Cookie, expired, from_chrome, to_chrome
@@ -41,7 +41,7 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
 async def write_cookies(
     root: Session, creations: Creations, context_id: str | None, cookies: Sequence[Cookie]
 ) -> None:
-    """Set cookies that were checked. Raises CookieRefused when one is not there afterwards; then none is.
+    """Set cookies that were checked. Raises CookieRefusedError when one is not there afterwards; then none is.
 
     Cancelled, or when the browser refuses, what was there before is put back.
     """
@@ -59,7 +59,7 @@ async def write_cookies(
                 reason = (
                     "Chrome dropped it: a cookie that is secure may be in its way, or the site's settings"
                 )
-                raise CookieRefused(name=cookie.name, domain=cookie.domain, reason=reason)
+                raise CookieRefusedError(name=cookie.name, domain=cookie.domain, reason=reason)
     except BaseException:
 
         async def put_back(old: dict[tuple[object, ...], Cookie]) -> None:
@@ -90,7 +90,7 @@ async def _set(root: Session, context_id: str | None, cookies: Sequence[Cookie])
             raise
         worst = await _culprit(root, context_id, cookies)
         reason = f"Chrome says {error.message!r}"
-        raise CookieRefused(name=worst.name, domain=worst.domain, reason=reason) from None
+        raise CookieRefusedError(name=worst.name, domain=worst.domain, reason=reason) from None
 
 
 async def _culprit(root: Session, context_id: str | None, cookies: Sequence[Cookie]) -> Cookie:
@@ -114,7 +114,9 @@ async def _put_back(
 ) -> None:
     with (
         trio.move_on_after(_UNDO_GRACE, shield=True),
-        suppress(ConnectionLost, RemoteError, SessionGone, CookieRefused),  # gone, and the cookies with it
+        suppress(
+            ConnectionLostError, RemoteError, SessionGoneError, CookieRefusedError
+        ),  # gone, and the cookies with it
     ):
         touched = [each for each in await read_cookies(root, context_id) if _is_any(cookies, each)]
         new = [_grave(cookie) for cookie in touched if cookie.key not in before]

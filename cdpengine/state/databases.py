@@ -10,7 +10,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.protocol.storage import CacheNamesReply, DatabaseNamesReply, DatabaseReply
 from cdpengine.session.session import Session
 
@@ -59,11 +59,11 @@ async def list_caches(session: Session, storage_key: str) -> list[str]:
 
 
 def check_kinds(kinds: Sequence[object]) -> tuple[StorageKind, ...]:
-    """Return the kinds of storage that are meant; none given means all. Raises InvalidArgument."""
+    """Return the kinds of storage that are meant; none given means all. Raises InvalidArgumentError."""
     for kind in kinds:
         if kind not in _KINDS:
             expected = f"some of {', '.join(_KINDS)}"
-            raise InvalidArgument(what="kinds", given=repr(kind)[:80], expected=expected)
+            raise InvalidArgumentError(what="kinds", given=repr(kind)[:80], expected=expected)
     return tuple(kind for kind in _KINDS if not kinds or kind in kinds)
 
 

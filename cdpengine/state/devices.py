@@ -11,7 +11,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.state.user_agents import UserAgent
 
 Kind = Literal["iphone", "ipad", "android phone", "android tablet", "windows", "mac", "linux"]
@@ -200,7 +200,7 @@ DEVICES: dict[str, Device] = {device.name: device for device in _ALL}
 
 
 def find_device(name: object) -> Device:
-    """Return the device of that name, in whatever case. Raises InvalidArgument, which names what is near."""
+    """Return the device of that name, in whatever case. Raises InvalidArgumentError, which names what is near."""
     if isinstance(name, Device):
         return name
     if isinstance(name, str):
@@ -211,5 +211,7 @@ def find_device(name: object) -> Device:
         folded = {known.casefold(): known for known in DEVICES}
         near = [folded[match] for match in difflib.get_close_matches(wanted, folded, n=3, cutoff=0.5)]
         hint = ", ".join(repr(match) for match in near) or "one of cdpengine.DEVICES"
-        raise InvalidArgument(what="device", given=repr(name[:80]), expected=hint)
-    raise InvalidArgument(what="device", given=f"a {type(name).__name__}", expected="the name of a device")
+        raise InvalidArgumentError(what="device", given=repr(name[:80]), expected=hint)
+    raise InvalidArgumentError(
+        what="device", given=f"a {type(name).__name__}", expected="the name of a device"
+    )

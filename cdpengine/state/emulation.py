@@ -17,12 +17,12 @@ import trio
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.budget import undoing
 from cdpengine.errors import (
-    ConnectionLost,
-    EmulationRefused,
-    InvalidArgument,
+    ConnectionLostError,
+    EmulationRefusedError,
+    InvalidArgumentError,
     ProtocolError,
     RemoteError,
-    SessionGone,
+    SessionGoneError,
 )
 from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
@@ -129,7 +129,7 @@ class Emulations:
 
     def _tell_new(self, page: PageTarget, session: Session, kind: str) -> None:
         if self._layers:
-            with suppress(ConnectionLost, SessionGone):
+            with suppress(ConnectionLostError, SessionGoneError):
                 if sent := self._post_changes(page, session, kind):
                     page.nursery.start_soon(self._told, sent, name="emulate for a new target")
 
@@ -146,7 +146,8 @@ class Emulations:
     async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:
         """Have a layer hold. `page` is the one that has to answer. Whatever this raises, call `end` after it.
 
-        Raises InvalidArgument or EmulationRefused where Chrome refuses, SessionGone, ConnectionLost.
+        Raises InvalidArgumentError or EmulationRefusedError where Chrome refuses, SessionGoneError,
+        ConnectionLostError.
         """
         self._layers.append(layer)
         await self._take(self._spread(), page)
@@ -251,14 +252,14 @@ class Emulations:
     def _ended(self, session: Session) -> None:
         applied = self._applied.pop(session, {})
         self._touched.pop(session, None)
-        with suppress(ConnectionLost, SessionGone):
+        with suppress(ConnectionLostError, SessionGoneError):
             self._claim(set(PROCESS_WIDE & applied.keys()), session)
 
     def _catch_up(self, page: PageTarget, session: Session, kind: str) -> None:
         """Tell a page that a reload has brought back all anew: what it was told as it crashed, it did not hear."""
         wanted = commands(self.settings_of(page), kind)
         self._applied[session] = dict(wanted)
-        with suppress(ConnectionLost, SessionGone):
+        with suppress(ConnectionLostError, SessionGoneError):
             for group in UNDO:
                 if group in wanted or group in self._touched.get(session, ()):
                     command = wanted.get(group, UNDO[group])
@@ -268,7 +269,7 @@ class Emulations:
     def _navigated(self, session: Session) -> None:
         """Think of those that had something through a session which may be in another process now."""
         if len(self._applied) > 1:
-            with suppress(ConnectionLost, SessionGone):
+            with suppress(ConnectionLostError, SessionGoneError):
                 self._claim(set(PROCESS_WIDE & self._applied.get(session, {}).keys()), session)
 
     # --- what Chrome says to it ------------------------------------------------------------------------------
@@ -293,16 +294,16 @@ class Emulations:
             await each.call.raw()
         except RemoteError as error:
             self._refused(each, error)
-        except (SessionGone, ProtocolError) as error:
+        except (SessionGoneError, ProtocolError) as error:
             logger.debug("%s was not told: %s", each.session.describe(), error)
 
     async def _told(self, sent: list[_Sent]) -> None:
         """Take the answers of a new session; what it refuses cannot be told to anybody who asked."""
-        with suppress(ConnectionLost):
+        with suppress(ConnectionLostError):
             for each in sent:
                 try:
                     await self._answered(each)
-                except (InvalidArgument, EmulationRefused) as error:
+                except (InvalidArgumentError, EmulationRefusedError) as error:
                     logger.warning("%s: %s", each.session.describe(), error)
 
     def _refused(self, each: _Sent, error: RemoteError) -> None:
@@ -313,15 +314,15 @@ class Emulations:
             if any(applied.get(each.group) == each.command for applied in others):
                 return  # its process has it, through another session of ours
             reason = "another page of the same process, or another client, has set another one"
-            raise EmulationRefused(what=name, given=given, reason=reason) from None
+            raise EmulationRefusedError(what=name, given=given, reason=reason) from None
         if error.message.startswith("Invalid"):
             expected = f"what Chrome knows (it says {error.message!r})"
-            raise InvalidArgument(what=name, given=given, expected=expected) from None
-        raise EmulationRefused(what=name, given=given, reason=f"Chrome says {error.message!r}") from None
+            raise InvalidArgumentError(what=name, given=given, expected=expected) from None
+        raise EmulationRefusedError(what=name, given=given, reason=f"Chrome says {error.message!r}") from None
 
     async def _restore(self) -> None:
         """Tell every session what is left. Shielded, with a deadline; gone is as good."""
-        with undoing(_UNDO_GRACE), suppress(ConnectionLost):
+        with undoing(_UNDO_GRACE), suppress(ConnectionLostError):
             for each in self._spread():
-                with suppress(SessionGone, RemoteError, ProtocolError):
+                with suppress(SessionGoneError, RemoteError, ProtocolError):
                     await each.call.raw()

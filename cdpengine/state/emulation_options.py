@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.state.devices import Device, find_device
 from cdpengine.state.user_agents import UserAgent, check_user_agent
 
@@ -68,18 +68,20 @@ Settings = Mapping[str, Any]
 
 
 def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, Any]:
-    """Return checked settings. Raises InvalidArgument for a name or a value that there is none of."""
+    """Return checked settings. Raises InvalidArgumentError for a name or a value that there is none of."""
     if not options:
-        raise InvalidArgument(what="emulate", given="nothing", expected=f"some of {', '.join(_NAMES)}")
+        raise InvalidArgumentError(what="emulate", given="nothing", expected=f"some of {', '.join(_NAMES)}")
     for name in options:
         if name not in _NAMES:
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="emulate", given=repr(name)[:80], expected=f"some of {', '.join(_NAMES)}"
             )
     settings: dict[str, Any] = {}
     landscape = options.get("landscape", False)
     if not isinstance(landscape, bool) or (landscape and options.get("device") is None):
-        raise InvalidArgument(what="landscape", given=repr(landscape)[:40], expected="True, with a device")
+        raise InvalidArgumentError(
+            what="landscape", given=repr(landscape)[:40], expected="True, with a device"
+        )
     if "device" in options:
         device = options["device"]
         if device is None:
@@ -111,20 +113,20 @@ def _size(name: str, value: object) -> tuple[int, int]:
         isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10_000_000 for n in sides
     ):
         expected = "width and height, whole CSS pixels from 1 on"
-        raise InvalidArgument(what=name, given=repr(value)[:80], expected=expected)
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
     return (sides[0], sides[1])
 
 
 def _scale(name: str, value: object) -> float:
     fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not fine or not 0 < float(value) <= 20:  # type: ignore[arg-type]
-        raise InvalidArgument(what=name, given=repr(value)[:40], expected="a number above 0, up to 20")
+        raise InvalidArgumentError(what=name, given=repr(value)[:40], expected="a number above 0, up to 20")
     return float(value)  # type: ignore[arg-type]
 
 
 def _flag(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise InvalidArgument(what=name, given=repr(value)[:40], expected="True, False or None")
+        raise InvalidArgumentError(what=name, given=repr(value)[:40], expected="True, False or None")
     return value
 
 
@@ -134,7 +136,7 @@ _LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,6}")
 def _locale(name: str, value: object) -> str:
     if not isinstance(value, str) or not _LOCALE.fullmatch(value):
         expected = 'a language tag, such as "de-DE"'
-        raise InvalidArgument(what=name, given=repr(value)[:80], expected=expected)
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
     return value.replace("_", "-")
 
 
@@ -151,7 +153,7 @@ def _timezone(name: str, value: object) -> str:
     # Where the system has no list of time zones, Chrome's word has to do.
     if not shaped or (known and value not in known):
         expected = 'an IANA time zone, such as "Europe/Berlin"'
-        raise InvalidArgument(what=name, given=repr(value)[:80], expected=expected)
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
     return str(value)
 
 
@@ -161,7 +163,7 @@ def _geolocation(name: str, value: object) -> Geolocation | str:
     place = Geolocation(*value) if isinstance(value, tuple) and len(value) == 2 else value
     if not isinstance(place, Geolocation):
         expected = '(latitude, longitude), a Geolocation or "unavailable"'
-        raise InvalidArgument(what=name, given=repr(value)[:80], expected=expected)
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
     limits: dict[str, tuple[float, float]] = {
         "latitude": (-90, 90),
         "longitude": (-180, 180),
@@ -175,7 +177,7 @@ def _geolocation(name: str, value: object) -> Geolocation | str:
         fine = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
         if not fine or not least <= number <= most:
             expected = f"a number from {least} to {most}"
-            raise InvalidArgument(what=f"{name}.{part}", given=repr(number)[:40], expected=expected)
+            raise InvalidArgumentError(what=f"{name}.{part}", given=repr(number)[:40], expected=expected)
     return place
 
 
@@ -185,7 +187,7 @@ def _one_of(kind: Any) -> Callable[[str, object], str]:
     def check(name: str, value: object) -> str:
         if value not in words:
             expected = ", ".join(repr(word) for word in words)
-            raise InvalidArgument(what=name, given=repr(value)[:40], expected=expected)
+            raise InvalidArgumentError(what=name, given=repr(value)[:40], expected=expected)
         return str(value)
 
     return check

@@ -13,7 +13,7 @@ import attrs
 
 from cdpengine.browser.creations import Creations
 from cdpengine.budget import undoing
-from cdpengine.errors import ConnectionLost, RemoteError, SessionGone, StorageUnavailable
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError, StorageUnavailableError
 from cdpengine.protocol.fetch import RequestPaused
 from cdpengine.protocol.page import FrameNavigated, NavigateReply
 from cdpengine.protocol.target import AttachToTargetReply, CreateTargetReply
@@ -34,18 +34,20 @@ class OriginPage:
     session: Session
 
     async def go(self, origin: str) -> StorageItems:
-        """Be at `origin`, and return its local storage. Raises StorageUnavailable where Chrome will not."""
+        """Be at `origin`, and return its local storage. Raises StorageUnavailableError where Chrome will not."""
         # The reply comes before the document is there.
         async with self.session.subscribe("Page.frameNavigated", enable=False) as commits:
             reply = await self.session.request("Page.navigate", {"url": f"{origin}/"}, NavigateReply)
             if reply.error_text:
-                raise StorageUnavailable(origin=origin, reason=f"Chrome says {reply.error_text}")
+                raise StorageUnavailableError(origin=origin, reason=f"Chrome says {reply.error_text}")
             while (
                 frame := (await commits.receive()).decode(FrameNavigated).frame
             ).loader_id != reply.loader_id:
                 pass
         if frame.security_origin != origin:
-            raise StorageUnavailable(origin=origin, reason=f"Chrome goes to {frame.security_origin} instead")
+            raise StorageUnavailableError(
+                origin=origin, reason=f"Chrome goes to {frame.security_origin} instead"
+            )
         return StorageItems(self.session, top_storage_key(origin), local=True)
 
 
@@ -53,7 +55,7 @@ class OriginPage:
 async def open_origin_page(
     root: Session, creations: Creations, context_id: str | None
 ) -> AsyncIterator[OriginPage]:
-    """Open an unseen page in a context, and close it with the block. Raises RemoteError, ConnectionLost."""
+    """Open an unseen page in a context, and close it with the block. Raises RemoteError, ConnectionLostError."""
     params: dict[str, object] = {"url": "about:blank", "hidden": True, "background": True}
     if context_id is not None:
         params["browserContextId"] = context_id
@@ -75,7 +77,7 @@ async def open_origin_page(
         yield OriginPage(session)
     finally:
         # Gone with the connection or the context: either way it is gone.
-        with undoing(_GRACE), suppress(ConnectionLost, RemoteError):
+        with undoing(_GRACE), suppress(ConnectionLostError, RemoteError):
             await close(made)
 
 
@@ -85,7 +87,7 @@ async def _attached(root: Session, target_id: str) -> Session:
     )
     session = root.connection.targets.sessions.get(reply.session_id)
     if session is None:
-        raise SessionGone(target=f"page {target_id[:8]}", reason="it was closed at once")
+        raise SessionGoneError(target=f"page {target_id[:8]}", reason="it was closed at once")
     return session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -12,12 +12,12 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 def check_origin(given: object, what: str = "origin") -> str:
     """Return the origin of a URL or origin as Chrome writes it: "https://example.com", "http://localhost:8000".
 
-    A path is left out. Raises InvalidArgument for what has no origin with storage of its own.
+    A path is left out. Raises InvalidArgumentError for what has no origin with storage of its own.
     """
     origin = origin_of(given) if isinstance(given, str) else None
     if origin is None:
         shown = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
-        raise InvalidArgument(what=what, given=shown, expected="http(s)://host or http(s)://host:port")
+        raise InvalidArgumentError(what=what, given=shown, expected="http(s)://host or http(s)://host:port")
     return origin
 
 

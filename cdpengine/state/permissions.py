@@ -15,7 +15,7 @@ from typing import Any, Literal
 import attrs
 
 from cdpengine.budget import undoing
-from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 from cdpengine.session.session import Session
 from cdpengine.state.origins import check_origin
 
@@ -82,19 +82,21 @@ class PermissionLayer:
 
 
 def check_permissions(states: object, origin: object, context_id: str | None) -> PermissionLayer:
-    """Return a layer, checked. Raises InvalidArgument, which says which name comes nearest."""
+    """Return a layer, checked. Raises InvalidArgumentError, which says which name comes nearest."""
     if not isinstance(states, Mapping) or not states:
         given = "none" if isinstance(states, Mapping) else f"a {type(states).__name__}"
-        raise InvalidArgument(what="permissions", given=given, expected="a mapping of names to states")
+        raise InvalidArgumentError(what="permissions", given=given, expected="a mapping of names to states")
     for name, state in states.items():
         if name not in NAMES:
             near = get_close_matches(name, NAMES, 3) if isinstance(name, str) else []
             near = near or ["camera", "geolocation", "notifications"]
             expected = f"the name of a permission, such as {', '.join(near)}"
-            raise InvalidArgument(what="permissions", given=repr(name)[:80], expected=expected)
+            raise InvalidArgumentError(what="permissions", given=repr(name)[:80], expected=expected)
         if state not in ("granted", "denied", "prompt"):
             expected = '"granted", "denied" or "prompt"'
-            raise InvalidArgument(what=f"permissions[{name!r}]", given=repr(state)[:80], expected=expected)
+            raise InvalidArgumentError(
+                what=f"permissions[{name!r}]", given=repr(state)[:80], expected=expected
+            )
     where = None if origin is None else check_origin(origin)
     return PermissionLayer(context_id, where, dict(states))
 
@@ -109,7 +111,7 @@ class Permissions:
     async def begin(self, layer: PermissionLayer) -> None:
         """Have a layer hold. Whatever this raises, call `end` after it.
 
-        Raises InvalidArgument for what this Chrome does not know.
+        Raises InvalidArgumentError for what this Chrome does not know.
         """
         self._layers.append(layer)
         await self._tell(layer)
@@ -143,14 +145,14 @@ class Permissions:
                 if "PermissionDescriptor" not in error.message and "ermission" not in error.message:
                     raise
                 expected = f"what this Chrome has (it says {error.message!r})"
-                raise InvalidArgument(what="permissions", given=repr(name), expected=expected) from None
+                raise InvalidArgumentError(what="permissions", given=repr(name), expected=expected) from None
 
     async def end(self, layer: PermissionLayer) -> None:
         """End a layer; one that never began is no error. Shielded, and bounded."""
         if layer not in self._layers:
             return  # all were reset meanwhile
         self._layers.remove(layer)
-        with undoing(_GRACE), suppress(ConnectionLost, RemoteError):
+        with undoing(_GRACE), suppress(ConnectionLostError, RemoteError):
             calls = [self._root.post("Browser.resetPermissions", **_where(layer.context_id))]
             calls += [
                 self._root.post("Browser.setPermission", **_params(left, name, state))

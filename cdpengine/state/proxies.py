@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, shown_url
+from cdpengine.errors import InvalidArgumentError, shown_url
 
 _SCHEMES = ("http", "https", "socks4", "socks5")
 
@@ -31,28 +31,35 @@ class Proxy:
 
 
 def check_proxy(given: object) -> Proxy:
-    """Return a proxy, given as such or as its server. Raises InvalidArgument; its message holds no password."""
+    """Return a proxy, given as such or as its server.
+
+    Raises InvalidArgumentError; its message holds no password.
+    """
     if not isinstance(given, str | Proxy):
-        raise InvalidArgument(what="proxy", given=f"a {type(given).__name__}", expected="a str or a Proxy")
+        raise InvalidArgumentError(
+            what="proxy", given=f"a {type(given).__name__}", expected="a str or a Proxy"
+        )
     proxy = Proxy(given) if isinstance(given, str) else given
     server: object = proxy.server
     if not isinstance(server, str):
-        raise InvalidArgument(what="proxy.server", given=f"a {type(server).__name__}", expected="a str")
+        raise InvalidArgumentError(what="proxy.server", given=f"a {type(server).__name__}", expected="a str")
     if proxy.server != "direct://":
         _check_server(proxy.server)
     if isinstance(proxy.bypass, str) or not isinstance(proxy.bypass, Sequence):
         kind = f"a {type(proxy.bypass).__name__}"
-        raise InvalidArgument(what="proxy.bypass", given=kind, expected="a list of hosts")
+        raise InvalidArgumentError(what="proxy.bypass", given=kind, expected="a list of hosts")
     for host in proxy.bypass:
         if not isinstance(host, str) or not host or set(host) & set(" ,;\t\r\n") or not host.isascii():
             expected = 'hosts such as "*.example.com", without spaces and commas'
-            raise InvalidArgument(what="proxy.bypass", given=repr(host)[:80], expected=expected)
+            raise InvalidArgumentError(what="proxy.bypass", given=repr(host)[:80], expected=expected)
     for name in ("username", "password"):
         if (text := getattr(proxy, name)) is not None and not isinstance(text, str):
-            raise InvalidArgument(what=f"proxy.{name}", given=f"a {type(text).__name__}", expected="a str")
+            raise InvalidArgumentError(
+                what=f"proxy.{name}", given=f"a {type(text).__name__}", expected="a str"
+            )
     if (proxy.username is None) != (proxy.password is None):
         given = "one of them"
-        raise InvalidArgument(what="proxy.username, .password", given=given, expected="both or neither")
+        raise InvalidArgumentError(what="proxy.username, .password", given=given, expected="both or neither")
     return proxy
 
 
@@ -64,13 +71,13 @@ def _check_server(server: str) -> None:
     except ValueError:
         host, port, parts = None, None, urlsplit("")
     if "@" in parts.netloc:
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="proxy.server", given="one with a user", expected="Proxy(server, username=..., password=...)"
         )
     odd = parts.path not in ("", "/") or parts.query or parts.fragment or set(server) & set(" ,;=\t\r\n")
     if parts.scheme not in _SCHEMES or not host or port == 0 or odd or not server.isascii():
         expected = f"scheme://host:port with one of {', '.join(_SCHEMES)}"
-        raise InvalidArgument(what="proxy.server", given=repr(shown_url(server)[:80]), expected=expected)
+        raise InvalidArgumentError(what="proxy.server", given=repr(shown_url(server)[:80]), expected=expected)
 
 
 def context_params(proxy: Proxy) -> dict[str, str]:

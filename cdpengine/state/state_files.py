@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cdpengine.browser.private_files import write_private
-from cdpengine.errors import StateFileInvalid, StateFileNotWritten, os_reason
+from cdpengine.errors import StateFileInvalidError, StateFileNotWrittenError, os_reason
 from cdpengine.state.storage_state import StorageState
 
 _LARGEST = 256 * 1024 * 1024
@@ -17,26 +17,26 @@ _LARGEST = 256 * 1024 * 1024
 
 
 def read_state(path: Path) -> StorageState:
-    """Return the state that a file holds. Raises StateFileInvalid."""
+    """Return the state that a file holds. Raises StateFileInvalidError."""
     try:
         with path.open("rb") as file:
             raw = file.read(_LARGEST + 1)
     except OSError as error:
-        raise StateFileInvalid(path=str(path), reason=os_reason(error)) from None
+        raise StateFileInvalidError(path=str(path), reason=os_reason(error)) from None
     if len(raw) > _LARGEST:
-        raise StateFileInvalid(path=str(path), reason=f"it has more than {_LARGEST} bytes")
+        raise StateFileInvalidError(path=str(path), reason=f"it has more than {_LARGEST} bytes")
     try:
         return StorageState.from_json(raw.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise StateFileInvalid(path=str(path), reason="it is no UTF-8 text") from None
+        raise StateFileInvalidError(path=str(path), reason="it is no UTF-8 text") from None
     except ValueError as error:
-        raise StateFileInvalid(path=str(path), reason=str(error)) from None
+        raise StateFileInvalidError(path=str(path), reason=str(error)) from None
 
 
 def write_state(path: Path, state: StorageState) -> None:
-    """Write a state to a private file. Raises StateFileNotWritten; the old file stays then."""
+    """Write a state to a private file. Raises StateFileNotWrittenError; the old file stays then."""
     data = state.to_json().encode()
     try:
         write_private(path, data)
     except OSError as error:
-        raise StateFileNotWritten(path=str(path), reason=os_reason(error)) from error
+        raise StateFileNotWrittenError(path=str(path), reason=os_reason(error)) from error

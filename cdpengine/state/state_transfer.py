@@ -12,7 +12,7 @@ from functools import partial
 import trio
 
 from cdpengine.browser.creations import Creations
-from cdpengine.errors import EngineError, StorageUnavailable
+from cdpengine.errors import EngineError, StorageUnavailableError
 from cdpengine.logs import get_logger
 from cdpengine.session.session import Session
 from cdpengine.state.cookie import expired
@@ -35,8 +35,8 @@ async def collect_state(
 ) -> StorageState:
     """Return the cookies of a context, and the local storage of origins, where there is any.
 
-    Raises StorageUnavailable for one of `wanted`; one of `seen` that cannot be reached is passed over, with a word
-    in the log.
+    Raises StorageUnavailableError for one of `wanted`; one of `seen` that cannot be reached is passed over, with a
+    word in the log.
     """
     cookies = await read_cookies(root, context_id)
     states = []
@@ -46,7 +46,7 @@ async def collect_state(
             for origin in origins:
                 try:
                     items = await (await page.go(origin)).read()
-                except StorageUnavailable as error:
+                except StorageUnavailableError as error:
                     if origin in wanted:
                         raise
                     logger.warning("%s", error)
@@ -63,7 +63,10 @@ async def apply_state(
     origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
     state: StorageState,
 ) -> None:
-    """Set what a checked state holds; what is there besides stays. Raises CookieRefused, StorageUnavailable."""
+    """Set what a checked state holds; what is there besides stays.
+
+    Raises CookieRefusedError, StorageUnavailableError.
+    """
     cookies = [cookie for cookie in state.cookies if not expired(cookie)]
     origins = [each for each in state.origins if each.local_storage]
     for each in origins:  # before what is there is read: it may be the same

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, RemoteError, StorageUnavailable
+from cdpengine.errors import InvalidArgumentError, RemoteError, StorageUnavailableError
 from cdpengine.protocol.storage import DOMStorageItemsReply, StorageKeyReply
 from cdpengine.session.session import Session
 
@@ -24,7 +24,7 @@ class StorageItems:
     local: bool
 
     async def read(self) -> dict[str, str]:
-        """Return all items. Raises StorageUnavailable, and as `Session.request`."""
+        """Return all items. Raises StorageUnavailableError, and as `Session.request`."""
         try:
             params = {"storageId": self._id}
             reply = await self.session.request("DOMStorage.getDOMStorageItems", params, DOMStorageItemsReply)
@@ -33,7 +33,7 @@ class StorageItems:
         return {entry[0]: entry[1] for entry in reply.entries if len(entry) == 2}
 
     async def write(self, items: Mapping[str, str], *, entered: bool = True) -> None:
-        """Set items; others stay. Raises StorageUnavailable, also where they do not fit: none is set then.
+        """Set items; others stay. Raises StorageUnavailableError, also where they do not fit: none is set then.
 
         `entered`: the values are this program's, not the page's own that are put back. Those who watch the wire
         then get to know them as secrets, before anything is asked of the storage.
@@ -57,7 +57,7 @@ class StorageItems:
                 reason = (
                     f"an item of {size} characters was not kept: there is no room, or the page changed it"
                 )
-                raise StorageUnavailable(origin=self.storage_key, reason=reason)
+                raise StorageUnavailableError(origin=self.storage_key, reason=reason)
         except BaseException as error:
             for key in items:
                 if key in before:
@@ -94,8 +94,8 @@ class StorageItems:
         if self.session.error() is None:
             self.session.post(method, storageId=self._id, **params)
 
-    def _unavailable(self, error: RemoteError) -> StorageUnavailable:
-        return StorageUnavailable(origin=self.storage_key, reason=f"Chrome says {error.message!r}")
+    def _unavailable(self, error: RemoteError) -> StorageUnavailableError:
+        return StorageUnavailableError(origin=self.storage_key, reason=f"Chrome says {error.message!r}")
 
 
 def top_storage_key(origin: str) -> str:
@@ -104,20 +104,20 @@ def top_storage_key(origin: str) -> str:
 
 
 async def storage_key_of(session: Session, frame_id: str, url: str) -> str:
-    """Return the storage key of a frame's document. Raises StorageUnavailable for one that has none."""
+    """Return the storage key of a frame's document. Raises StorageUnavailableError for one that has none."""
     try:
         reply = await session.request("Storage.getStorageKey", {"frameId": frame_id}, StorageKeyReply)
     except RemoteError as error:
         reason = f"its document has no storage of its own (Chrome says {error.message!r})"
-        raise StorageUnavailable(origin=url[:200], reason=reason) from None
+        raise StorageUnavailableError(origin=url[:200], reason=reason) from None
     if not reply.storage_key.startswith(("http://", "https://", "file://", "chrome-extension://")):
         reason = "its document has no storage of its own"
-        raise StorageUnavailable(origin=url[:200], reason=reason)
+        raise StorageUnavailableError(origin=url[:200], reason=reason)
     return reply.storage_key
 
 
 def check_items(items: object) -> dict[str, str]:
-    """Return items of a storage, checked. Raises InvalidArgument."""
+    """Return items of a storage, checked. Raises InvalidArgumentError."""
     wrong = None if isinstance(items, Mapping) else f"a {type(items).__name__}"
     if isinstance(items, Mapping):
         for key, value in items.items():
@@ -126,13 +126,13 @@ def check_items(items: object) -> dict[str, str]:
                 break
         else:
             return dict(items)
-    raise InvalidArgument(what="items", given=str(wrong), expected="a mapping of str to str")
+    raise InvalidArgumentError(what="items", given=str(wrong), expected="a mapping of str to str")
 
 
 def check_keys(keys: tuple[object, ...]) -> list[str]:
-    """Return keys, checked. Raises InvalidArgument."""
+    """Return keys, checked. Raises InvalidArgumentError."""
     wrong = next((key for key in keys if not isinstance(key, str)), None)
     if wrong is not None or not keys:
         given = "none" if not keys else f"a {type(wrong).__name__}"
-        raise InvalidArgument(what="keys", given=given, expected="one str or more")
+        raise InvalidArgumentError(what="keys", given=given, expected="one str or more")
     return [key for key in keys if isinstance(key, str)]

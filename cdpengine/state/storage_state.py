@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 
-from cdpengine.errors import InvalidArgument, exhausted, shortages_named
+from cdpengine.errors import InvalidArgumentError, exhausted, shortages_named
 from cdpengine.state.cookie import Cookie, CookiePartition, SameSite, checked_cookie
 from cdpengine.state.origins import check_origin
 from cdpengine.state.storage_items import check_items
@@ -85,13 +85,13 @@ class StorageState:
                 )
                 for number, each in enumerate(state.origins)
             )
-        except InvalidArgument as error:
+        except InvalidArgumentError as error:
             raise ValueError(str(error)) from None
         return cls(cookies, origins)
 
 
 def checked_state(state: StorageState) -> StorageState:
-    """Return a state that a program made, checked. Raises InvalidArgument."""
+    """Return a state that a program made, checked. Raises InvalidArgumentError."""
     cookies = tuple(checked_cookie(each, f"cookies[{n}]") for n, each in enumerate(state.cookies))
     origins = tuple(OriginState(check_origin(e.origin), check_items(e.local_storage)) for e in state.origins)
     return StorageState(cookies, origins)

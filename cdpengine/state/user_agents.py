@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 _CHROMIUM = re.compile(r"\b(?:Headless)?Chrom(?:e|ium)/(\d{1,5})((?:\.\d{1,6}){0,3})")
 _EDGE = re.compile(r"\bEdg[A]?/(\d{1,5})((?:\.\d{1,6}){0,3})")
@@ -43,10 +43,10 @@ class UserAgent:
 
 
 def check_user_agent(given: object) -> UserAgent:
-    """Return a user agent, given as such or as its string. Raises InvalidArgument."""
+    """Return a user agent, given as such or as its string. Raises InvalidArgumentError."""
     if not isinstance(given, str | UserAgent):
         kind = f"a {type(given).__name__}"
-        raise InvalidArgument(what="user_agent", given=kind, expected="a str or a UserAgent")
+        raise InvalidArgumentError(what="user_agent", given=kind, expected="a str or a UserAgent")
     agent = UserAgent(given) if isinstance(given, str) else given
     for name in ("text", "platform", "platform_version", "architecture", "bitness", "model"):
         _check_text(f"user_agent.{name}", getattr(agent, name), required=name == "text")
@@ -55,7 +55,7 @@ def check_user_agent(given: object) -> UserAgent:
     if brands is not None:
         if not isinstance(brands, Mapping):
             kind = f"a {type(brands).__name__}"
-            raise InvalidArgument(
+            raise InvalidArgumentError(
                 what="user_agent.brands", given=kind, expected="a mapping of names to versions"
             )
         for brand, version in brands.items():
@@ -63,7 +63,9 @@ def check_user_agent(given: object) -> UserAgent:
             _check_text("user_agent.brands", version, required=True)
     for name in ("mobile", "hints"):
         if (flag := getattr(agent, name)) is not None and not isinstance(flag, bool):
-            raise InvalidArgument(what=f"user_agent.{name}", given=repr(flag)[:40], expected="True or False")
+            raise InvalidArgumentError(
+                what=f"user_agent.{name}", given=repr(flag)[:40], expected="True or False"
+            )
     return agent
 
 
@@ -74,7 +76,7 @@ def _check_text(what: str, text: object, *, required: bool = False) -> None:
     if not fine or not str(text).isascii() or (not str(text).isprintable() and text != ""):
         given = f"a {type(text).__name__}" if not isinstance(text, str) else f"{text[:40]!r}"
         expected = f"printable ASCII text of at most {_LONGEST} characters"
-        raise InvalidArgument(what=what, given=given, expected=expected)
+        raise InvalidArgumentError(what=what, given=given, expected=expected)
 
 
 def metadata(agent: UserAgent) -> dict[str, Any] | None:

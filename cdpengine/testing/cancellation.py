@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 async def walk_cancellations(
@@ -32,11 +32,11 @@ async def walk_cancellations(
     `every`-th one. After each run, cancelled or not, `check()` is awaited outside the cancelled scope.
 
     Returns the number of runs. An error of the operation or of the check leaves as it is, with a note of the
-    moment. Raises InvalidArgument when `every` is less than 1, and when a walk has not ended after `most` runs.
-    An operation that never ends by itself makes the walk hang: put a cancel scope around it.
+    moment. Raises InvalidArgumentError when `every` is less than 1, and when a walk has not ended after `most`
+    runs. An operation that never ends by itself makes the walk hang: put a cancel scope around it.
     """
     if every < 1:
-        raise InvalidArgument(what="every", given=repr(every), expected="1 or more")
+        raise InvalidArgumentError(what="every", given=repr(every), expected="1 or more")
     runs = await _walk(operation, check, own_steps_only=True, untouched_runs=1, every=every, most=most)
     if not own_steps_only:
         untouched = _UNTOUCHED_RUNS
@@ -73,7 +73,9 @@ async def _walk(
         in_a_row = in_a_row + 1 if untouched else 0
         if in_a_row == untouched_runs:
             return run + 1
-    raise InvalidArgument(what="most", given=repr(most), expected="more runs than the operation has steps")
+    raise InvalidArgumentError(
+        what="most", given=repr(most), expected="more runs than the operation has steps"
+    )
 
 
 async def _run_cancelled_at(

@@ -26,7 +26,7 @@ from typing import Any, Final, Literal, Self
 import attrs
 import trio
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing.links import Link, PipeWire, WebSocketWire, accept_websocket
@@ -219,7 +219,7 @@ class ScriptedPeer:
         elif result is not None:
             answer = result
         if nth is not None and nth < 1:
-            raise InvalidArgument(what="nth", given=repr(nth), expected="1 or more")
+            raise InvalidArgumentError(what="nth", given=repr(nth), expected="1 or more")
         self._rules.setdefault(method, []).append(_Rule(answer, nth))
 
     def hold(self, method: str, *, nth: int | None = None) -> Hold:

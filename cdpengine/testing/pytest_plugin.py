@@ -61,7 +61,7 @@ async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Brow
     The recording is `cassettes/<module>.<test>.jsonl.zst` beside the test's file, secrets redacted. It is
     made where it is missing, and made anew with --record-traffic or CDPENGINE_TEST_RECORD=1; with
     CDPENGINE_TEST_RECORD=0 a missing one fails the test instead (for continuous integration). A test that
-    asks something else than was recorded, or enters another text, fails with ReplayDiverged, which says what.
+    asks something else than was recorded, or enters another text, fails with ReplayDivergedError, which says what.
 
     Texts that the test's own scripts are given and return (`page.evaluate`) are withheld from the recording, and
     a test to which such a result would be given fails when it is replayed. `@pytest.mark.cassette(

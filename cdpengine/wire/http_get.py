@@ -23,8 +23,8 @@ _SAFE = "/%:@!$&'()*+,;=~-._?[]"
 async def get(url: str, headers: Mapping[str, str], *, shown: str, longest: int) -> bytes:
     """Return the body that an "http://..." or "https://..." URL is answered with, its beginning when it is long.
 
-    `shown` is the URL in errors, `longest` counts bytes. Raises ConnectFailed for every answer but 200, and for
-    none; InvalidArgument for headers that HTTP does not allow. Has no timeout: put it in a cancel scope.
+    `shown` is the URL in errors, `longest` counts bytes. Raises ConnectFailedError for every answer but 200, and
+    for none; InvalidArgumentError for headers that HTTP does not allow. Has no timeout: put it in a cancel scope.
     """
     parts = urlsplit(url)
     answer = ServerAnswer(sent_secrets(url, headers), what=parts.path)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
 
@@ -95,7 +95,7 @@ def _decode_halves(message: bytes | str) -> Envelope | None:
 def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id: str | None) -> bytes:
     """Return the JSON of one command.
 
-    Raises InvalidArgument when a parameter has no JSON form. Strings with half a surrogate pair, which
+    Raises InvalidArgumentError when a parameter has no JSON form. Strings with half a surrogate pair, which
     JavaScript allows and UTF-8 does not, are escaped and so arrive whole.
     """
     message: dict[str, Any] = {"id": call_id, "method": method, "params": params}
@@ -114,8 +114,8 @@ def encode_call(call_id: int, method: str, params: Mapping[str, Any], session_id
         raise _no_json(method, error) from None
 
 
-def _no_json(method: str, error: Exception) -> InvalidArgument:
-    return InvalidArgument(
+def _no_json(method: str, error: Exception) -> InvalidArgumentError:
+    return InvalidArgumentError(
         what=f"parameters of {method}",
         given=f"values that JSON cannot hold ({error})",
         expected="None, bool, numbers, str, list and dict",

@@ -88,7 +88,10 @@ class Mux:
         return self._pending
 
     def open_call(self, method: str, params: Mapping[str, Any], session_id: str | None) -> Call:
-        """Give the command an id and put it into the table. Raises InvalidArgument when it has no JSON form."""
+        """Give the command an id and put it into the table.
+
+        Raises InvalidArgumentError when it has no JSON form.
+        """
         call_id = self._next_id
         call = Call(call_id, method, session_id, encode_call(call_id, method, params, session_id))
         self._next_id = call_id + 1

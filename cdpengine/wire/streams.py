@@ -10,7 +10,7 @@ import ssl
 
 import trio
 
-from cdpengine.errors import ConnectFailed, InvalidArgument, Shortage, os_reason, shortage_of
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError, Shortage, os_reason, shortage_of
 from cdpengine.wire.handshake import Obstacle, tls_obstacle
 
 _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
@@ -20,13 +20,16 @@ _HEADER_VALUE = re.compile(r"(?:[^\x00-\x20\x7f](?:[^\x00-\x08\x0a-\x1f\x7f]*[^\
 async def open_stream(
     host: str, port: int, *, tls: bool, shown: str
 ) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
-    """Connect to a host. Raises ConnectFailed, in which `shown` is the endpoint, with what stood in the way."""
+    """Connect to a host.
+
+    Raises ConnectFailedError, in which `shown` is the endpoint, with what stood in the way.
+    """
     try:
         stream = await trio.open_tcp_stream(host, port)
     except OSError as error:
         if (shortage := shortage_of(error)) is not None:
             raise lacking(shown, shortage) from error
-        raise ConnectFailed(endpoint=shown, reason=_os_reason(error)) from None
+        raise ConnectFailedError(endpoint=shown, reason=_os_reason(error)) from None
     if not tls:
         return stream
     secure = trio.SSLStream(stream, ssl.create_default_context(), server_hostname=host, https_compatible=True)
@@ -51,16 +54,16 @@ def _os_reason(error: OSError) -> str:
     return os_reason(cause if isinstance(cause, OSError) else error)
 
 
-def lacking(endpoint: str, shortage: Shortage) -> ConnectFailed:
+def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
     """Return the error for an endpoint that was not reached because this side lacks something."""
-    return ConnectFailed(
+    return ConnectFailedError(
         endpoint=endpoint, reason=f"{shortage.reason} ({shortage.name})", advice=shortage.advice
     )
 
 
-def failed(shown: str, obstacle: Obstacle) -> ConnectFailed:
+def failed(shown: str, obstacle: Obstacle) -> ConnectFailedError:
     """Return the error for an endpoint (`shown`) that something stands in the way of."""
-    return ConnectFailed(
+    return ConnectFailedError(
         endpoint=shown, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
     )
 
@@ -72,12 +75,12 @@ def host_and_port(host: str, port: int, default: int) -> str:
 
 
 def checked_header(name: str, value: str) -> tuple[bytes, bytes]:
-    """Return a header as bytes. Raises InvalidArgument for what HTTP does not allow."""
+    """Return a header as bytes. Raises InvalidArgumentError for what HTTP does not allow."""
     # The value is not repeated in the error: headers carry tokens.
     if not _HEADER_NAME.fullmatch(name):
-        raise InvalidArgument(what="header", given=repr(name), expected="a name as HTTP allows it")
+        raise InvalidArgumentError(what="header", given=repr(name), expected="a name as HTTP allows it")
     if not _HEADER_VALUE.fullmatch(value):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what=f"header {name}",
             given="a value with control characters, or with space around it",
             expected="one line of text",

@@ -22,7 +22,7 @@ from trio_websocket import CloseReason, ConnectionClosed, HandshakeError, WebSoc
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine.budget import undoing
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.nursery import open_body_nursery
 from cdpengine.wire.handshake import CLOSED, ELSE, Obstacle, ServerAnswer, holds_secret, sent_secrets
 from cdpengine.wire.streams import checked_header, failed, host_and_port, open_stream
@@ -127,10 +127,10 @@ async def open_websocket(
     host_header: str | None = None,
     name: str | None = None,
 ) -> AsyncIterator[WebSocketTransport]:
-    """Connect to a `ws://` or `wss://` URL. Raises ConnectFailed when nobody answers as a websocket there.
+    """Connect to a `ws://` or `wss://` URL. Raises ConnectFailedError when nobody answers as a websocket there.
 
     `host_header` replaces the URL's host in the Host header (Chrome refuses DNS names other than localhost).
-    Raises InvalidArgument for a URL or a header that can never work. Waits as long as the server lets it
+    Raises InvalidArgumentError for a URL or a header that can never work. Waits as long as the server lets it
     wait: put a cancel scope around it.
     """
     parts, port = _parse(url)
@@ -256,7 +256,7 @@ def _parse(url: str) -> tuple[SplitResult, int]:
         if not (parts.hostname and parts.scheme in _DEFAULT_PORTS and _PRINTABLE.fullmatch(url)):
             raise ValueError
     except (ValueError, TypeError, AttributeError):
-        raise InvalidArgument(
+        raise InvalidArgumentError(
             what="websocket URL", given=repr(url), expected="ws://host:port/path or wss://…"
         ) from None
     return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port

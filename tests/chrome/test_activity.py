@@ -60,7 +60,7 @@ async def test_messages_and_errors_of_a_page_its_frames_and_its_workers(
     activity = page.activity
     assert not activity.started
     for what in ("console", "errors", "requests"):
-        with pytest.raises(cdpengine.ActivityOff, match=what):
+        with pytest.raises(cdpengine.ActivityOffError, match=what):
             getattr(activity, what)
     await activity.start()
     await page.goto(f"{here}/main")
@@ -170,7 +170,7 @@ async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, htt
         assert (hop.url, hop.redirected_to, hopped.redirected_from) == (f"{here}/hop", hopped, hop)
         assert hop.response is not None
         assert hop.response.status == 302
-        with pytest.raises(cdpengine.BodyUnavailable, match="redirect"):
+        with pytest.raises(cdpengine.BodyUnavailableError, match="redirect"):
             await hop.response.body()
 
         failed = by_url["http://127.0.0.1:1/"]
@@ -188,7 +188,7 @@ async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, htt
         assert "in the worker" in await script.text()
 
         await page.goto("about:blank")
-        with pytest.raises(cdpengine.BodyUnavailable, match="Chrome does not have it"):
+        with pytest.raises(cdpengine.BodyUnavailableError, match="Chrome does not have it"):
             await document.response.body()
     assert not page.activity.started
     assert len(activity.requests) >= 8  # what was kept stays
@@ -198,7 +198,7 @@ async def test_requests_with_all_that_is_known_of_them(page: cdpengine.Page, htt
 async def test_streams_while_it_happens(page: cdpengine.Page, httpserver: HTTPServer) -> None:
     here = serve(httpserver, main="<title>t</title>")
     await page.goto(f"{here}/main")
-    with pytest.raises(cdpengine.InvalidArgument, match="'console', 'errors'"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="'console', 'errors'"):
         async with page.activity.stream("konsole"):  # type: ignore[arg-type]
             pass
     async with (
@@ -216,7 +216,7 @@ async def test_streams_while_it_happens(page: cdpengine.Page, httpserver: HTTPSe
                 seen.append(type(await everything.receive()).__name__)
             assert [(await console.receive()).args[0] for _ in range(21)] == [*range(20), "end"]  # type: ignore[union-attr]
             assert [(await slow.receive()).args for _ in range(2)] == [(0,), (1,)]  # type: ignore[union-attr]
-            with pytest.raises(cdpengine.EventsLost) as lost:
+            with pytest.raises(cdpengine.EventsLostError) as lost:
                 await slow.receive()
             assert lost.value.count == slow.dropped == 19
             await page.evaluate("console.log('on')")
@@ -301,7 +301,7 @@ async def test_from_the_start_in_pages_and_their_popups(
         assert any(request.is_navigation for request in popup.activity.requests)
         await popup.close()
     await page.close()
-    with pytest.raises(cdpengine.InvalidArgument, match="ActivityOptions"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="ActivityOptions"):
         await browser.new_page(activity="yes")  # type: ignore[arg-type]
     browser.set_activity(True)
     try:
@@ -334,7 +334,7 @@ async def test_from_the_start_in_pages_and_their_popups(
 async def test_wrong_options_change_nothing(
     page: cdpengine.Page, arguments: dict[str, Any], what: str
 ) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match=what):
+    with pytest.raises(cdpengine.InvalidArgumentError, match=what):
         await page.activity.start(**arguments)
     assert not page.activity.started
     assert set(page.session._domains) == {"Page"}
@@ -345,7 +345,7 @@ async def test_a_getter_that_never_ends_is_stopped_within_the_time(page: cdpengi
     await page.evaluate("console.log({get endless() { for (;;) {} }, more: [[]]})")
     await until(lambda: len(page.activity.console) == 1)
     (message,) = page.activity.console
-    with pytest.raises(cdpengine.DeadlineExceeded, match="read what a page wrote"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="read what a page wrote"):
         await message.values(timeout=0.3)
     assert await page.evaluate("1 + 1", timeout=10) == 2
     with trio.move_on_after(0.2) as scope:
@@ -376,10 +376,10 @@ async def test_a_crash_is_told_and_a_reload_goes_on(page: cdpengine.Page, httpse
     await page.activity.start()
     await page.goto(f"{here}/main")
     async with page.activity.stream("console", "finished") as stream:
-        with pytest.raises(cdpengine.TargetCrashed):
+        with pytest.raises(cdpengine.TargetCrashedError):
             await page.session.call("Page.crash")
         with trio.fail_after(20):
-            with pytest.raises(cdpengine.TargetCrashed):
+            with pytest.raises(cdpengine.TargetCrashedError):
                 while True:
                     await stream.receive()
             await page.reload()
@@ -387,7 +387,7 @@ async def test_a_crash_is_told_and_a_reload_goes_on(page: cdpengine.Page, httpse
                 pass
         assert item.text == "here"
         await page.close()
-        with trio.fail_after(20), pytest.raises(cdpengine.SessionGone):
+        with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
             while True:
                 await stream.receive()
 
@@ -435,7 +435,7 @@ async def test_a_burst_loses_nothing_and_leaves_nothing(page: cdpengine.Page, ht
 
 
 async def test_from_the_start_of_a_connection(shared_endpoint: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="activity"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="activity"):
         async with cdpengine.connect(shared_endpoint, activity=3):  # type: ignore[arg-type]
             pass
     async with cdpengine.connect(shared_endpoint, activity=True) as browser:

@@ -111,7 +111,7 @@ async def subscribe(stage: Stage) -> None:
 
 
 async def hang(stage: Stage) -> None:
-    with pytest.raises(cdpengine.EvaluationTimeout):
+    with pytest.raises(cdpengine.EvaluationTimeoutError):
         await stage.page.evaluate("while (true) {}", timeout=0.05)
 
 

@@ -64,7 +64,7 @@ def test_the_demo_holds() -> None:
     done = run("demo")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "10 of 10 steps did what they say." in done.stdout
-    assert "EvaluationTimeout" in done.stdout
+    assert "EvaluationTimeoutError" in done.stdout
     assert '- button "Add to cart" [ref=' in done.stdout
     assert done.stderr == ""
 
@@ -152,7 +152,7 @@ def test_the_accessibility_tree_in_json(shared_endpoint: str, shop: str) -> None
     assert [source["reason"] for source in answer["stats"]["sources"].values()] == ["asked for"]
     assert answer["nodes"]
     missing = run_here(*snapshot, "--frame", "nowhere", "--json")
-    assert json.loads(missing.stdout)["error"]["type"] == "NodeNotFound"
+    assert json.loads(missing.stdout)["error"]["type"] == "NodeNotFoundError"
     assert missing.returncode == 1
 
 
@@ -203,7 +203,7 @@ def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups:
     done = run_here("text", cups, "--endpoint", shared_endpoint, "--target", "e3", "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
-    assert (error["type"], error["target"]) == ("NodeNotFound", "e3")
+    assert (error["type"], error["target"]) == ("NodeNotFoundError", "e3")
     assert done.stderr == f"Error: {error['message']}\n"
 
 
@@ -246,10 +246,10 @@ def test_a_hung_script_is_told_from_one_that_threw() -> None:
     threw = run_here("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
     assert (hung.returncode, threw.returncode) == (3, 1)
     timeout, failure = json.loads(hung.stdout)["error"], json.loads(threw.stdout)["error"]
-    assert timeout["type"] == "EvaluationTimeout"
+    assert timeout["type"] == "EvaluationTimeoutError"
     assert timeout["timeout"] == 0.3
     assert timeout["report"]["steps"][0]["name"] == "terminate"
-    assert failure["type"] == "EvaluationFailed"
+    assert failure["type"] == "EvaluationFailedError"
     assert "TypeError" in failure["text"]
 
 
@@ -316,7 +316,7 @@ def test_a_page_that_does_not_load_is_told_with_chromes_reason(closed_port: int)
     done = run_here("snapshot", f"http://127.0.0.1:{closed_port}/", "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
-    assert error["type"] == "NavigationFailed"
+    assert error["type"] == "NavigationFailedError"
     assert error["reason"] == "net::ERR_CONNECTION_REFUSED"
     assert "net::ERR_CONNECTION_REFUSED" in done.stderr
 
@@ -326,7 +326,7 @@ def test_an_endpoint_where_nobody_listens_is_told(closed_port: int) -> None:
     done = run_here("evaluate", "about:blank", "1", "--endpoint", endpoint, "--json")
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
-    assert error["type"] == "ConnectFailed"
+    assert error["type"] == "ConnectFailedError"
     assert endpoint in error["message"]
 
 

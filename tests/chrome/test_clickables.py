@@ -38,7 +38,7 @@ PAGE = """<!doctype html><title>Clickables</title>
 <ul id=delegating><li id=row1>Row 1 <button>Delete 1</button></li><li id=row2>Row 2 <button>Delete 2</button></li></ul>
 <div id=ancestor><span id=child class=pointer>Pointer below a listener</span> and plain text</div>
 <div id=hidden class=pointer style="display:none">Hidden</div>
-<div id=invisible class=pointer style="visibility:hidden">Invisible</div>
+<div id=invisible class=pointer style="visibility:hidden">InvisibleError</div>
 <div id=plain>Plain text</div>
 <div class=pointer id=around><a href="#x">Only a link</a></div>
 <button><span id=inside class=pointer>Inside of a button</span></button>

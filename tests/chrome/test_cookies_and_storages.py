@@ -105,7 +105,7 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
         assert await context.delete_cookies(domain="example.com") == 2
         assert await context.delete_cookies("hidden", domain="127.0.0.1", path="/") == 1
         assert {cookie.name for cookie in await context.cookies()} == {"plain", "below"}
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             await context.delete_cookies()
         await context.clear_cookies()
         assert await context.cookies() == []
@@ -129,10 +129,10 @@ async def test_cookies_that_are_not_taken_change_nothing(browser: cdpengine.Brow
         for cookie in refused.values():
             with pytest.raises(cdpengine.EngineError) as caught:
                 await context.set_cookies([good, changed, cookie])
-            assert isinstance(caught.value, cdpengine.CookieRefused), caught.value
+            assert isinstance(caught.value, cdpengine.CookieRefusedError), caught.value
             assert caught.value.name == cookie.name
             assert set(await context.cookies()) == before
-        with pytest.raises(cdpengine.InvalidArgument, match=r"cookies\[1\]"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match=r"cookies\[1\]"):
             await context.set_cookies([good, {"name": "a", "value": "b"}])
         assert set(await context.cookies()) == before
 
@@ -220,17 +220,17 @@ async def test_storages_of_a_pages_documents(
         assert await page.local_storage.items() == {}
         assert await context.local_storage(inner).items() == {}, "that is the one of the site at the top"
         for wrong in ({1: "a"}, {"a": 1}, ["a"], None):
-            with pytest.raises(cdpengine.InvalidArgument, match="items"):
+            with pytest.raises(cdpengine.InvalidArgumentError, match="items"):
                 await page.local_storage.set(wrong)  # type: ignore[arg-type]
-        with pytest.raises(cdpengine.InvalidArgument, match="keys"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="keys"):
             await page.local_storage.delete()
-        with pytest.raises(cdpengine.InvalidArgument, match="frame"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="frame"):
             await page.local_storage.items(frame="x")  # type: ignore[arg-type]
         for url in ("about:blank", "data:text/html,x"):
             await page.goto(url)
-            with pytest.raises(cdpengine.StorageUnavailable):
+            with pytest.raises(cdpengine.StorageUnavailableError):
                 await page.local_storage.items()
-            with pytest.raises(cdpengine.StorageUnavailable):
+            with pytest.raises(cdpengine.StorageUnavailableError):
                 await page.local_storage.set({"a": "b"})
 
 
@@ -251,7 +251,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         await nowhere.set({"a": "b"})
         assert await context.local_storage("https://nowhere.invalid:8443").items() == {"a": "b"}
         assert await context.local_storage("https://nowhere.invalid").items() == {}
-        with pytest.raises(cdpengine.StorageUnavailable, match="no room"):
+        with pytest.raises(cdpengine.StorageUnavailableError, match="no room"):
             await here.set({"k": "changed", "large": "x" * 11_000_000, "z": "1"})
         assert await here.items() == {"k": "v", "other": "w"}, "all of it or nothing"
         await here.delete("k")
@@ -262,7 +262,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
         with trio.fail_after(20):
             while len(browser.targets) != targets:
                 await browser.session.call("Browser.getVersion")
-        with pytest.raises(cdpengine.InvalidArgument, match="origin"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="origin"):
             context.local_storage("nowhere")
 
 
@@ -286,7 +286,7 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
         await becomes(page, "localStorage.length", 0)
         assert await other.caches(site) == ["shelf"], "another context is left alone"
         for wrong in ("cookies", "everything", 5):
-            with pytest.raises(cdpengine.InvalidArgument, match="kinds"):
+            with pytest.raises(cdpengine.InvalidArgumentError, match="kinds"):
                 await context.clear_storage(site, wrong)  # type: ignore[arg-type]
 
 
@@ -336,9 +336,9 @@ async def test_a_state_goes_from_one_context_into_another(
             "https://example.com": {"there": "too"},
             origin(site): {"token": "one"},
         }
-        with pytest.raises(cdpengine.StateFileNotWritten, match="No such file"):
+        with pytest.raises(cdpengine.StateFileNotWrittenError, match="No such file"):
             await context.storage_state(tmp_path / "nowhere" / "state.json")
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             await context.storage_state(origins=["x"])
     for given in (path, str(path), state):
         async with browser.new_context(storage_state=given) as context:
@@ -365,14 +365,14 @@ async def test_a_state_that_will_not_do_leaves_all_as_it_was(
     unset = Cookie("__Http-x", "1", domain="example.com")
     items = (OriginState(origin(site), {"a": "new", "b": "new"}),)
     wrong: list[tuple[StorageState | str | Path, type[Exception]]] = [
-        (tmp_path / "none.json", cdpengine.StateFileInvalid),
-        (tmp_path / "foreign.json", cdpengine.StateFileInvalid),
-        (5, cdpengine.InvalidArgument),  # type: ignore[list-item]
-        (StorageState((Cookie("a", "b"),)), cdpengine.InvalidArgument),
-        (StorageState((Cookie("a", "b", "example.com"), unset), items), cdpengine.CookieRefused),
+        (tmp_path / "none.json", cdpengine.StateFileInvalidError),
+        (tmp_path / "foreign.json", cdpengine.StateFileInvalidError),
+        (5, cdpengine.InvalidArgumentError),  # type: ignore[list-item]
+        (StorageState((Cookie("a", "b"),)), cdpengine.InvalidArgumentError),
+        (StorageState((Cookie("a", "b", "example.com"), unset), items), cdpengine.CookieRefusedError),
         (
             StorageState((), (*items, OriginState("https://e.com", {"c": "x" * 11_000_000}))),
-            cdpengine.StorageUnavailable,
+            cdpengine.StorageUnavailableError,
         ),
     ]
     async with browser.new_context() as context:

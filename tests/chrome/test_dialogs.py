@@ -45,7 +45,7 @@ async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: st
             script = f"void (self.got = [{ASK[kind]}])"
         button = (await page.snapshot()).find(role="button")
         if policy == "raise":
-            with pytest.raises(cdpengine.DialogOpened, match="hello") as caught:
+            with pytest.raises(cdpengine.DialogOpenedError, match="hello") as caught:
                 await (page.click(button) if source == "click" else page.evaluate(script))
             assert caught.value.kind == kind
             assert caught.value.dialog == page.dialogs[-1]
@@ -112,11 +112,11 @@ async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, polic
     page.set_dialog_policy(policy)  # type: ignore[arg-type]
     with trio.fail_after(20):
         if policy == "dismiss":
-            with pytest.raises(cdpengine.NavigationFailed, match="beforeunload") as caught:
+            with pytest.raises(cdpengine.NavigationFailedError, match="beforeunload") as caught:
                 await (page.goto(asking) if way == "goto" else page.reload())
             assert caught.value.url == (asking if way == "goto" else before)
         elif policy == "raise":
-            with pytest.raises(cdpengine.DialogOpened, match="beforeunload"):
+            with pytest.raises(cdpengine.DialogOpenedError, match="beforeunload"):
                 await (page.goto(asking) if way == "goto" else page.reload())
         else:
             arrived = await (page.goto(asking) if way == "goto" else page.reload())
@@ -151,7 +151,7 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
             await trio.sleep_forever()
 
     page.set_dialog_policy(never)
-    with trio.fail_after(HANDLER_LIMIT - 1), pytest.raises(cdpengine.EvaluationTimeout) as caught:
+    with trio.fail_after(HANDLER_LIMIT - 1), pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate("confirm('hello')", timeout=0.3)
     assert caught.value.report.steps[0].name == "dialog"
     with trio.fail_after(20):  # where the machine is busy, Chrome confirms it later than the report can wait

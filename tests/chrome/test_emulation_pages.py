@@ -255,7 +255,7 @@ async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
             await page.evaluate("void open(location.href)")
         popup = expected.value
         await first(popup)
-        with pytest.raises(cdpengine.EmulationRefused, match="another page of the same process"):
+        with pytest.raises(cdpengine.EmulationRefusedError, match="another page of the same process"):
             async with popup.emulate(timezone="Europe/Paris", color_scheme="dark"):
                 raise AssertionError("it cannot be")
         seen = await told(popup)
@@ -284,7 +284,7 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
         with pytest.raises(cdpengine.EngineError):
             await shown.goto("chrome://crash", timeout=10)
         # Until it is known: Chrome forgets to clear a size that it is told to clear in the moment of the crash.
-        with pytest.raises(cdpengine.TargetCrashed), trio.fail_after(20):
+        with pytest.raises(cdpengine.TargetCrashedError), trio.fail_after(20):
             while True:
                 await shown.title()
     await shown.goto(site)
@@ -308,10 +308,10 @@ async def test_what_will_not_do_changes_nothing(
 ) -> None:
     before = await told(shown)
     given = {**options, "color_scheme": "dark"} if options else {}
-    with pytest.raises(cdpengine.InvalidArgument) as caught:
+    with pytest.raises(cdpengine.InvalidArgumentError) as caught:
         await shown.emulate(**given)
     assert caught.value.what.startswith(what)
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         async with shown.emulate(**given):
             raise AssertionError("it cannot be")
     await back(shown, before)
@@ -333,7 +333,7 @@ async def test_it_ends_with_the_page_and_however_the_block_ends(
         await back(page, before)
         async with page.emulate(**ALL):
             await page.close()
-        with pytest.raises(cdpengine.SessionGone):
+        with pytest.raises(cdpengine.SessionGoneError):
             await page.emulate(timezone="UTC")
 
 

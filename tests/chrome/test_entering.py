@@ -100,9 +100,9 @@ async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
             await page.evaluate("fetch('/echo').then((r) => r.text())")
         async with page.expect_dialog():
             await page.evaluate("void prompt('?', 'theirs-default')")
-        with pytest.raises(cdpengine.StorageUnavailable):
+        with pytest.raises(cdpengine.StorageUnavailableError):
             await stage.context.local_storage(origin).set({"theirs": "x" * 12_000_000})
-        with pytest.raises(cdpengine.CookieRefused):
+        with pytest.raises(cdpengine.CookieRefusedError):
             await stage.context.set_cookies(
                 [
                     {"name": "theirs", "value": "entered-cookie", "domain": "127.0.0.1"},

@@ -56,7 +56,7 @@ async def test_values(page: cdpengine.Page, source: str, args: tuple[object, ...
 
 
 async def test_a_thrown_error_comes_with_message_and_stack(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailed) as caught:
+    with pytest.raises(cdpengine.EvaluationFailedError) as caught:
         await page.evaluate("function boom() { throw new TypeError('no such thing') }\nboom()")
     assert caught.value.text == "TypeError: no such thing"
     assert "at boom" in caught.value.stack
@@ -71,7 +71,7 @@ async def test_a_thrown_error_comes_with_message_and_stack(page: cdpengine.Page)
     ],
 )
 async def test_other_failures(page: cdpengine.Page, source: str, text: str) -> None:
-    with pytest.raises(cdpengine.EvaluationFailed, match=text):
+    with pytest.raises(cdpengine.EvaluationFailedError, match=text):
         await page.evaluate(source)
 
 
@@ -82,7 +82,7 @@ async def test_a_node_is_the_first_argument(page: cdpengine.Page) -> None:
     assert await page.evaluate("(el, more) => el.id + more", "!", target=buy) == "b!"
     assert await page.evaluate("function () { return this.id }", target=buy.id) == "b"
     assert await page.evaluate("el => el.id", target=cdpengine.BackendNode(buy.backend_node_id)) == "b"
-    with pytest.raises(cdpengine.EvaluationFailed, match="x is not defined"):
+    with pytest.raises(cdpengine.EvaluationFailedError, match="x is not defined"):
         await page.evaluate("el => x", target=buy)
 
 
@@ -90,7 +90,7 @@ async def test_worlds_are_apart(page: cdpengine.Page) -> None:
     await page.evaluate("window.mine = 1; document.title = 'shared'")
     assert await page.evaluate("typeof window.mine", world="isolated") == "undefined"
     assert await page.evaluate("document.title", world="isolated") == "shared"
-    with pytest.raises(cdpengine.InvalidArgument, match="world"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="world"):
         await page.evaluate("1", world="other")  # type: ignore[arg-type]
 
 
@@ -103,7 +103,7 @@ async def test_a_hang_is_ended_at_its_deadline_and_the_page_goes_on(
     )
     snapshot = await page.snapshot()
     started = trio.current_time()
-    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate(source, timeout=0.3)
     assert trio.current_time() - started >= 0.3
     # Whether Chrome confirmed within the short grace depends on the machine; that the page goes on does not.
@@ -146,20 +146,22 @@ async def hang(page: cdpengine.Page) -> None:
 
 async def test_an_evaluate_that_another_termination_hits_says_so(page: cdpengine.Page) -> None:
     async def hit() -> None:
-        with pytest.raises(cdpengine.EvaluationTerminated, match="terminat"):
+        with pytest.raises(cdpengine.EvaluationTerminatedError, match="terminat"):
             await page.evaluate("while (true) {}", timeout=20)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hit)
         await trio.testing.wait_all_tasks_blocked()
-        with pytest.raises(cdpengine.EvaluationTimeout, match=r"(?s)never sent.* was sent before and keeps"):
+        with pytest.raises(
+            cdpengine.EvaluationTimeoutError, match=r"(?s)never sent.* was sent before and keeps"
+        ):
             await page.evaluate("1", timeout=0.3)
         assert (await page.rescue()).terminated
 
 
 async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:
     async def wait() -> None:
-        with pytest.raises(cdpengine.EvaluationTerminated, match="navigated"):
+        with pytest.raises(cdpengine.EvaluationTerminatedError, match="navigated"):
             await page.evaluate("window.waiting = true; new Promise(() => {})", timeout=20)
 
     async with trio.open_nursery() as nursery:
@@ -179,14 +181,14 @@ async def test_dialogs_wait_for_nobody(page: cdpengine.Page, kind: str) -> None:
 
 async def test_a_spent_budget_sends_nothing(page: cdpengine.Page, browser: cdpengine.Browser) -> None:
     sent = browser.statistics().main.sent
-    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+    with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent"):
         await page.evaluate("1", timeout=0)
     assert browser.statistics().main.sent == sent
 
 
 @pytest.mark.parametrize("arg", [object(), b"bytes", {1: 2}])
 async def test_an_argument_that_javascript_lacks_is_refused(page: cdpengine.Page, arg: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="argument"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="argument"):
         await page.evaluate("x => x", arg)
     assert await page.evaluate("1") == 1
 
@@ -206,7 +208,7 @@ async def test_over_a_pipe_it_survives_as_well() -> None:
     async with cdpengine.launch(transport="pipe") as browser:
         page = await browser.new_page("data:text/html,<button>Go</button>")
         button = (await page.snapshot()).find(role="button")
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate("while (true) {}", timeout=0.3)
         await page.click(button, timeout=20)
         assert await page.evaluate("1 + 1") == 2

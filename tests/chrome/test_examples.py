@@ -60,7 +60,7 @@ def test_twenty_pages() -> None:
 def test_twenty_pages_goes_on_where_one_cannot_be_read() -> None:
     output = run(EXAMPLES / "twenty_pages.py", "about:blank", "http://127.0.0.1:1/")
     assert re.search(r"^about:blank: , 0 refs$", output, re.MULTILINE)
-    assert re.search(r"^http://127.0.0.1:1/: NavigationFailed: ", output, re.MULTILINE)
+    assert re.search(r"^http://127.0.0.1:1/: NavigationFailedError: ", output, re.MULTILINE)
 
 
 def test_watch_traffic() -> None:

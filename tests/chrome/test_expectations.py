@@ -141,16 +141,16 @@ async def test_which_page_is_expected(browser: cdpengine.Browser, shown: cdpengi
     async with browser.expect_page(url="*there*opened", timeout=20) as expected:
         await click(shown, "#blank")
         await click(shown, "#open")
-        with pytest.raises(cdpengine.InvalidArgument, match="after the block"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="after the block"):
             _ = expected.value
     assert expected.value.url.endswith("?opened")
     async with browser.expect_page(where=lambda page: page.opener is None, timeout=20) as other:
         made = await browser.new_page()
     assert other.value is made
-    with pytest.raises(cdpengine.DeadlineExceeded, match="others opened: http.*there"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="others opened: http.*there"):
         async with browser.expect_page(url="*never*", timeout=2):
             await click(shown, "#blank")
-    with pytest.raises(cdpengine.DeadlineExceeded, match="no page opened"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="no page opened"):
         async with shown.expect_popup(timeout=0.2):
             await click(shown, "#nothing")
     with pytest.raises(ZeroDivisionError):
@@ -166,7 +166,7 @@ async def test_a_popup_during_a_long_block_counts(shown: cdpengine.Page) -> None
 
 
 async def test_the_opener_goes(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
-    with trio.fail_after(20), pytest.raises(cdpengine.SessionGone):
+    with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
         async with shown.expect_popup():
             await shown.close()
 
@@ -195,14 +195,16 @@ async def test_a_page_that_closes_itself_under_an_action(
             await popup.evaluate("void setTimeout(close, 100)")
         with trio.fail_after(20):
             if name == "click":
-                with suppress(cdpengine.SessionGone):  # it may have been delivered whole before the page went
+                with suppress(
+                    cdpengine.SessionGoneError
+                ):  # it may have been delivered whole before the page went
                     await action(popup, node)
             else:
-                with pytest.raises(cdpengine.SessionGone, match="page"):
+                with pytest.raises(cdpengine.SessionGoneError, match="page"):
                     await action(popup, node)
             while not popup.closed:
                 await browser.session.call("Browser.getVersion")
-            with pytest.raises(cdpengine.SessionGone):
+            with pytest.raises(cdpengine.SessionGoneError):
                 await popup.title()
         assert popup.closed
         assert shown.popups == []
@@ -243,7 +245,7 @@ async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Pag
         {"width": 5, "state": "maximized"},
     ]
     for arguments in wrong:
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             await shown.set_window_bounds(**arguments)
 
 
@@ -284,13 +286,13 @@ async def test_one_expectation_is_one_dialog(shown: cdpengine.Page) -> None:
         await click(shown, "#ask")
     assert await shown.evaluate("got") == [False, "x"]
     assert (first.value.type, second.value.type) == ("confirm", "prompt")
-    with pytest.raises(cdpengine.DeadlineExceeded, match="none opened"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="none opened"):
         async with shown.expect_dialog(timeout=0.2):
             await click(shown, "#nothing")
     await click(shown, "#prompt")
     assert await shown.evaluate("got") is None, "what is not expected is the policy's again"
     for wrong in ({"accept": 1}, {"accept": False, "text": "x"}, {"text": 5}):
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             async with shown.expect_dialog(**wrong):
                 pass
 
@@ -341,15 +343,15 @@ async def test_progress(shown: cdpengine.Page, tmp_path: Path, go: threading.Eve
 async def test_ends_without_a_file(browser: cdpengine.Browser, shown: cdpengine.Page, tmp_path: Path) -> None:
     async with shown.expect_download(tmp_path, timeout=10) as expected:
         await click(shown, "#slow")
-    with pytest.raises(cdpengine.DeadlineExceeded, match="bytes had come"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="bytes had come"):
         await expected.value.wait(timeout=0.1)
     await expected.value.cancel(timeout=20)
     assert expected.value.state == "cancelled"
-    with pytest.raises(cdpengine.DownloadFailed, match="it was cancelled"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="it was cancelled"):
         await expected.value.wait()
     async with shown.expect_download(tmp_path, timeout=10) as expected:
         await click(shown, "#broken")
-    with pytest.raises(cdpengine.DownloadFailed, match="gave it up after") as caught:
+    with pytest.raises(cdpengine.DownloadFailedError, match="gave it up after") as caught:
         await expected.value.wait(timeout=10)
     assert caught.value.url.endswith("/broken")
     with pytest.raises(ZeroDivisionError):
@@ -372,7 +374,7 @@ async def test_what_nobody_expects_is_refused(
             while len(browser.downloads) < number or not browser.downloads[-1].ended:
                 await browser.session.call("Browser.getVersion")
         assert browser.downloads[-1].state == "refused"
-        with pytest.raises(cdpengine.DownloadFailed, match="nobody expected it"):
+        with pytest.raises(cdpengine.DownloadFailedError, match="nobody expected it"):
             await browser.downloads[-1].wait()
 
     await refused(shown, 1)
@@ -395,7 +397,7 @@ async def test_what_nobody_expects_is_refused(
         async with apart.expect_download(tmp_path / "three", timeout=10) as expected:
             await click(apart, "#file")
         await expected.value.wait(timeout=20)
-    with pytest.raises(cdpengine.DeadlineExceeded, match="none began"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="none began"):
         async with shown.expect_download(tmp_path, timeout=0.2):
             await click(shown, "#nothing")
     names = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
@@ -414,7 +416,7 @@ async def test_two_expected_at_once(shown: cdpengine.Page, tmp_path: Path) -> No
 async def test_directories_that_are_none(shown: cdpengine.Page, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below", "", 5):
-        with pytest.raises(cdpengine.InvalidArgument, match="directory"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="directory"):
             async with shown.expect_download(wrong):  # type: ignore[arg-type]
                 pass
 

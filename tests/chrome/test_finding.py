@@ -127,20 +127,20 @@ async def test_what_is_found(shown: cdpengine.Page) -> None:
 
 
 async def test_one_of_several(shown: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.AmbiguousNode, match="2 nodes match") as caught:
+    with pytest.raises(cdpengine.AmbiguousNodeError, match="2 nodes match") as caught:
         await shown.find("button.save")
     assert caught.value.candidates == ("button.save 'Save'", "button.save 'Save as'")
     assert (await shown.find("button.save", nth=1)).description == "button.save 'Save as'"
-    with pytest.raises(cdpengine.NodeNotFound, match="only 2 of these"):
+    with pytest.raises(cdpengine.NodeNotFoundError, match="only 2 of these"):
         await shown.find("button.save", nth=2)
-    with pytest.raises(cdpengine.NodeNotFound, match="there is none, in 2 frames"):
+    with pytest.raises(cdpengine.NodeNotFoundError, match="there is none, in 2 frames"):
         await shown.find("video")
     frame = shown.frames[1]
     assert [node.frame_id for node in await shown.find_all("button", frame=frame)] == [frame.id]
-    with pytest.raises(cdpengine.InvalidArgument, match="selector"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="selector"):
         await shown.find("a[[")
     for wrong in (-1, True, "0"):
-        with pytest.raises(cdpengine.InvalidArgument, match="nth"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="nth"):
             await shown.find("a", nth=wrong)  # type: ignore[arg-type]
 
 
@@ -151,9 +151,9 @@ async def test_what_is_no_role_names_the_nearest(shown: cdpengine.Page) -> None:
             "Dropdown": "'combobox'",
             "StaticText": "text= finds",
         }.items():
-            with pytest.raises(cdpengine.InvalidArgument, match=near):
+            with pytest.raises(cdpengine.InvalidArgumentError, match=near):
                 await find(role=role)
-        with pytest.raises(cdpengine.InvalidArgument, match="pattern of str"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="pattern of str"):
             await find(text=re.compile(b"x"))  # type: ignore[arg-type]
 
 
@@ -172,16 +172,16 @@ async def test_what_was_found_can_be_acted_on(shown: cdpengine.Page) -> None:
 async def test_what_was_found_goes_with_its_document(shown: cdpengine.Page) -> None:
     main, inner = await shown.find("h1"), await shown.find(".deep")
     await shown.evaluate("document.querySelector('h1').remove()")
-    with pytest.raises(cdpengine.StaleRef):
+    with pytest.raises(cdpengine.StaleRefError):
         await shown.click(main, timeout=20)
     await shown.evaluate(
         "new Promise(r => { const f = frames[0].frameElement; f.onload = r; f.srcdoc = '<p class=deep>' })"
     )
-    with pytest.raises(cdpengine.StaleRef, match="replaced"):
+    with pytest.raises(cdpengine.StaleRefError, match="replaced"):
         await shown.click(inner, timeout=20)
     main = await shown.find("#name")
     await shown.reload()
-    with pytest.raises(cdpengine.StaleRef, match="replaced"):
+    with pytest.raises(cdpengine.StaleRefError, match="replaced"):
         await shown.click(main, timeout=20)
 
 
@@ -235,7 +235,9 @@ async def test_waiting_for_a_node(shown: cdpengine.Page, way: str, httpserver: H
 async def test_it_never_comes(shown: cdpengine.Page) -> None:
     assert await shown.find("h1")  # the first look takes longer than others
     await refused(
-        cdpengine.NodeNotFound, lambda timeout: shown.find("video", timeout=timeout), match=r"within \S+ s"
+        cdpengine.NodeNotFoundError,
+        lambda timeout: shown.find("video", timeout=timeout),
+        match=r"within \S+ s",
     )
     assert await shown.find_all("video", timeout=0.5) == []
 
@@ -246,7 +248,9 @@ async def test_it_never_comes_and_the_deadline_cuts_in(
     """As on a busy machine, where the time to say so is over before anybody gets to say it."""
     monkeypatch.setattr("cdpengine.engine.page_find._MARGIN", 0.0)
     await refused(
-        cdpengine.NodeNotFound, lambda timeout: shown.find("video", timeout=timeout), match=r"within \S+ s"
+        cdpengine.NodeNotFoundError,
+        lambda timeout: shown.find("video", timeout=timeout),
+        match=r"within \S+ s",
     )
 
 
@@ -255,7 +259,7 @@ async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
     with trio.fail_after(20):
         while await shown.unresponsive_for() == 0:  # until the script runs
             pass
-    with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsive):
+    with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsiveError):
         await shown.find("h1", timeout=0.6)
     await shown.rescue()
     assert await shown.find("h1")
@@ -289,6 +293,6 @@ async def test_frames_of_other_processes(apart: cdpengine.Page) -> None:
     assert await page.evaluate("got") == [True]
     await page.settled(timeout=20)
     await page.evaluate("document.querySelector('iframe').remove()")
-    with pytest.raises(cdpengine.StaleRef):
+    with pytest.raises(cdpengine.StaleRefError):
         await page.click(found[1], timeout=20)
     await page.wait_for(text_gone="apart", css_gone="iframe", timeout=20)

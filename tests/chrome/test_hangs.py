@@ -100,7 +100,7 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     hang = HANGS[name]
     await page.goto(site.url_for("/"))
     started = trio.current_time()
-    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate(hang.source, timeout=BUDGET, rescue=hang.rescue)  # type: ignore[arg-type]
     spent = trio.current_time() - started
     assert BUDGET <= spent < BUDGET + LATE
@@ -141,7 +141,7 @@ async def test_a_popup_that_hangs_leaves_its_opener_alone(
 
         @nursery.start_soon
         async def hang() -> None:
-            with pytest.raises(cdpengine.EvaluationTimeout):
+            with pytest.raises(cdpengine.EvaluationTimeoutError):
                 await popup.evaluate("while (true) {}", timeout=2)
 
         await still_works(page)
@@ -152,7 +152,7 @@ async def test_a_popup_that_hangs_leaves_its_opener_alone(
 async def test_a_worker_that_hangs_leaves_its_page_alone(page: cdpengine.Page, site: HTTPServer) -> None:
     await page.goto(site.url_for("/"))
     source = "new Worker(URL.createObjectURL(new Blob(['for (;;);']))).postMessage(1); new Promise(() => {})"
-    with pytest.raises(cdpengine.EvaluationTimeout):
+    with pytest.raises(cdpengine.EvaluationTimeoutError):
         await page.evaluate(source, timeout=BUDGET)
     await still_works(page)
 
@@ -163,7 +163,7 @@ async def test_a_hang_in_a_frame_of_another_site(page: cdpengine.Page, site: HTT
     )
     await page.goto(site.url_for("/outer"), wait_until="networkidle")
     inner = next(frame for frame in page.frames if frame.parent_id is not None)
-    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate("while (true) {}", timeout=BUDGET, frame=inner)
     assert caught.value.report.sent
     await still_works(page)
@@ -175,7 +175,7 @@ async def test_twenty_pages_hang_at_once(browser: cdpengine.Browser) -> None:
 
     async def hang(page: cdpengine.Page) -> None:
         for _ in range(3):
-            with pytest.raises((cdpengine.EvaluationTimeout, cdpengine.EvaluationTerminated)):
+            with pytest.raises((cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError)):
                 await page.evaluate("while (true) {}", timeout=BUDGET)
 
     async with trio.open_nursery() as nursery:
@@ -202,7 +202,7 @@ async def test_many_evaluates_hang_at_once_in_one_tab(
 
     async def hang(page: cdpengine.Page) -> None:
         started = trio.current_time()
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANGS[name].source, timeout=BUDGET)
         late.append(trio.current_time() - started - BUDGET)
 
@@ -227,7 +227,7 @@ async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser
         pages.append(expected.value)
 
     async def hang(page: cdpengine.Page) -> None:
-        with pytest.raises((cdpengine.EvaluationTimeout, cdpengine.EvaluationTerminated)):
+        with pytest.raises((cdpengine.EvaluationTimeoutError, cdpengine.EvaluationTerminatedError)):
             await page.evaluate("while (true) {}", timeout=BUDGET)
 
     async with trio.open_nursery() as nursery:

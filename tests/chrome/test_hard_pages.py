@@ -28,7 +28,7 @@ async def test_goto_frees_a_page_whose_script_hangs(
     page: cdpengine.Page, site: HTTPServer, host: str
 ) -> None:
     await page.goto(site.url_for("/"))
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await page.goto(site.url_for("/loop"), timeout=0.5)
     url = f"http://{host}:{site.port}/"
     navigation = await page.goto(url, timeout=20)
@@ -41,7 +41,7 @@ async def test_reload_frees_a_page_whose_script_hangs(page: cdpengine.Page, site
     async with trio.open_nursery() as nursery:
 
         async def hang() -> None:
-            with pytest.raises(cdpengine.EvaluationTerminated):
+            with pytest.raises(cdpengine.EvaluationTerminatedError):
                 await page.evaluate("window.hung = true; for (;;);", timeout=60)
 
         nursery.start_soon(hang)
@@ -54,16 +54,16 @@ async def test_reload_frees_a_page_whose_script_hangs(page: cdpengine.Page, site
 async def test_a_page_that_had_crashed_before_we_came(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:
-    with pytest.raises(cdpengine.TargetCrashed):
+    with pytest.raises(cdpengine.TargetCrashedError):
         await page.session.call("Page.crash")
     async with cdpengine.connect(shared_endpoint) as other:
         dead = other.page(page.target_id)
         assert dead is not None
-        with pytest.raises(cdpengine.TargetCrashed, match="Reload"):
+        with pytest.raises(cdpengine.TargetCrashedError, match="Reload"):
             await dead.snapshot(timeout=10)
         assert (await dead.goto(site.url_for("/"), timeout=20)).url == site.url_for("/")
         await works(dead)
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await dead.evaluate("while (true) {}", timeout=0.2)
         await works(dead)
 
@@ -72,7 +72,7 @@ async def test_a_page_that_hung_before_we_came_can_be_taken_elsewhere(
     page: cdpengine.Page, site: HTTPServer, shared_endpoint: str
 ) -> None:
     await page.goto(site.url_for("/"))
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await page.goto(site.url_for("/loop"), timeout=0.5)
     async with cdpengine.connect(shared_endpoint) as other:
         stuck = other.page(page.target_id)
@@ -108,7 +108,7 @@ async def test_a_popup_is_found_by_the_url_that_it_goes_to(
 async def test_thrown_errors_are_not_kept_in_the_page(page: cdpengine.Page) -> None:
     await page.evaluate("registry = []; 0")
     for _ in range(5):
-        with pytest.raises(cdpengine.EvaluationFailed):
+        with pytest.raises(cdpengine.EvaluationFailedError):
             await page.evaluate("{ const e = new Error('x'); registry.push(new WeakRef(e)); throw e; }")
     with trio.fail_after(20):
         while await page.evaluate("registry.some((ref) => ref.deref())"):
@@ -117,6 +117,6 @@ async def test_thrown_errors_are_not_kept_in_the_page(page: cdpengine.Page) -> N
 
 async def test_the_address_of_one_page_is_no_endpoint(page: cdpengine.Page, shared_endpoint: str) -> None:
     address = f"{shared_endpoint.replace('http', 'ws')}/devtools/page/{page.target_id}"
-    with pytest.raises(cdpengine.InvalidArgument, match="not that of one page"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="not that of one page"):
         async with cdpengine.connect(address):
             pass

@@ -86,7 +86,7 @@ async def test_an_init_script_outlives_a_crash_and_is_undone_after_one(
     async def crash() -> None:
         async with page.session.subscribe("Inspector.*", enable=False) as events:
             call = page.session.post("Page.crash")
-            with pytest.raises(cdpengine.TargetCrashed):
+            with pytest.raises(cdpengine.TargetCrashedError):
                 await events.receive()
             call.abandon()
 
@@ -165,14 +165,14 @@ REJECTIONS: dict[str, tuple[Callable[..., Awaitable[object]], str, list[str]]] =
         gives_what_has_no_form,
         "tell()",
         [
-            "InvalidArgument",
+            "InvalidArgumentError",
             "argument: got an object, expected None, bool, int, float, str, list or dict",
         ],
     ),
     "a getter that throws": (
         add,
         "tell({get a() { throw new Error('mine') }}, 1)",
-        ["EvaluationFailed", "JavaScript threw: Error: mine"],
+        ["EvaluationFailedError", "JavaScript threw: Error: mine"],
     ),
 }
 
@@ -230,7 +230,7 @@ async def test_every_document_has_it_and_then_none(
             [*((page, frame) for frame in page.frames), (popup, popup.frames[0])]
         ):
             assert await of.evaluate(f"tell({number})", frame=frame) == number
-        with pytest.raises(cdpengine.InvalidArgument, match="not exposed already"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="not exposed already"):
             async with page.expose("tell", tell):
                 raise AssertionError
         assert await page.evaluate("tell(99)") == 99, "the refused one did not take it away"
@@ -275,7 +275,7 @@ async def test_switched_off_with_evaluation(shared_endpoint: str) -> None:
         page = await browser.new_page()
         try:
             for make in (lambda: page.add_init_script("1"), lambda: page.expose("add", add)):
-                with pytest.raises(cdpengine.EvaluationDisabled):
+                with pytest.raises(cdpengine.EvaluationDisabledError):
                     async with make():
                         raise AssertionError
         finally:

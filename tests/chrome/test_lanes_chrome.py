@@ -69,7 +69,7 @@ async def test_a_script_is_stopped_whatever_became_of_the_lane(page: cdpengine.P
         async with trio.open_nursery() as nursery:
 
             async def evaluate() -> None:
-                with pytest.raises(cdpengine.EvaluationTimeout):
+                with pytest.raises(cdpengine.EvaluationTimeoutError):
                     await page.evaluate(HANG, timeout=1)
 
             nursery.start_soon(evaluate)
@@ -106,7 +106,7 @@ async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> N
         await some.wait()
         cut(browser)
     for page in pages:
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2
         await page.close()
@@ -120,7 +120,7 @@ async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> Non
     cut(page.browser)
     await page.session.call("Browser.getVersion")
     # On a busy machine the confirmation can come after the error; that it came is shown by the next evaluation.
-    with pytest.raises(cdpengine.EvaluationTimeout, match="the script was (terminated|told to stop)"):
+    with pytest.raises(cdpengine.EvaluationTimeoutError, match="the script was (terminated|told to stop)"):
         await page.evaluate("1", timeout=0.5)
     assert await page.evaluate("1 + 1", timeout=20) == 2
     await rebuilt(page, 1)
@@ -165,7 +165,7 @@ async def test_a_frame_of_another_process_has_a_lane_before_its_script_runs(
         await again.call("Runtime.evaluate", expression="1")
         await page.evaluate("document.querySelector('iframe').remove()")
         await model.wait_for(lambda: set(model.lanes) == {page.target_id})
-        with pytest.raises(cdpengine.SessionGone, match="not in the page"):
+        with pytest.raises(cdpengine.SessionGoneError, match="not in the page"):
             await model.lane_of(frame.target_id)
         await page.evaluate("1")
     assert browser_sessions(page) == {page.target_id}
@@ -212,7 +212,7 @@ async def test_navigations_across_processes_each_with_a_hang_after_it(
     for number in range(rounds(8, 40)):
         host = ("127.0.0.1", "localhost")[number % 2]
         await page.goto(f"http://{host}:{httpserver.port}/", timeout=20)
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.1)
         assert await page.evaluate("location.hostname", timeout=20) == host
     assert len(target(page).lanes) == 1
@@ -221,25 +221,25 @@ async def test_navigations_across_processes_each_with_a_hang_after_it(
 
 async def test_a_crash_then_a_reload_then_a_hang(page: cdpengine.Page) -> None:
     for _ in range(3):
-        with pytest.raises(cdpengine.TargetCrashed):
+        with pytest.raises(cdpengine.TargetCrashedError):
             await page.session.call("Page.crash")
-        with pytest.raises(cdpengine.TargetCrashed):
+        with pytest.raises(cdpengine.TargetCrashedError):
             await page.evaluate("1", timeout=20)
         await page.reload(timeout=20)
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.1)
         assert await page.evaluate("1", timeout=20) == 1
 
 
 async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.TargetCrashed):
+    with pytest.raises(cdpengine.TargetCrashedError):
         await page.session.call("Page.crash")
     cut(page.browser)
-    with pytest.raises(cdpengine.TargetCrashed):
+    with pytest.raises(cdpengine.TargetCrashedError):
         await page.evaluate("1", timeout=20)
     await page.reload(timeout=20)
     assert await page.evaluate("1 + 1", timeout=20) == 2
-    with pytest.raises(cdpengine.EvaluationTimeout):
+    with pytest.raises(cdpengine.EvaluationTimeoutError):
         await page.evaluate(HANG, timeout=0.2)
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
@@ -254,6 +254,6 @@ async def test_over_a_pipe_a_detached_lane_comes_back_too() -> None:
         await rebuilt(page, 1)
         assert browser.statistics().evaluation.lane_rebuilds == {"detached": 1}
         assert browser.statistics().lane_connections == 0
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2

@@ -74,7 +74,7 @@ async def test_a_browser_that_is_connected_to_is_not_closed(shared_endpoint: str
 
 
 async def test_a_start_that_takes_too_long_fails_by_name() -> None:
-    with pytest.raises(cdpengine.LaunchFailed, match="not ready within"):
+    with pytest.raises(cdpengine.LaunchFailedError, match="not ready within"):
         async with cdpengine.launch(timeout=0.01):
             raise AssertionError("it cannot have been ready")
 
@@ -88,12 +88,12 @@ async def test_what_is_no_browser_is_named(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\necho went wrong >&2\nexit 3\n")
     script.chmod(0o755)
-    with pytest.raises(cdpengine.LaunchFailed) as caught:
+    with pytest.raises(cdpengine.LaunchFailedError) as caught:
         async with cdpengine.launch(executable=script):
             pass
     assert caught.value.exit_code == 3
     assert "went wrong" in str(caught.value)
-    with pytest.raises(cdpengine.BrowserNotFound, match="nowhere"):
+    with pytest.raises(cdpengine.BrowserNotFoundError, match="nowhere"):
         async with cdpengine.launch(executable=tmp_path / "nowhere"):
             pass
 
@@ -102,7 +102,7 @@ async def test_what_is_no_browser_is_named(tmp_path: Path) -> None:
     "endpoint", ["", "localhost:9222", "ftp://localhost", "http://", "http://127.0.0.1:99999", "127.0.0.1"]
 )
 async def test_a_malformed_endpoint_is_named(endpoint: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="http"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="http"):
         async with cdpengine.connect(endpoint):
             pass
 
@@ -112,7 +112,7 @@ async def test_an_unreachable_port_is_named(scheme: str) -> None:
     with trio.socket.socket() as listener:
         await listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
-    with pytest.raises(cdpengine.ConnectFailed, match=f"127.0.0.1:{port}"):
+    with pytest.raises(cdpengine.ConnectFailedError, match=f"127.0.0.1:{port}"):
         async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}"):
             pass
 
@@ -122,17 +122,17 @@ async def test_an_endpoint_that_never_answers_is_given_up_on() -> None:
     async with listeners[0]:
         port = listeners[0].socket.getsockname()[1]
         for scheme in ("http", "ws"):
-            with pytest.raises(cdpengine.ConnectFailed, match="no answer within"):
+            with pytest.raises(cdpengine.ConnectFailedError, match="no answer within"):
                 async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}", timeout=0.2):
                     pass
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan")])
 async def test_a_wrong_timeout_is_named(timeout: float) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="timeout"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="timeout"):
         async with cdpengine.launch(timeout=timeout):
             pass
-    with pytest.raises(cdpengine.InvalidArgument, match="timeout"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="timeout"):
         async with cdpengine.connect("http://127.0.0.1:1", timeout=timeout):
             pass
 

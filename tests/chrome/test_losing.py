@@ -136,7 +136,7 @@ async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) ->
         pid = browser_pid(browser)
 
         async def act() -> None:
-            with pytest.raises(cdpengine.ConnectionLost) as caught:
+            with pytest.raises(cdpengine.ConnectionLostError) as caught:
                 await ACTIONS[name](page, slow)
             ended.append(trio.current_time())
             assert "127.0.0.1" in str(caught.value)
@@ -149,7 +149,7 @@ async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) ->
             nursery.cancel_scope.deadline = killed + 10
         assert ended, "it was still waiting after ten seconds"
         assert ended[0] - killed < 5, "it waited for something"
-        with pytest.raises(cdpengine.ConnectionLost):
+        with pytest.raises(cdpengine.ConnectionLostError):
             await page.title()
     assert not os.path.exists(f"/proc/{pid}"), "no zombie is left"
 
@@ -177,16 +177,16 @@ async def test_a_page_that_dies_takes_only_its_own_calls(
         with pytest.raises(cdpengine.EngineError) as caught:
             await ACTIONS[name](victim, slow)
         ended.append(trio.current_time())
-        errors = (cdpengine.SessionGone, cdpengine.EvaluationTerminated)
+        errors = (cdpengine.SessionGoneError, cdpengine.EvaluationTerminatedError)
         assert isinstance(caught.value, errors), repr(caught.value)
         if way == "crash":
-            assert isinstance(caught.value, cdpengine.TargetCrashed)
+            assert isinstance(caught.value, cdpengine.TargetCrashedError)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(act)
         await under_way(name)
         if way == "crash":
-            with pytest.raises(cdpengine.TargetCrashed):
+            with pytest.raises(cdpengine.TargetCrashedError):
                 await victim.session.call("Page.crash")
         else:
             await victim.close()
@@ -207,14 +207,14 @@ async def test_a_crashed_page_comes_back_with_a_reload(
     )
     await page.goto(httpserver.url_for("/"))
     for bring_back in (page.reload, partial(page.goto, httpserver.url_for("/"))):
-        with pytest.raises(cdpengine.TargetCrashed):
+        with pytest.raises(cdpengine.TargetCrashedError):
             await page.session.call("Page.crash")
-        with pytest.raises(cdpengine.TargetCrashed, match="Reload"):
+        with pytest.raises(cdpengine.TargetCrashedError, match="Reload"):
             await page.snapshot()
         await bring_back()
         await page.click((await page.snapshot()).find(role="button"))
         assert await page.evaluate("n") == 1
-        with pytest.raises(cdpengine.EvaluationTimeout):
+        with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate("while (true) {}", timeout=0.2)
         assert await page.evaluate("document.hasFocus()"), "its set-up came back with it"
 
@@ -226,7 +226,7 @@ async def test_a_cut_connection_leaves_the_browser_alone(
         page = await other.new_page()
         target_id = page.target_id
         other.connections[0].lose("the test cut it")
-        with pytest.raises(cdpengine.ConnectionLost, match="the test cut it"):
+        with pytest.raises(cdpengine.ConnectionLostError, match="the test cut it"):
             await page.snapshot()
     ours = await browser.wait_for_page(where=lambda page: page.target_id == target_id)
     assert await ours.evaluate("1 + 1") == 2
@@ -242,7 +242,7 @@ async def test_connecting_while_a_tab_is_stuck(
         async with cdpengine.connect(shared_endpoint, timeout=20) as other:
             stuck = other.page(page.target_id)
             assert stuck is not None
-            with pytest.raises(cdpengine.DeadlineExceeded):
+            with pytest.raises(cdpengine.DeadlineExceededError):
                 await stuck.snapshot(timeout=0.3)
             mine = await other.new_page(timeout=20)
             assert await mine.evaluate("1 + 1", timeout=20) == 2

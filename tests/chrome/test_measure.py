@@ -98,7 +98,7 @@ async def test_a_trace_has_what_happened(
         early = trace.report
         await page.goto(site + "/one")
         await page.evaluate("performance.mark('the mark'), 1")
-        with pytest.raises(cdpengine.MeasurementBusy, match="one at a time"):
+        with pytest.raises(cdpengine.MeasurementBusyError, match="one at a time"):
             async with browser.trace(tmp_path / "other.json"):
                 pytest.fail("two traces")
         with trio.fail_after(30):
@@ -178,10 +178,10 @@ async def test_a_progress_callback_that_fails_ends_the_trace(
 async def test_a_trace_that_cannot_be_written_never_starts(
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
-    with pytest.raises(cdpengine.MeasurementFailed, match="No such file"):
+    with pytest.raises(cdpengine.MeasurementFailedError, match="No such file"):
         async with browser.trace(tmp_path / "none" / "t.json"):
             pytest.fail("nothing to write to")
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         async with browser.trace(tmp_path):
             pytest.fail("a folder")
     await tracing_is_off(browser)
@@ -189,7 +189,7 @@ async def test_a_trace_that_cannot_be_written_never_starts(
 
 async def test_a_page_that_goes_during_its_trace_is_named(browser: cdpengine.Browser, tmp_path: Path) -> None:
     page = await browser.new_page()
-    with pytest.raises(cdpengine.SessionGone):
+    with pytest.raises(cdpengine.SessionGoneError):
         async with page.trace(tmp_path / "t.json"):
             await page.close()
     assert list(tmp_path.iterdir()) == []
@@ -274,7 +274,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
     with pytest.raises(KeyError):
         async with page.coverage():
             assert await page.evaluate("(() => { debugger; return 5; })()", timeout=20) == 5
-            with pytest.raises(cdpengine.MeasurementBusy, match="same browser context"):
+            with pytest.raises(cdpengine.MeasurementBusyError, match="same browser context"):
                 async with page.coverage():
                     pytest.fail("two at a time")
             raise KeyError
@@ -283,14 +283,14 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
         await page.session.call("Profiler.takePreciseCoverage")
     with pytest.raises(cdpengine.RemoteError):
         await page.session.call("CSS.takeCoverageDelta")
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         async with page.coverage(javascript=False, css=False):
             pytest.fail("nothing to count")
 
 
 async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
-    with pytest.raises(cdpengine.PageUnresponsive):
+    with pytest.raises(cdpengine.PageUnresponsiveError):
         async with page.coverage(timeout=3):
             await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
             with trio.fail_after(20):
@@ -326,7 +326,7 @@ async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path
         await page.evaluate(
             "(function busy() { const end = performance.now() + 60; while (performance.now() < end); })()"
         )
-        with pytest.raises(cdpengine.MeasurementBusy):
+        with pytest.raises(cdpengine.MeasurementBusyError):
             async with page.profile():
                 pytest.fail("two at a time")
     profile = profiling.profile
@@ -336,7 +336,7 @@ async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path
     assert "busy" in {node["callFrame"]["functionName"] for node in read["nodes"]}
     assert (len(read["nodes"]), len(read["samples"])) == (profile.nodes, profile.samples)
     assert profile.seconds > 0.05
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         async with page.profile(interval=0):
             pytest.fail("no interval")
     with trio.CancelScope() as scope:
@@ -368,9 +368,9 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
 
 
 async def test_a_heap_snapshot_with_nowhere_to_go_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
-    with pytest.raises(cdpengine.MeasurementFailed):
+    with pytest.raises(cdpengine.MeasurementFailedError):
         await page.heap_snapshot(tmp_path / "none" / "h")
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await page.heap_snapshot(tmp_path / "h", timeout=0)
     assert list(tmp_path.iterdir()) == []
 

@@ -64,14 +64,14 @@ async def test_the_answer_says_where_it_went(page: cdpengine.Page, site: HTTPSer
 async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
     page: cdpengine.Page, site: HTTPServer, url: str, reason: str
 ) -> None:
-    with pytest.raises(cdpengine.NavigationFailed, match=reason):
+    with pytest.raises(cdpengine.NavigationFailedError, match=reason):
         await page.goto(url, timeout=10)
     if url == "chrome://crash":
         with trio.fail_after(10):
             await page._target.changes.wait_for(lambda: page.session.crashed)
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
     if url == "chrome://crash":
-        with pytest.raises(cdpengine.TargetCrashed):
+        with pytest.raises(cdpengine.TargetCrashedError):
             await page.session.call("Page.crash")
         assert (await page.reload(timeout=20)).status == 404
     assert set(page.session._domains) == {"Page"}
@@ -79,7 +79,7 @@ async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
 
 async def test_a_host_and_a_port_are_no_url(page: cdpengine.Page, site: HTTPServer) -> None:
     for url in (f"localhost:{site.port}/one", f"localhost:{site.port}", f"my-host.example:{site.port}?q"):
-        with pytest.raises(cdpengine.InvalidArgument, match=f'"http://{url.partition("?")[0]}'):
+        with pytest.raises(cdpengine.InvalidArgumentError, match=f'"http://{url.partition("?")[0]}'):
             await page.goto(url)
     assert (await page.goto("data:,1")).url == "data:,1"
 
@@ -97,7 +97,7 @@ async def test_the_response_of_the_document(page: cdpengine.Page, site: HTTPServ
     (hop,) = response.request.redirect_chain
     assert hop.response is not None
     assert (hop.response.status, hop.response.header("Set-Cookie")) == (302, "hop=1")
-    with pytest.raises(cdpengine.BodyUnavailable):
+    with pytest.raises(cdpengine.BodyUnavailableError):
         await response.body()
     assert (await page.goto("about:blank")).response is None
     await page.activity.start()
@@ -148,7 +148,7 @@ async def test_load_waits_for_what_domcontentloaded_does_not(
     )
     url = httpserver.url_for("/with-image")
     assert (await page.goto(url, wait_until="domcontentloaded")).status == 200
-    with pytest.raises(cdpengine.DeadlineExceeded, match="waiting for load"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="waiting for load"):
         await page.goto(url, timeout=2)
     slow.set()
     assert (await page.goto(url)).status == 200
@@ -159,7 +159,7 @@ async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
         await listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
     url = f"http://127.0.0.1:{port}/"
-    with pytest.raises(cdpengine.NavigationFailed) as caught:
+    with pytest.raises(cdpengine.NavigationFailedError) as caught:
         await page.goto(url)
     assert caught.value.reason == "net::ERR_CONNECTION_REFUSED"
     assert caught.value.url == url
@@ -170,7 +170,7 @@ async def test_a_refused_connection_is_named(page: cdpengine.Page) -> None:
 async def test_what_is_no_document_is_named(
     page: cdpengine.Page, site: HTTPServer, path: str, reason: str
 ) -> None:
-    with pytest.raises(cdpengine.NavigationFailed, match=reason):
+    with pytest.raises(cdpengine.NavigationFailedError, match=reason):
         await page.goto(site.url_for(path))
 
 
@@ -178,7 +178,7 @@ async def test_a_server_that_never_answers_is_given_up_on(
     page: cdpengine.Page, site: HTTPServer, slow: threading.Event
 ) -> None:
     await page.goto(site.url_for("/one"))
-    with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+    with pytest.raises(cdpengine.DeadlineExceededError) as caught:
         await page.goto(site.url_for("/slow"), timeout=0.3)
     assert "asking Chrome to navigate" in str(caught.value)
     slow.set()
@@ -203,7 +203,9 @@ async def test_history_and_reload(page: cdpengine.Page, site: HTTPServer) -> Non
     reloaded = await page.reload()
     assert (reloaded.url, reloaded.status) == (site.url_for("/two"), 200)
     assert await page.evaluate("window.old") is None
-    with pytest.raises(cdpengine.NavigationFailed, match="next entry of the history failed: there is none"):
+    with pytest.raises(
+        cdpengine.NavigationFailedError, match="next entry of the history failed: there is none"
+    ):
         await page.go_forward()
 
 
@@ -277,7 +279,7 @@ async def test_frames_are_followed_over_processes(
 
 @pytest.mark.parametrize("url", ["", "example.com", "/path", "127.0.0.1:80", "://x"])
 async def test_a_url_without_a_scheme_is_refused(page: cdpengine.Page, url: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="absolute URL"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="absolute URL"):
         await page.goto(url)
 
 
@@ -285,10 +287,10 @@ async def test_nonsense_is_refused_before_anything_is_sent(
     page: cdpengine.Page, browser: cdpengine.Browser
 ) -> None:
     sent = browser.statistics().main.sent
-    with pytest.raises(cdpengine.InvalidArgument, match="networkidle"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="networkidle"):
         await page.goto("about:blank", wait_until="ready")  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgument, match="timeout"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="timeout"):
         await page.goto("about:blank", timeout=-1)
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await page.goto("about:blank", timeout=0)
     assert browser.statistics().main.sent == sent

@@ -73,7 +73,7 @@ async def test_conditions_hold_in_frames_and_workers_and_end(page: cdpengine.Pag
                 assert await page.evaluate(ASK, "/echo/a", frame=frame) == REFUSED
                 assert await page.evaluate("navigator.onLine", frame=frame) is False
             assert await page.evaluate(ask_worker, "/echo/w") == "cut off"
-            with pytest.raises(cdpengine.NavigationFailed, match="INTERNET_DISCONNECTED"):
+            with pytest.raises(cdpengine.NavigationFailedError, match="INTERNET_DISCONNECTED"):
                 await page.goto(f"{site.url}page")
         await page.goto(site.url)
         assert await page.evaluate("navigator.onLine") is True
@@ -169,7 +169,7 @@ async def test_what_is_awaited_lasts_until_it_is_ended(
     await page.reload()
     assert await page.evaluate("[own, typeof tell]") == ["undefined", "undefined"]
     assert page.session._domains.keys() <= {"Page"}
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await page.extra_headers({"a b": "c"})
     with trio.move_on_after(0):
         await page.route("*", made)

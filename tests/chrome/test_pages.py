@@ -10,7 +10,7 @@ import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine import InvalidArgument
+from cdpengine import InvalidArgumentError
 
 
 async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
@@ -21,14 +21,14 @@ async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, pag
     await other.close()
     assert other.closed
     assert browser.page(other.target_id) is None
-    with pytest.raises(cdpengine.SessionGone, match="closed"):
+    with pytest.raises(cdpengine.SessionGoneError, match="closed"):
         await other.snapshot()
     await other.close()  # closing twice is no error
 
 
 async def test_a_page_that_cannot_be_opened_is_closed_again(browser: cdpengine.Browser) -> None:
     before = len(browser.pages)
-    with pytest.raises(cdpengine.NavigationFailed):
+    with pytest.raises(cdpengine.NavigationFailedError):
         await browser.new_page("http://127.0.0.1:9/")
     with trio.fail_after(20):
         while len(browser.pages) > before:
@@ -65,7 +65,7 @@ async def test_a_popup_is_set_up_before_its_script_runs(
     popup = await browser.wait_for_page(opener=page, timeout=20)
     assert popup.opener is page
     # Its script never ends; that it can be ended shows that the lane was there before it.
-    with pytest.raises(cdpengine.EvaluationTimeout):
+    with pytest.raises(cdpengine.EvaluationTimeoutError):
         while True:  # until the popup has left its first, empty document
             await popup.evaluate("1", timeout=0.3)
     assert await popup.evaluate("document.title", timeout=20) == ""
@@ -78,7 +78,7 @@ async def test_waiting_for_a_page(browser: cdpengine.Browser, page: cdpengine.Pa
     await page.goto("data:text/html,<title>findme</title>")
     assert await browser.wait_for_page(url="data:*findme*") is page
     assert await browser.wait_for_page(url=re.compile("findme")) is page
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await browser.wait_for_page(url="*nowhere*", timeout=0.1)
 
 
@@ -112,9 +112,9 @@ async def test_a_picture_is_a_picture(page: cdpengine.Page) -> None:
     assert int.from_bytes(whole[20:24], "big") >= 900
     assert (await page.screenshot(format="jpeg", quality=50)).startswith(b"\xff\xd8")
     assert (await page.pdf()).startswith(b"%PDF")
-    with pytest.raises(InvalidArgument, match="quality"):
+    with pytest.raises(InvalidArgumentError, match="quality"):
         await page.screenshot(quality=50)
-    with pytest.raises(InvalidArgument, match="format"):
+    with pytest.raises(InvalidArgumentError, match="format"):
         await page.screenshot(format="gif")  # type: ignore[arg-type]
 
 
@@ -127,15 +127,15 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
     assert "Some text" not in small.text
     assert small.find(role="button") == button, "the same element keeps its ref"
     assert len((await page.snapshot(max_chars=40)).text) <= 200
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await page.snapshot(mode="other")  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await page.snapshot(max_depth=-1)
     await page.evaluate("document.querySelector('button').remove()")
-    with pytest.raises(cdpengine.StaleRef):
+    with pytest.raises(cdpengine.StaleRefError):
         await page.click(button, timeout=20)
     await page.goto("data:text/html,<button>Buy</button>")
-    with pytest.raises(cdpengine.StaleRef, match="replaced"):
+    with pytest.raises(cdpengine.StaleRefError, match="replaced"):
         await page.click(button, timeout=20)
     new = (await page.snapshot()).find(role="button", name="Buy")
     assert new.id != button.id, "numbers are not used again"
@@ -146,7 +146,7 @@ async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.set_content("<button onclick='n = (self.n || 0) + 1'>Go</button>")
     await page.snapshot()
     for action in (page.click, page.hover, page.focus, page.scroll_into_view):
-        with pytest.raises((cdpengine.NodeNotFound, InvalidArgument)):
+        with pytest.raises((cdpengine.NodeNotFoundError, InvalidArgumentError)):
             await action(target, timeout=20)
     assert await page.evaluate("typeof n") == "undefined", "nothing was clicked"
 
@@ -163,7 +163,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
 
 @pytest.mark.parametrize("target", [None, 3, 4.5, object()])
 async def test_what_is_no_target_is_refused(page: cdpengine.Page, target: object) -> None:
-    with pytest.raises(InvalidArgument, match="target"):
+    with pytest.raises(InvalidArgumentError, match="target"):
         await page.click(target, timeout=2)  # type: ignore[arg-type]
 
 
@@ -171,7 +171,7 @@ async def test_an_unknown_key_is_named_before_anything_is_sent(
     page: cdpengine.Page, browser: cdpengine.Browser
 ) -> None:
     sent = browser.statistics().main.sent
-    with pytest.raises(InvalidArgument, match="Enter"):
+    with pytest.raises(InvalidArgumentError, match="Enter"):
         await page.press("Entre")
     assert browser.statistics().main.sent == sent
 
@@ -183,7 +183,7 @@ async def test_a_wrong_timeout_is_named(page: cdpengine.Page, timeout: object) -
         page.evaluate("1", timeout=timeout),  # type: ignore[arg-type]
         page.goto("about:blank", timeout=timeout),  # type: ignore[arg-type]
     ):
-        with pytest.raises(InvalidArgument, match="timeout"):
+        with pytest.raises(InvalidArgumentError, match="timeout"):
             await coroutine
 
 
@@ -201,7 +201,7 @@ async def test_pycdp_commands_and_events(page: cdpengine.Page) -> None:
 
 async def test_what_pycdp_cannot_decode_comes_raw(page: cdpengine.Page) -> None:
     await page.set_content("<a href='#x'>link</a>")
-    with pytest.raises(cdpengine.UndecodableReply) as caught:
+    with pytest.raises(cdpengine.UndecodableReplyError) as caught:
         await page.session.execute(cdp.accessibility.get_full_ax_tree())
     assert len(caught.value.result()["nodes"]) > 2
     assert (await page.session.call("Runtime.evaluate", expression="1"))["result"]["value"] == 1

@@ -87,9 +87,9 @@ async def test_a_very_tall_page_is_whole(tall: cdpengine.Page, options: dict[str
 
 
 async def test_formats_that_cannot_hold_it_are_refused_by_name(tall: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.PictureTooLarge, match="24000 pixels is too large for webp"):
+    with pytest.raises(cdpengine.PictureTooLargeError, match="24000 pixels is too large for webp"):
         await tall.screenshot(full_page=True, format="webp")
-    with pytest.raises(cdpengine.PictureTooLarge, match="jpeg"):
+    with pytest.raises(cdpengine.PictureTooLargeError, match="jpeg"):
         await tall.screenshot(full_page=True, format="jpeg", scale=3)
 
 
@@ -136,7 +136,7 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
     ids=str,
 )
 async def test_options_that_do_not_go_together(page: cdpengine.Page, options: dict[str, Any]) -> None:
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await page.screenshot(**options)
 
 
@@ -153,9 +153,9 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
     with trio.fail_after(20):
         while await page.unresponsive_for() == 0:  # until the script runs
             pass
-    with pytest.raises(cdpengine.PageUnresponsive):
+    with pytest.raises(cdpengine.PageUnresponsiveError):
         await page.screenshot(full_page=True, timeout=0.7)
-    with pytest.raises(cdpengine.PageUnresponsive):
+    with pytest.raises(cdpengine.PageUnresponsiveError):
         await page.pdf(timeout=0.7)
     await page.rescue()
     assert near(opened(await page.screenshot()).getpixel((5, 5)), (255, 0, 0))
@@ -204,11 +204,11 @@ async def test_a_pdf_is_as_large_as_was_asked(page: cdpengine.Page, tmp_path: Pa
     )
     assert path.read_bytes().startswith(b"%PDF")
     assert b"/Outlines" in path.read_bytes()
-    with pytest.raises(cdpengine.InvalidArgument, match="pages that there are"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that there are"):
         await page.pdf(pages="90")
-    with pytest.raises(cdpengine.InvalidArgument, match="pages that there are"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="pages that there are"):
         await page.save_pdf(tmp_path / "b.pdf", pages="90")
-    with pytest.raises(cdpengine.MeasurementFailed):
+    with pytest.raises(cdpengine.MeasurementFailedError):
         await page.save_pdf(tmp_path / "none" / "b.pdf")
     assert list(tmp_path.iterdir()) == [path]
 

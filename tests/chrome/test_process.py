@@ -23,7 +23,7 @@ from trio_websocket import open_websocket_url
 
 import cdpengine
 from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
-from cdpengine.errors import InvalidArgument, LaunchFailed
+from cdpengine.errors import InvalidArgumentError, LaunchFailedError
 
 pytestmark = pytest.mark.chrome
 
@@ -205,7 +205,7 @@ async def test_a_profile_in_use_says_so(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     with trio.fail_after(30):
         async with start_browser(LaunchOptions(CHROMIUM, user_data_dir=profile)) as first:
-            with pytest.raises(LaunchFailed, match="in use by another browser") as caught:
+            with pytest.raises(LaunchFailedError, match="in use by another browser") as caught:
                 async with start_browser(LaunchOptions(CHROMIUM, user_data_dir=profile)):
                     pass
             assert "Chrome" in await browser_version(first)
@@ -241,7 +241,7 @@ async def test_no_descriptor_is_left_open(temporary: Path) -> None:
     for _ in range(2):
         async with start_browser(LaunchOptions(CHROMIUM)):
             pass
-    with pytest.raises(LaunchFailed):
+    with pytest.raises(LaunchFailedError):
         async with start_browser(LaunchOptions(Path("/nowhere/chrome"))):
             pass
     assert descriptors() == before
@@ -275,7 +275,7 @@ Failing = Callable[[Path], LaunchOptions]
 async def test_a_file_that_is_not_a_program(
     temporary: Path, tmp_path: Path, failing: Failing, text: str, reason: str
 ) -> None:
-    with pytest.raises(LaunchFailed, match=reason) as caught:
+    with pytest.raises(LaunchFailedError, match=reason) as caught:
         async with start_browser(failing(script(tmp_path, text))):
             pass
     assert caught.value.exit_code is None
@@ -290,7 +290,7 @@ async def test_paths_that_cannot_be_executed(temporary: Path, tmp_path: Path, fa
         (tmp_path, "is a folder"),
         (plain, "not executable"),
     ]:
-        with pytest.raises(LaunchFailed, match=reason):
+        with pytest.raises(LaunchFailedError, match=reason):
             async with start_browser(failing(path)):
                 pass
     assert_nothing_left(temporary)
@@ -301,7 +301,7 @@ async def test_a_program_that_ends_early_is_reported_with_its_output(
 ) -> None:
     path = script(tmp_path, "#!/bin/sh\necho to stdout\nprintf 'bad \\377 byte' >&2\nexit 3\n")
     with trio.fail_after(10):
-        with pytest.raises(LaunchFailed) as caught:
+        with pytest.raises(LaunchFailedError) as caught:
             async with start_browser(failing(path)):
                 pass
     assert caught.value.exit_code == 3
@@ -313,7 +313,7 @@ async def test_a_program_that_ends_early_is_reported_with_its_output(
 async def test_only_the_last_lines_are_kept(temporary: Path, tmp_path: Path) -> None:
     program = "#!/bin/sh\ni=0\nwhile [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done\n"
     program += "head -c 100000 /dev/zero | tr '\\0' x\nexit 4\n"
-    with pytest.raises(LaunchFailed) as caught:
+    with pytest.raises(LaunchFailedError) as caught:
         async with start_browser(LaunchOptions(script(tmp_path, program))):
             pass
     *lines, last = caught.value.output
@@ -327,7 +327,7 @@ async def test_a_program_that_starts_helpers_leaves_none(temporary: Path, tmp_pa
     marker = tmp_path / "helper"
     path = script(tmp_path, f"#!/bin/sh\nsleep 60 & echo $! > {marker}\nexit 5\n")
     with trio.fail_after(10):
-        with pytest.raises(LaunchFailed) as caught:
+        with pytest.raises(LaunchFailedError) as caught:
             async with start_browser(LaunchOptions(path)):
                 pass
     assert caught.value.exit_code == 5
@@ -361,7 +361,7 @@ async def test_a_program_that_ignores_sigterm_is_killed(temporary: Path, tmp_pat
     "argument", ["--user-data-dir=/x", "--remote-debugging-port=1", "--remote-debugging-pipe", "nul\0"]
 )
 async def test_arguments_that_cannot_be_given(temporary: Path, argument: str) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         async with start_browser(LaunchOptions(CHROMIUM, args=[argument])):
             pass
     assert_nothing_left(temporary)

@@ -15,7 +15,7 @@ from cdpengine.debug.protocol_source import fetch_protocol, read_protocol
 from cdpengine.debug.protocol_text import entry_json, entry_text
 from cdpengine.debug.pycdp import read_pycdp
 from cdpengine.debug.vocabulary import engine_uses
-from cdpengine.errors import ConnectFailed, InvalidArgument
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError
 
 pytestmark = pytest.mark.chrome
 
@@ -70,9 +70,9 @@ async def test_everything_that_there_is_can_be_shown(protocol: Protocol) -> None
 
 
 async def test_nobody_there() -> None:
-    with pytest.raises(ConnectFailed):
+    with pytest.raises(ConnectFailedError):
         await fetch_protocol("http://127.0.0.1:9")
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await fetch_protocol("127.0.0.1:9222")
 
 

@@ -19,13 +19,13 @@ from rounds import rounds
 import cdpengine
 from cdpengine import debug
 from cdpengine.errors import (
-    ConnectionLost,
-    DeadlineExceeded,
+    ConnectionLostError,
+    DeadlineExceededError,
     EngineError,
-    EvaluationFailed,
-    NavigationFailed,
+    EvaluationFailedError,
+    NavigationFailedError,
     RemoteError,
-    UndecodableReply,
+    UndecodableReplyError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -84,7 +84,7 @@ OPERATIONS = {
     "new page": Operation(_new_page, "Target.createTarget"),
 }
 
-TIMES_OUT: Expected = (DeadlineExceeded,)
+TIMES_OUT: Expected = (DeadlineExceededError,)
 HARMLESS: Expected = ()
 
 MATRIX: dict[str, Expected] = {
@@ -95,13 +95,13 @@ MATRIX: dict[str, Expected] = {
     "drop:{method}@reply:*": TIMES_OUT,
     "duplicate:{method}@reply:*": HARMLESS,
     "truncate:{method}@reply:*:8": TIMES_OUT,
-    "truncate:{method}@reply:*:60": (DeadlineExceeded, UndecodableReply),
-    "error:{method}:*:-32000:the proxy says no": (RemoteError, NavigationFailed, EvaluationFailed),
-    "cut:{method}:1": (ConnectionLost,),
-    "cut:{method}@reply:1": (ConnectionLost,),
+    "truncate:{method}@reply:*:60": (DeadlineExceededError, UndecodableReplyError),
+    "error:{method}:*:-32000:the proxy says no": (RemoteError, NavigationFailedError, EvaluationFailedError),
+    "cut:{method}:1": (ConnectionLostError,),
+    "cut:{method}@reply:1": (ConnectionLostError,),
     "drop:*:*": TIMES_OUT,
     "drop:*@any:*": TIMES_OUT,
-    "cut:*@any:1": (ConnectionLost,),
+    "cut:*@any:1": (ConnectionLostError,),
 }
 """The faults, and the errors of which one must come; none where the operation is to succeed all the same."""
 
@@ -117,7 +117,7 @@ NEVER_MADE = "the fault was never made"
 
 async def wrong_in(endpoint: str, operation: Operation, fault: str) -> str | None:
     """Run one case; return what is wrong with how it ended."""
-    if DeadlineExceeded not in MATRIX[fault]:
+    if DeadlineExceededError not in MATRIX[fault]:
         return await wrong_within(LONG, endpoint, operation, fault)
     for timeout in SHORT:
         problem = await wrong_within(timeout, endpoint, operation, fault)

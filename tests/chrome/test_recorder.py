@@ -130,13 +130,13 @@ async def test_actions_are_spans_and_sessions_have_targets(page: cdpengine.Page,
 async def test_an_action_that_failed_says_with_what(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     async with debug.record(page.browser, path):
-        with pytest.raises(cdpengine.EvaluationFailed):
+        with pytest.raises(cdpengine.EvaluationFailedError):
             await page.evaluate("null.x")
-        with pytest.raises(cdpengine.DeadlineExceeded):
+        with pytest.raises(cdpengine.DeadlineExceededError):
             await page.evaluate("new Promise(() => {})", timeout=0.2)
         assert await page.evaluate("1") == 1
     ends = [line for line in read(path) if line.k == "span-end"]
-    assert [line.failed for line in ends] == ["EvaluationFailed", "EvaluationTimeout", ""]
+    assert [line.failed for line in ends] == ["EvaluationFailedError", "EvaluationTimeoutError", ""]
 
 
 async def test_what_does_not_fit_into_the_queue_is_counted_and_told(
@@ -157,7 +157,7 @@ async def test_what_does_not_fit_into_the_queue_is_counted_and_told(
 async def test_a_full_disk_is_told_at_the_end(page: cdpengine.Page) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")
-    with pytest.raises(cdpengine.RecordingFailed, match="no space is left on the disk"):
+    with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):
         async with debug.record(page.browser, "/dev/full"):
             for _ in range(2000):
                 await page.session.call("Runtime.evaluate", expression="1")
@@ -165,7 +165,7 @@ async def test_a_full_disk_is_told_at_the_end(page: cdpengine.Page) -> None:
 
 
 async def test_a_file_that_cannot_be_written_is_refused_before(page: cdpengine.Page, tmp_path: Path) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="recording"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="recording"):
         async with debug.record(page.browser, tmp_path / "no" / "folder"):
             pass
 

@@ -81,7 +81,7 @@ class Journey:
             case "back":
                 try:
                     await self.page.go_back()
-                except cdpengine.NavigationFailed:
+                except cdpengine.NavigationFailedError:
                     return  # there is nothing to go back to
                 if self.page.url == "about:blank":
                     await self.start()

@@ -24,7 +24,13 @@ import cdpengine
 from cdpengine.cli import main
 from cdpengine.debug.interpreter import Interpreter, Output, Quit
 from cdpengine.debug.protocol_source import fetch_protocol
-from cdpengine.errors import DeadlineExceeded, InvalidArgument, NotInteractable, RemoteError, SessionGone
+from cdpengine.errors import (
+    DeadlineExceededError,
+    InvalidArgumentError,
+    NotInteractableError,
+    RemoteError,
+    SessionGoneError,
+)
 from cdpengine.nursery import open_body_nursery
 
 pytestmark = pytest.mark.chrome
@@ -84,19 +90,19 @@ async def test_a_page_is_opened_seen_and_acted_on(browser: cdpengine.Browser, sh
             count = len(shown)
             await repl.run("!goto data:text/html,silent")
             assert len(shown) == count
-            with pytest.raises(InvalidArgument, match=r"Page\.navigate"):
+            with pytest.raises(InvalidArgumentError, match=r"Page\.navigate"):
                 await repl.run("Page.navigat url=x")
             with pytest.raises(RemoteError, match="Cannot navigate"):
                 await repl.run("Page.navigate url=nonsense")
             await repl.run("!timeout 0.2")
-            with pytest.raises(DeadlineExceeded):
+            with pytest.raises(DeadlineExceededError):
                 await repl.run("!wait Page.loadEventFired")
             await repl.run("!use 0")
             assert repl.place == "browser"
             assert '"product"' in await text(repl, "Browser.getVersion")
-            with pytest.raises(InvalidArgument, match="a page"):
+            with pytest.raises(InvalidArgumentError, match="a page"):
                 await repl.run("!snapshot")
-            with pytest.raises(InvalidArgument, match="one of 0"):
+            with pytest.raises(InvalidArgumentError, match="one of 0"):
                 await repl.run("!use 99")
             with pytest.raises(Quit):
                 await repl.run("!quit")
@@ -116,7 +122,7 @@ async def test_events_follow_the_target_and_a_closed_one_says_so(
         with trio.fail_after(10):
             while not any(line.startswith("no more events") for line in shown):
                 await trio.testing.wait_all_tasks_blocked(0.01)
-        with pytest.raises(SessionGone):
+        with pytest.raises(SessionGoneError):
             await repl.run("Page.reload")
         await repl.run("!use 0")
 
@@ -200,11 +206,11 @@ async def test_forms_and_history(browser: cdpengine.Browser, shared_endpoint: st
             await repl.run(f"!evaluate {script}")
             await repl.run("!timeout 0.3")
             for ref in (password, name, city):
-                with pytest.raises(NotInteractable) as caught:
+                with pytest.raises(NotInteractableError) as caught:
                     await repl.run(f"!fill {ref} {CANARY}")
                 assert CANARY[:3] not in str(caught.value)
             for line in ("!fill", "!select e1", "!click e1 e2", "!settle now", "!drag e1", "!check"):
-                with pytest.raises(InvalidArgument, match=re.escape(line.split()[0])):
+                with pytest.raises(InvalidArgumentError, match=re.escape(line.split()[0])):
                     await repl.run(line)
             await repl.run("!timeout 30")
             assert "New York" in await text(repl, "!text")
@@ -412,7 +418,7 @@ async def test_at_a_terminal(terminal: Terminal, page: cdpengine.Page, tmp_path:
         terminal.expect(r"\n42")
         terminal.expect(PROMPT)
         terminal.type(f"!fill e99999 {CANARY}\r")
-        terminal.expect(r"NodeNotFound: [^\n]*\n")
+        terminal.expect(r"NodeNotFoundError: [^\n]*\n")
         terminal.expect(PROMPT)
         terminal.type("Page.nothing\r")
         terminal.expect(r"-32601|one that there is")

@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.errors import InvalidArgument, ReplayDiverged
+from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
 
 pytestmark = pytest.mark.chrome
 
@@ -161,7 +161,7 @@ async def test_what_the_engine_itself_asks_is_replayed_and_a_withheld_result_is_
     assert steps == ["numbers", "body"]
     monkeypatch.setenv("CDPENGINE_BROWSER", str(tmp_path / "no-browser"))
     assert await run(evaluating=False) == seen
-    with pytest.raises(ReplayDiverged, match=r"withheld.*keep_arguments=True") as caught:
+    with pytest.raises(ReplayDivergedError, match=r"withheld.*keep_arguments=True") as caught:
         await run(evaluating=True)
     assert caught.value.got == "Runtime.evaluate"
     assert steps == ["numbers"]
@@ -178,12 +178,12 @@ async def test_a_program_that_does_something_else_is_told_what(
         cdpengine.connect(taped.endpoint) as browser,
     ):
         await log_in(browser, url)
-    with pytest.raises(ReplayDiverged) as caught:
+    with pytest.raises(ReplayDivergedError) as caught:
         async with debug.cassette(path) as taped, cdpengine.connect(taped.endpoint) as browser:
             await log_in(browser, f"{url}elsewhere")
     assert caught.value.got.startswith("Page.navigate")
     assert caught.value.diff[1] == f"+ url: '{url}elsewhere'"
-    with pytest.raises(ReplayDiverged):
+    with pytest.raises(ReplayDivergedError):
         async with debug.cassette(path) as taped, cdpengine.connect(taped.endpoint) as browser:
             page = await browser.new_page()
             await page.goto(url)
@@ -195,7 +195,7 @@ async def test_a_recording_that_failed_leaves_nothing_behind(tmp_path: Path) -> 
         async with debug.cassette(tmp_path / "tape.jsonl") as taped, cdpengine.connect(taped.endpoint):
             raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         async with debug.cassette(tmp_path / "tape.jsonl", record=False):
             pass
 
@@ -254,7 +254,7 @@ def test_the_fixture_records_once_and_replays_after(
     assert "3 failed, 2 passed" in output, output
     assert "record with keep_arguments=True" in output
     assert "_ test_without_text _" in output
-    assert "ReplayDiverged" in output
+    assert "ReplayDivergedError" in output
     assert "+ expression: '41 + 1'" in output
     assert "expected a file" in output
     assert cassette.read_bytes() == recorded

@@ -10,7 +10,7 @@ from peer_programs import CLIENTS, PACKAGES, run_program
 from pytest_httpserver import HTTPServer
 
 from cdpengine import debug
-from cdpengine.errors import ReplayDiverged
+from cdpengine.errors import ReplayDivergedError
 
 PAGE = """<!doctype html><title>Hall</title><input id=name><button id=greet onclick="
   const p = document.createElement('p'); p.id = 'greeting';
@@ -81,6 +81,6 @@ async def test_a_program_that_does_something_else_diverges(
 
     assert place in source.read_text()
     assert await run(recorded) == 0
-    with pytest.raises(ReplayDiverged) as caught:
+    with pytest.raises(ReplayDivergedError) as caught:
         await run(asked)
     assert "Ada" not in str(caught.value)

@@ -94,7 +94,10 @@ async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: s
         "click": lambda: site.click(button, timeout=0.6),
         "set_content": lambda: site.set_content("<p>", timeout=0.6),
     }
-    with trio.fail_after(0.6 + LATE), pytest.raises(cdpengine.PageUnresponsive, match="rescue") as caught:
+    with (
+        trio.fail_after(0.6 + LATE),
+        pytest.raises(cdpengine.PageUnresponsiveError, match="rescue") as caught,
+    ):
         await calls[action]()  # type: ignore[no-untyped-call]
     assert caught.value.unresponsive_for >= 0.5
     assert caught.value.timeout == 0.6
@@ -103,9 +106,9 @@ async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: s
 
 
 async def test_a_page_that_answers_is_not_called_unresponsive(site: cdpengine.Page, silent_port: int) -> None:
-    with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+    with pytest.raises(cdpengine.DeadlineExceededError) as caught:
         await site.goto(f"http://127.0.0.1:{silent_port}/", timeout=0.3)
-    assert type(caught.value) is cdpengine.DeadlineExceeded
+    assert type(caught.value) is cdpengine.DeadlineExceededError
 
 
 async def test_a_synchronous_request_needs_a_reload(site: cdpengine.Page, silent_port: int) -> None:
@@ -123,7 +126,7 @@ async def test_a_reload_that_goes_on_is_waited_for_by_the_next_action(
     site: cdpengine.Page, silent_port: int
 ) -> None:
     await hang(site, synchronous_request(silent_port))
-    with contextlib.suppress(cdpengine.DeadlineExceeded):
+    with contextlib.suppress(cdpengine.DeadlineExceededError):
         await site.rescue(allow="reload", timeout=0.11)
     await works(site)
 
@@ -170,7 +173,7 @@ async def test_a_page_that_waits_for_its_next_document_is_not_hung(
         sent: list[str] = []
         with (
             browser.tap.watch(lambda t: sent.append(str(t.message)) if t.direction == "sent" else None),
-            pytest.raises(cdpengine.DeadlineExceeded),
+            pytest.raises(cdpengine.DeadlineExceededError),
         ):
             await page.goto(f"http://127.0.0.1:{silent_port}/", timeout=3)
         assert not any("terminateExecution" in message for message in sent)
@@ -186,7 +189,7 @@ async def test_an_action_while_the_page_waits_for_its_next_document_says_so(
         with trio.fail_after(10):
             while not site._target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
-        with pytest.raises(cdpengine.PageUnresponsive, match="waits for another document"):
+        with pytest.raises(cdpengine.PageUnresponsiveError, match="waits for another document"):
             await site.title(timeout=0.6)
         report = await site.rescue(allow="reload")
         assert report.responsive, report
@@ -224,7 +227,7 @@ async def test_who_crashed_with_a_page_is_named(
     assert report.did("reload"), report
     assert report.responsive
     assert site.session.describe() in report.steps[-1].detail
-    with pytest.raises(cdpengine.TargetCrashed):
+    with pytest.raises(cdpengine.TargetCrashedError):
         await site.title(timeout=20)
     await site.reload(timeout=10)
     await works(site)
@@ -259,7 +262,7 @@ async def test_a_frame_of_another_process_is_rescued_too(
 
 
 async def test_what_is_no_rescue_is_refused(site: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="reload"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="reload"):
         await site.rescue(allow="everything")  # type: ignore[arg-type]
 
 
@@ -277,6 +280,6 @@ async def test_the_watchdog_frees_a_page_that_hung_by_itself(
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "5", True])
 async def test_the_watchdog_wants_seconds(shared_endpoint: str, seconds: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="rescue_after"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="rescue_after"):
         async with cdpengine.connect(shared_endpoint, rescue_after=seconds):  # type: ignore[arg-type]
             pass

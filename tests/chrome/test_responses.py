@@ -87,15 +87,17 @@ async def test_waiting_for_a_response(page: cdpengine.Page, here: str) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(page.evaluate, f"setTimeout(() => {fetching('/data', '/wrong')}, 50), 0")
         response = await page.wait_for_response(url=lambda url: url.endswith("/wrong"))
-    with pytest.raises(cdpengine.BodyUndecodable, match="JSON"):
+    with pytest.raises(cdpengine.BodyUndecodableError, match="JSON"):
         await response.json()
     await page.evaluate(f"setTimeout(() => {fetching('/pixel')}, 50), 0")
-    with pytest.raises(cdpengine.DeadlineExceeded, match=r"wait for a response from \*/never[\s\S]*/pixel"):
+    with pytest.raises(
+        cdpengine.DeadlineExceededError, match=r"wait for a response from \*/never[\s\S]*/pixel"
+    ):
         await page.wait_for_response("*/never", timeout=1.5)
     for wrong in ({"url": 5}, {"url": ""}, {"where": 1}):
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             await page.wait_for_response(**wrong)
-    with pytest.raises(cdpengine.DeadlineExceeded, match="no response came"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="no response came"):
         async with page.expect_response(timeout=0.2):
             pass
     with pytest.raises(ZeroDivisionError):
@@ -118,7 +120,7 @@ async def test_bodies_as_they_are(page: cdpengine.Page, here: str) -> None:
     assert zipped.request.body_size == 9000
     assert await pixel.body() == PIXEL
     await page.activity.stop()
-    with pytest.raises(cdpengine.BodyUnavailable):
+    with pytest.raises(cdpengine.BodyUnavailableError):
         await latin.body()
 
 
@@ -144,7 +146,7 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
     assert await got["latin"].text() == "café"
     assert got["slow"] is not None
     assert len(await got["slow"].body()) == 5 * 7000
-    with pytest.raises(cdpengine.BodyUnavailable, match=f"{len(BIG)} bytes, more than largest=200000"):
+    with pytest.raises(cdpengine.BodyUnavailableError, match=f"{len(BIG)} bytes, more than largest=200000"):
         assert got["big"] is not None
         await got["big"].body()
 
@@ -161,7 +163,7 @@ async def test_kept_bodies_outlive_their_document_and_are_bounded(page: cdpengin
         while sum(request.kept is not None for request in zipped) != 2:
             await trio.lowlevel.checkpoint()
     assert [request.kept is not None for request in zipped] == [False, False, True, True]
-    with pytest.raises(cdpengine.BodyUnavailable, match="made room"):
+    with pytest.raises(cdpengine.BodyUnavailableError, match="made room"):
         assert zipped[0].response is not None
         await zipped[0].response.body()
 
@@ -192,7 +194,7 @@ async def test_large_bodies_in_pieces(page: cdpengine.Page, here: str, httpserve
     # One that has come already, and one whose reader is too slow for what may wait.
     async with expected.value.stream() as stream:
         assert sum([len(piece) async for piece in stream]) == len(BIG)
-    with pytest.raises(cdpengine.InvalidArgument, match="backlog"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="backlog"):
         async with expected.value.stream(backlog=1):
             pass
 
@@ -208,12 +210,12 @@ async def test_what_is_no_body_says_so(page: cdpengine.Page, here: str) -> None:
     await other.close()
     theirs = other.activity.requests[0].response  # what was kept stays
     assert theirs is not None
-    with pytest.raises(cdpengine.BodyUnavailable, match="gone"):
+    with pytest.raises(cdpengine.BodyUnavailableError, match="gone"):
         await theirs.body()
     # A body that will never end, and nobody who follows it any more.
     await page.activity.stop()
     request.exchange.finished = None
-    with pytest.raises(cdpengine.BodyUnavailable, match="nothing follows"):
+    with pytest.raises(cdpengine.BodyUnavailableError, match="nothing follows"):
         await request.response.body()
 
 
@@ -221,7 +223,7 @@ async def test_an_archive_holds_to_its_schema_and_holds_no_secrets(
     page: cdpengine.Page, here: str, tmp_path: Path
 ) -> None:
     activity = page.activity
-    with pytest.raises(cdpengine.ActivityOff):
+    with pytest.raises(cdpengine.ActivityOffError):
         await activity.har()
     await activity.start(requests=20, console=0, errors=0)
     await page.goto(f"{here}/other?key=s3cr3t-query-value")
@@ -265,7 +267,7 @@ async def test_an_archive_holds_to_its_schema_and_holds_no_secrets(
     assert await activity.save_har(path) == path
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(breaches(json.loads(path.read_bytes()), SCHEMA)) == []
-    with pytest.raises(cdpengine.MeasurementFailed, match="No such file"):
+    with pytest.raises(cdpengine.MeasurementFailedError, match="No such file"):
         await activity.save_har(tmp_path / "not there" / "a.har")
     assert [each.name for each in tmp_path.iterdir()] == ["a.har"]
 

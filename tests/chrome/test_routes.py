@@ -121,13 +121,13 @@ async def refused_by_chrome(route: Route) -> None:
 
 
 async def outlives_errors(route: Route) -> None:
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await route.fulfill(status=42)
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await route.abort("Bored")  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await route.fulfill(path="/nowhere/at/all")
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await route.continue_(headers={"X-A": "line\nbreak"})
     await route.fulfill(body="sound")
 
@@ -138,13 +138,13 @@ FAILURES: dict[str, tuple[Callable[[Route], Awaitable[object]], object, str]] = 
     "is no coroutine": (
         no_coroutine,
         REFUSED,
-        "it raised InvalidArgument: handler: got one that returns a NoneType",
+        "it raised InvalidArgumentError: handler: got one that returns a NoneType",
     ),
     "hangs": (hangs, REFUSED, "it gave no answer within 0.3 s"),
     "answers twice": (
         answers_twice,
         [200, "first", None],
-        "it raised RouteAnswered: fulfill of the route of",
+        "it raised RouteAnsweredError: fulfill of the route of",
     ),
     "is refused": (refused_by_chrome, REFUSED, "it raised RemoteError: Fetch.continueRequest"),
     "gets over it": (outlives_errors, [200, "sound", None], ""),
@@ -234,7 +234,7 @@ async def test_a_response_is_seen_before_the_page_sees_it(page: cdpengine.Page, 
         assert response is not None
         seen.append((response.status, response.failure, response.header("CONTENT-TYPE")))
         if response.failure or response.status == 302:
-            with pytest.raises(cdpengine.BodyUnavailable):
+            with pytest.raises(cdpengine.BodyUnavailableError):
                 await response.body()
             await route.continue_()
         else:
@@ -279,7 +279,7 @@ async def test_every_reason_is_one_that_chrome_takes(
     page: cdpengine.Page, reason: cdpengine.AbortReason
 ) -> None:
     async with page.route("*", lambda route: route.abort(reason)):
-        with pytest.raises(cdpengine.NavigationFailed) as failed:
+        with pytest.raises(cdpengine.NavigationFailedError) as failed:
             await page.goto("http://127.0.0.1:9/")
     assert failed.value.reason.startswith(cdpengine.ABORT_REASONS[reason])
 
@@ -409,7 +409,7 @@ async def test_a_page_that_goes_while_requests_are_held(browser: cdpengine.Brows
     async with held(page, 1):
         await page.close()
     assert list(page.routes.failures) == []
-    with pytest.raises(cdpengine.SessionGone):
+    with pytest.raises(cdpengine.SessionGoneError):
         async with page.route("*", gives_none):
             raise AssertionError("there is no page")
 
@@ -461,7 +461,7 @@ BAD: dict[str, Callable[[cdpengine.Page], object]] = {
 async def test_what_cannot_work_is_refused_and_nothing_is_applied(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
     for name, make in BAD.items():
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             async with make(page):  # type: ignore[attr-defined]
                 raise AssertionError(name)
     assert page.routes.active == []

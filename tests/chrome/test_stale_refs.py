@@ -1,4 +1,4 @@
-"""What becomes of refs: which element an action hits, what StaleRef says, what heal finds, who finds the refs."""
+"""What becomes of refs: which element an action hits, what StaleRefError says, what heal finds, who finds the refs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from ref_oracle import frame_with, serve
 
 import cdpengine
-from cdpengine.errors import StaleRef
+from cdpengine.errors import StaleRefError
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.ref_tables import ref_tables
 
@@ -43,7 +43,7 @@ async def test_a_node_that_is_out_of_the_document_but_lives(
 ) -> None:
     snapshot = await shown(page)
     await page.evaluate(f"() => {{ const a = document.querySelector('#a'); window.keep = null; {change} }}")
-    with pytest.raises(StaleRef, match=words) as caught:
+    with pytest.raises(StaleRefError, match=words) as caught:
         await page.click(snapshot.find("button", "Buy"))
     error = caught.value
     assert (error.ref, error.description, error.became) == ("e1", 'button "Buy"', became)
@@ -61,7 +61,7 @@ async def test_a_node_that_was_collected(page: cdpengine.Page) -> None:
     gone = Node("button", "interactive", "Buy", backend_node_id=10**8)
     gone_document = Document([gone], frame_id=ref.frame_id, loader_id=ref.loader_id, cut=True)
     (lost,) = page._refs.assign([gone_document]).values()
-    with pytest.raises(StaleRef, match="removed from the document, and is gone") as caught:
+    with pytest.raises(StaleRefError, match="removed from the document, and is gone") as caught:
         await page.hover(lost)
     assert (caught.value.became, caught.value.ref) == ("removed", "e4")
     assert [each.id for each in caught.value.alternatives] == ["e1", "e2"]
@@ -75,12 +75,12 @@ async def test_a_document_that_was_replaced_and_one_that_comes_back(
     ref = (await page.snapshot()).find("button", "a")
     await page.reload()
     await page.snapshot()
-    with pytest.raises(StaleRef, match="replaced by another one") as caught:
+    with pytest.raises(StaleRefError, match="replaced by another one") as caught:
         await page.click(ref)
     assert caught.value.became == "replaced"
     assert [each.name for each in caught.value.alternatives] == ["a"]
     await page.goto(f"{other}/inner?2")
-    with pytest.raises(StaleRef, match="in another process") as caught:
+    with pytest.raises(StaleRefError, match="in another process") as caught:
         await page.click(ref)
     assert caught.value.became == "swapped"
 
@@ -97,7 +97,7 @@ async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, http
     }
     move = "parent.document.body.append(document.querySelector('.item'))"
     await page.evaluate(move, frame=frames["A"])
-    with pytest.raises(StaleRef, match="another frame's document") as caught:
+    with pytest.raises(StaleRefError, match="another frame's document") as caught:
         await page.click(refs["A"])
     assert caught.value.became == "moved"
     await page.snapshot()
@@ -106,12 +106,12 @@ async def test_frames_that_swap_processes_move_and_go(page: cdpengine.Page, http
     )
     await page.evaluate("(url) => { document.querySelectorAll('iframe')[1].src = url }", f"{other}/inner?9")
     await frame_with(page, "?9")
-    with pytest.raises(StaleRef) as caught:
+    with pytest.raises(StaleRefError) as caught:
         await page.click(refs["B"])
     assert caught.value.became == "swapped"
     await page.evaluate("document.querySelectorAll('iframe')[2].remove()")
     await page._target.changes.wait_for(lambda: frames["C"].id not in [each.id for each in page.frames])
-    with pytest.raises(StaleRef, match="its frame is gone") as caught:
+    with pytest.raises(StaleRefError, match="its frame is gone") as caught:
         await page.click(refs["C"])
     assert caught.value.became == "frame gone"
 
@@ -122,12 +122,12 @@ async def test_a_ref_of_another_page_and_a_dropped_one(
     snapshot = await shown(page)
     other = await browser.new_page()
     await shown(other)
-    with pytest.raises(StaleRef, match="another page") as caught:
+    with pytest.raises(StaleRefError, match="another page") as caught:
         await other.click(snapshot.find("button", "Buy"))
     assert caught.value.became == "foreign"
     assert await clicked(other) == []
     page._refs.shrink(0, "to bound memory")
-    with pytest.raises(StaleRef, match="to bound memory") as caught:
+    with pytest.raises(StaleRefError, match="to bound memory") as caught:
         await page.click("e1", heal=True)
     assert caught.value.became == "dropped"
     await other.close()
@@ -160,7 +160,7 @@ async def test_heal_of_both_ends_of_a_drag_and_of_what_is_scrolled_to(page: cdpe
       addEventListener(type, event => seen.push([type, event.target.textContent])) }"""
     await page.evaluate(record)
     await page.evaluate(AGAIN)
-    with pytest.raises(StaleRef):
+    with pytest.raises(StaleRefError):
         await page.drag("e1", "e2")
     outcome = await page.drag("e1", "e2", heal=True)
     assert [outcome.healed.name, outcome.healed_destination.name] == ["From", "To"]
@@ -206,7 +206,7 @@ async def test_heal_refuses_what_is_not_sure(page: cdpengine.Page, change: str, 
     await page.evaluate(
         f"() => {{ const [a, b] = document.querySelectorAll('button'); window.keep = a; {change} }}"
     )
-    with pytest.raises(StaleRef, match="Healing was not sure") as caught:
+    with pytest.raises(StaleRefError, match="Healing was not sure") as caught:
         await page.click("e1", heal=True)
     assert caught.value.candidates
     assert caught.value.became == "detached"
@@ -225,7 +225,7 @@ async def test_heal_does_not_outlive_its_deadline(page: cdpengine.Page) -> None:
         with trio.fail_after(20):
             while await page.unresponsive_for() == 0:  # until the script runs
                 pass
-        with trio.fail_after(10), pytest.raises(cdpengine.PageUnresponsive):
+        with trio.fail_after(10), pytest.raises(cdpengine.PageUnresponsiveError):
             await page.hover("e1", heal=True, timeout=0.7)
         nursery.cancel_scope.cancel()
 
@@ -260,7 +260,7 @@ async def test_another_connection_finds_the_refs_and_shares_their_numbers(
             == ["e1", "e2", "e3", "e4"]
         )
         await other.evaluate("document.querySelector('#a').remove()")
-        with pytest.raises(StaleRef):
+        with pytest.raises(StaleRefError):
             await page.click("e1")
     assert await clicked(page) == ["a", "c"]
     async with second_engine(shared_endpoint, page) as again:
@@ -312,7 +312,7 @@ async def test_a_navigation_that_is_not_told_yet_hits_nobody(
         ref = (await page.snapshot()).find("button")
         away = f"/two?{number}"
         await page.session.call("Page.navigate", url=f"{other if site == own else own}{away}")
-        with pytest.raises(StaleRef):
+        with pytest.raises(StaleRefError):
             while True:  # the first ones may come before the other document
                 await page.click(ref, timeout=20)
         await frame_with(page, away)

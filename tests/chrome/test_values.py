@@ -134,13 +134,13 @@ async def test_a_page_cannot_lie_about_types(page: cdpengine.Page) -> None:
 
 
 async def test_a_getter_that_throws_is_the_scripts_error(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailed):
+    with pytest.raises(cdpengine.EvaluationFailedError):
         await page.evaluate("({ get a() { throw new Error('no') } })")
     assert await page.evaluate("1") == 1
 
 
 async def test_too_deep_is_refused_with_what_to_do(page: cdpengine.Page) -> None:
-    with pytest.raises(cdpengine.EvaluationFailed, match="nested more than"):
+    with pytest.raises(cdpengine.EvaluationFailedError, match="nested more than"):
         await page.evaluate("let a = new Set(); for (let i = 0; i < 2000; i++) a = new Set([a]); a")
 
 
@@ -158,7 +158,7 @@ async def test_handles_stay_in_the_page(page: cdpengine.Page) -> None:
         assert await page.evaluate("map => map === window.kept", handle)
     with pytest.raises(cdpengine.EngineError):
         await page.evaluate("map => map.size", handle)
-    with pytest.raises(cdpengine.InvalidArgument, match="object"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="object"):
         async with page.evaluate_handle("5"):
             pass
 
@@ -170,7 +170,7 @@ async def test_several_elements_among_the_arguments(page: cdpengine.Page) -> Non
     assert await page.evaluate("(x, n, y) => x.id + n + y.id", a, 1, b) == "a1b"
     assert await page.evaluate("(x, y) => [x.id, y.id]", b, target=a) == ["a", "b"]
     await page.evaluate("document.querySelector('#b').remove()")
-    with pytest.raises(cdpengine.StaleRef, match='e[0-9]+ button "B"'):
+    with pytest.raises(cdpengine.StaleRefError, match='e[0-9]+ button "B"'):
         await page.evaluate("(x, y) => y.id", a, b)
 
 
@@ -194,9 +194,9 @@ async def test_evaluation_can_be_switched_off() -> None:
         assert await page.title() == "t", "the engine's own scripts still run"
         await page.click((await page.snapshot()).find(role="button"))
         sent = browser.statistics().main.sent
-        with pytest.raises(cdpengine.EvaluationDisabled):
+        with pytest.raises(cdpengine.EvaluationDisabledError):
             await page.evaluate("1")
-        with pytest.raises(cdpengine.EvaluationDisabled):
+        with pytest.raises(cdpengine.EvaluationDisabledError):
             async with page.evaluate_handle("window"):
                 pass
         assert browser.statistics().main.sent == sent
@@ -204,9 +204,9 @@ async def test_evaluation_can_be_switched_off() -> None:
 
 async def test_counters(page: cdpengine.Page, browser: cdpengine.Browser) -> None:
     await page.evaluate("1")
-    with pytest.raises(cdpengine.EvaluationFailed):
+    with pytest.raises(cdpengine.EvaluationFailedError):
         await page.evaluate("throw 1")
-    with pytest.raises(cdpengine.EvaluationTimeout):
+    with pytest.raises(cdpengine.EvaluationTimeoutError):
         await page.evaluate("while (true) {}", timeout=0.2)
     counts = page.evaluate_statistics()
     assert (counts.evaluates, counts.answered, counts.threw, counts.timeouts) == (3, 2, 1, 1)

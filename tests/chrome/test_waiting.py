@@ -118,7 +118,7 @@ async def test_states_of_a_node(shown: cdpengine.Page) -> None:
     async with trio.open_nursery() as nursery:
 
         async def stale() -> None:
-            with pytest.raises(cdpengine.StaleRef):
+            with pytest.raises(cdpengine.StaleRefError):
                 await shown.wait_for(ref=ref, state="checked", timeout=20)
 
         nursery.start_soon(stale)
@@ -132,7 +132,7 @@ async def test_a_node_that_is_gone_is_said_at_once(shown: cdpengine.Page, take_o
         await shown.reload()
         ref = (await shown.snapshot()).find(role="checkbox")
         await shown.evaluate(f"void ({take_out})")
-        with trio.fail_after(5), pytest.raises(cdpengine.StaleRef):
+        with trio.fail_after(5), pytest.raises(cdpengine.StaleRefError):
             await shown.wait_for(ref=ref, state=state, timeout=20)
         for fine in ("detached", "hidden"):
             with trio.fail_after(5):
@@ -176,14 +176,14 @@ SAYS: list[tuple[dict[str, Any], str]] = [
 async def test_what_an_end_says(shown: cdpengine.Page) -> None:
     for conditions, words in SAYS:
         for timeout in (0.25, 2.0, 10.0):  # the longer ones are for a machine that is busy
-            with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+            with trio.fail_after(20), pytest.raises(cdpengine.DeadlineExceededError) as caught:
                 await shown.wait_for(**conditions, timeout=timeout)
             if re.search(words, str(caught.value), re.DOTALL):
                 break
         assert re.search(words, str(caught.value), re.DOTALL), str(caught.value)
         assert await shown.evaluate("1 + 1", timeout=20) == 2, "the page goes on"
     ref = await shown.find("#b")
-    with pytest.raises(cdpengine.DeadlineExceeded, match="attached, visible, disabled"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="attached, visible, disabled"):
         await shown.wait_for(ref=ref, state="enabled", timeout=0.2)
 
 
@@ -200,11 +200,11 @@ async def test_what_cannot_be_waited_for(shown: cdpengine.Page) -> None:
         {"expression": " "},
     ]
     for conditions in wrong:
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             await shown.wait_for(**conditions, timeout=20)
-    with pytest.raises(cdpengine.EvaluationFailed, match="SyntaxError"):
+    with pytest.raises(cdpengine.EvaluationFailedError, match="SyntaxError"):
         await shown.wait_for(expression="late.(", timeout=20)
-    with pytest.raises(cdpengine.NodeNotFound):
+    with pytest.raises(cdpengine.NodeNotFoundError):
         await shown.wait_for(ref="e99999", timeout=20)
 
 
@@ -222,7 +222,7 @@ async def test_the_page_goes_away(browser: cdpengine.Browser, httpserver: HTTPSe
         async with trio.open_nursery() as nursery:
 
             async def wait(page: cdpengine.Page = page, conditions: dict[str, Any] = conditions) -> None:
-                with trio.fail_after(20), pytest.raises(cdpengine.SessionGone):
+                with trio.fail_after(20), pytest.raises(cdpengine.SessionGoneError):
                     await page.wait_for(**conditions)
 
             nursery.start_soon(wait)
@@ -238,7 +238,7 @@ async def test_no_trace_in_the_page(shown: cdpengine.Page) -> None:
         EventTarget.prototype.addEventListener = function (...args) { late = 'seen'; return add.apply(this, args) };
         MutationObserver = class { constructor() { late = 'seen' } };
     }""")
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await shown.wait_for(text="never", css="never", timeout=0.1)
     await shown.settled(timeout=20)
     assert await shown.evaluate("late") is None
@@ -270,7 +270,7 @@ async def test_rest_after_an_action(shown: cdpengine.Page, slow: Any) -> None:
         "b.onclick = async () => { const r = await fetch('/slow'); await 0; gone.textContent = await r.text(); late = 1 }"
     )
     button = await shown.find("#b")
-    with pytest.raises(cdpengine.DeadlineExceeded, match=r"under way: http://.*/slow"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match=r"under way: http://.*/slow"):
         async with shown.settling(timeout=1.5):
             await shown.click(button)
     async with trio.open_nursery() as nursery:
@@ -307,7 +307,7 @@ async def test_rest_after_a_worker_was_started(
         button = await shown.find("#b")
         async with shown.settling(timeout=5):
             await shown.click(button)
-    with pytest.raises(cdpengine.DeadlineExceeded, match=r"under way: http://.*/slow"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match=r"under way: http://.*/slow"):
         async with shown.settling(timeout=0.7):
             await shown.evaluate("kept = new Worker('/slow'), 0")
 
@@ -324,7 +324,7 @@ async def test_a_page_that_never_rests_says_why(shown: cdpengine.Page, slow: Any
     for script, words in BUSY:
         for timeout in (0.7, 3.0, 20.0):  # the longer ones are for a machine that is busy
             await shown.reload()
-            with trio.fail_after(30), pytest.raises(cdpengine.DeadlineExceeded) as caught:
+            with trio.fail_after(30), pytest.raises(cdpengine.DeadlineExceededError) as caught:
                 async with shown.settling(timeout=timeout):
                     await shown.evaluate(f"void ({script})")
             if re.search(words, str(caught.value)):
@@ -339,7 +339,7 @@ async def test_rest_of_a_still_page(shown: cdpengine.Page) -> None:
     started = trio.current_time()
     await shown.settled(quiet=0.05, timeout=20)
     assert trio.current_time() - started >= 0.05
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         await shown.settled(quiet=0)
     with pytest.raises(ZeroDivisionError):
         async with shown.settling():
@@ -354,7 +354,7 @@ async def test_rest_after_a_navigation(shown: cdpengine.Page) -> None:
 
 async def test_an_idle_network(shown: cdpengine.Page, slow: Any) -> None:
     await shown.evaluate("void setTimeout(() => fetch('/slow'), 50)")
-    with pytest.raises(cdpengine.DeadlineExceeded, match=r"1 under way: http://.*/slow"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match=r"1 under way: http://.*/slow"):
         await shown.wait_for(network_idle=1, timeout=1.2)
     slow.set()
     await shown.wait_for(network_idle=0.1, timeout=20)

@@ -103,7 +103,7 @@ async def test_a_file_that_exists_is_refused_before_anything_is_done(
     for name, write in WRITING.items():
         path = tmp_path / name
         path.write_text("old")
-        with pytest.raises(cdpengine.InvalidArgument, match="which exists already") as refused:
+        with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already") as refused:
             await write(page, path, False)
         assert str(path) in str(refused.value)
         assert path.read_text() == "old"

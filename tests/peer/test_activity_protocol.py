@@ -97,7 +97,7 @@ async def test_a_page_that_does_not_answer_is_not_started_on(
     autojump_clock: MockClock, page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
     scripted.on("Log.enable", SILENCE)
-    with pytest.raises(cdpengine.DeadlineExceeded, match="start collecting"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="start collecting"):
         await page.activity.start(timeout=2)
     assert not page.activity.started
     await quiet()
@@ -121,7 +121,7 @@ async def test_a_value_that_cannot_be_read_in_time_is_stopped_and_one_that_is_go
     scripted.on("Runtime.callFunctionOn", SILENCE)
     scripted.on("Runtime.terminateExecution", SILENCE)
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await message.values(timeout=3)
     assert trio.current_time() - started <= 4.5
     assert sent(scripted, "Runtime.terminateExecution") == 1
@@ -177,7 +177,7 @@ async def test_bodies_are_kept_whatever_order_they_are_told_in(
     bodies = [await response.body() for response in responses[:3] if response is not None]
     assert bodies == [b"abcd", b"asked 2", b"asked 3"]
     assert responses[3] is not None
-    with pytest.raises(cdpengine.BodyUnavailable, match="9999999 bytes, more than"):
+    with pytest.raises(cdpengine.BodyUnavailableError, match="9999999 bytes, more than"):
         await responses[3].body()
 
 
@@ -200,12 +200,12 @@ async def test_a_body_in_pieces_and_a_reader_that_is_too_slow(
         for _ in range(3):
             data(scripted, b"x" * 2**15)
         await quiet()
-        with pytest.raises(cdpengine.BodyUnavailable, match="fell behind by more than 65536 bytes"):
+        with pytest.raises(cdpengine.BodyUnavailableError, match="fell behind by more than 65536 bytes"):
             await anext(slow)
         assert [await anext(whole) for _ in range(3)] == [b"x" * 2**15] * 3
         data(scripted, b"lost", told=False)
         network(scripted, "loadingFinished")
-        with pytest.raises(cdpengine.BodyUnavailable, match="were told"):
+        with pytest.raises(cdpengine.BodyUnavailableError, match="were told"):
             await anext(whole)
 
 
@@ -252,7 +252,7 @@ async def test_what_ends_with_its_worker_and_what_nobody_follows_any_more(
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
-            with pytest.raises(cdpengine.BodyUnavailable, match="nothing follows"):
+            with pytest.raises(cdpengine.BodyUnavailableError, match="nothing follows"):
                 await mine.finished()
 
         nursery.start_soon(wait)

@@ -12,7 +12,7 @@ import trio
 import trio.testing
 from scripting import attach
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.session.connection import Connection
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -273,7 +273,7 @@ async def test_a_walk_that_takes_a_sample() -> None:
     )  # before the start, at the first, fourth and seventh of the seven checkpoints, and untouched
     ends = [here for here, after in pairwise([*reached, 0]) if after == 0]
     assert ends == [0, 0, 3, 6, 7]
-    with pytest.raises(InvalidArgument, match="every"):
+    with pytest.raises(InvalidArgumentError, match="every"):
         await walk_cancellations(operation, every=0)
 
 
@@ -318,7 +318,7 @@ async def test_the_walk_has_an_end() -> None:
         for _ in range(100):
             await trio.lowlevel.checkpoint()
 
-    with pytest.raises(InvalidArgument, match="most"):
+    with pytest.raises(InvalidArgumentError, match="most"):
         await walk_cancellations(long, most=50)
 
 

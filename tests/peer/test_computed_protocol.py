@@ -12,7 +12,7 @@ import trio
 from scripting import attach, settled
 
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import InvalidArgument, ProtocolError, RemoteError
+from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 from cdpengine.session.connection import Connection
 from cdpengine.snapshot.computed import read_computed
 from cdpengine.snapshot.node import Document
@@ -181,7 +181,7 @@ async def test_a_browser_that_does_not_offer_it(connection: Connection, peer: Sc
     documents = ScriptedDocuments(peer)
     documents.offered = False
     request = await request_of(connection, peer)
-    with pytest.raises(InvalidArgument, match="computed_accessibility"):
+    with pytest.raises(InvalidArgumentError, match="computed_accessibility"):
         await read_computed(request)
 
 

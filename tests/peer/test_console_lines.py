@@ -16,11 +16,11 @@ import cdpengine
 from cdpengine.cli.repl_script import run_script
 from cdpengine.debug.interpreter import Interpreter
 from cdpengine.errors import (
-    ConnectionLost,
-    DeadlineExceeded,
-    EvaluationTimeout,
-    InvalidArgument,
-    PageUnresponsive,
+    ConnectionLostError,
+    DeadlineExceededError,
+    EvaluationTimeoutError,
+    InvalidArgumentError,
+    PageUnresponsiveError,
     RemoteError,
 )
 from cdpengine.testing import SILENCE, Request, walk_cancellations
@@ -250,7 +250,7 @@ async def test_a_script_that_runs_out_of_time_is_ended_and_told_as_what_it_is(
     hang(scripted)
     await console.interpreter.run("!timeout 0.5")
     with pytest.raises(
-        EvaluationTimeout, match="Runtime.evaluate did not finish within 0.5 s: the script was"
+        EvaluationTimeoutError, match="Runtime.evaluate did not finish within 0.5 s: the script was"
     ) as late:
         await console.interpreter.run(SCRIPTS[0])
     assert late.value.report.terminated
@@ -262,10 +262,10 @@ async def test_work_that_runs_out_of_time_is_ended_and_a_question_is_not(
 ) -> None:
     hang(scripted)
     await console.interpreter.run("!timeout 0.5")
-    with pytest.raises(DeadlineExceeded):
+    with pytest.raises(DeadlineExceededError):
         await console.interpreter.run("DOM.getDocument")
     assert scripted.count("Runtime.terminateExecution") == 0
-    with pytest.raises(DeadlineExceeded):
+    with pytest.raises(DeadlineExceededError):
         await console.interpreter.run(WORK[0])
     assert scripted.count("Runtime.terminateExecution") >= 1
     assert [said.partition(",")[0] for said in console.notices] == [
@@ -278,7 +278,7 @@ async def test_no_time_at_all_sends_nothing(
 ) -> None:
     await console.interpreter.run("!timeout 0")
     sent = len(scripted.received)
-    with pytest.raises(DeadlineExceeded):
+    with pytest.raises(DeadlineExceededError):
         await console.interpreter.run(SCRIPTS[0])
     assert len(scripted.received) == sent
 
@@ -296,7 +296,7 @@ async def test_rescue(console: Console, scripted: ScriptedBrowser, autojump_cloc
     assert output.text.startswith("the page answers again [terminate: done")
     hang(scripted)
     scripted.on("Runtime.terminateExecution", SILENCE)
-    with pytest.raises(PageUnresponsive, match="the page does not answer yet"):
+    with pytest.raises(PageUnresponsiveError, match="the page does not answer yet"):
         await console.interpreter.run("!rescue")
     scripted.on("Target.closeTarget", scripted.close_target)
     output = await console.interpreter.run("!rescue close")
@@ -314,7 +314,7 @@ async def test_rescue(console: Console, scripted: ScriptedBrowser, autojump_cloc
 async def test_rescues_that_cannot_be(console: Console, lines: list[str], expected: str) -> None:
     for line in lines[:-1]:
         await console.interpreter.run(line)
-    with pytest.raises(InvalidArgument, match=expected):
+    with pytest.raises(InvalidArgumentError, match=expected):
         await console.interpreter.run(lines[-1])
 
 
@@ -339,7 +339,7 @@ async def test_a_target_that_is_no_page_is_terminated_on_its_own_session(
     output = await console.interpreter.run("!rescue")
     assert output is not None
     assert "terminate: done" in output.text
-    with pytest.raises(InvalidArgument, match="for a worker"):
+    with pytest.raises(InvalidArgumentError, match="for a worker"):
         await console.interpreter.run("!rescue reload")
 
 
@@ -412,7 +412,7 @@ async def test_a_script_that_waits_for_a_line_ends_with_the_connection(
             if closed:  # all its lines are done
                 assert not await run_script(console.interpreter, ignore)
             else:
-                with pytest.raises(ConnectionLost):
+                with pytest.raises(ConnectionLostError):
                     await run_script(console.interpreter, ignore)
 
         await shown(capsys, "!quit")
@@ -443,7 +443,7 @@ async def test_lines(
 async def test_bytes_that_are_not_text(console: Console, stdin: int) -> None:
     os.write(stdin, b"!help\n\xff\n")
     os.close(stdin)
-    with pytest.raises(InvalidArgument, match="not text"):
+    with pytest.raises(InvalidArgumentError, match="not text"):
         await run_script(console.interpreter, ignore)
 
 

@@ -95,7 +95,7 @@ async def test_connect_ends_in_time_where_the_browser_does_not_answer(silent: st
         peer.on("Browser.getVersion", result={"product": "Peer/1", "userAgent": "Peer"})
         peer.on(silent, SILENCE)
         started = trio.current_time()
-        with pytest.raises(cdpengine.ConnectFailed):
+        with pytest.raises(cdpengine.ConnectFailedError):
             async with cdpengine.connect(peer.endpoint, timeout=0.3):
                 raise AssertionError("the block must not be entered")
         assert trio.current_time() - started <= 0.3 + LATE

@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from cdpengine.browser.endpoint import resolve_endpoint
-from cdpengine.errors import ConnectFailed
+from cdpengine.errors import ConnectFailedError
 
 PATH = "/devtools/browser/1"
 
@@ -71,7 +71,7 @@ async def test_a_dns_name_becomes_the_address_that_answers(
 @pytest.mark.parametrize("scheme", ["http", "ws"])
 async def test_an_unknown_name(scheme: str) -> None:
     trio.socket.set_custom_hostname_resolver(_Names())
-    with pytest.raises(ConnectFailed, match="Name or service not known"):
+    with pytest.raises(ConnectFailedError, match="Name or service not known"):
         await resolve_endpoint(f"{scheme}://nobody.test:9222/?token=abc")
 
 
@@ -96,14 +96,14 @@ async def test_servers_that_are_not_chrome(
     httpserver: HTTPServer, answer: dict[str, Any], reason: str
 ) -> None:
     endpoint = serve(httpserver, **answer)
-    with pytest.raises(ConnectFailed, match=reason) as caught:
+    with pytest.raises(ConnectFailedError, match=reason) as caught:
         await resolve_endpoint(f"{endpoint}?token=abc")
     assert endpoint in str(caught.value)
     assert "abc" not in str(caught.value)
 
 
 async def test_a_refusal_tells_of_headers(httpserver: HTTPServer) -> None:
-    with pytest.raises(ConnectFailed, match="headers="):
+    with pytest.raises(ConnectFailedError, match="headers="):
         await resolve_endpoint(serve(httpserver, response_data="", status=401))
 
 
@@ -121,7 +121,7 @@ async def test_headers_and_query_go_along(httpserver: HTTPServer) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_nobody_listens(closed_port: int, host: str) -> None:
-    with pytest.raises(ConnectFailed, match="nothing listens there"):
+    with pytest.raises(ConnectFailedError, match="nothing listens there"):
         await resolve_endpoint(f"http://{host}:{closed_port}")
 
 
@@ -132,13 +132,13 @@ async def test_a_server_that_speaks_no_http() -> None:
     async with trio.open_nursery() as nursery:
         listeners = await nursery.start(trio.serve_tcp, greet, 0)
         port = listeners[0].socket.getsockname()[1]
-        with pytest.raises(ConnectFailed, match="does not speak HTTP"):
+        with pytest.raises(ConnectFailedError, match="does not speak HTTP"):
             await resolve_endpoint(f"http://127.0.0.1:{port}")
         nursery.cancel_scope.cancel()
 
 
 async def test_plain_http_behind_https(httpserver: HTTPServer) -> None:
-    with pytest.raises(ConnectFailed, match="TLS"):
+    with pytest.raises(ConnectFailedError, match="TLS"):
         await resolve_endpoint(f"https://127.0.0.1:{httpserver.port}")
 
 

@@ -53,7 +53,7 @@ async def test_what_the_report_says_is_what_happened(
         for probe in (2, 3):  # twice, since timers that are due run between the two
             scripted.on("Runtime.evaluate", NUMBER, nth=sent + probe)
     started = trio.current_time()
-    with pytest.raises(cdpengine.EvaluationTimeout, match=words) as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError, match=words) as caught:
         await page.evaluate("while (true) {}", timeout=0.5)
     told = caught.value.report
     assert {name: getattr(told, name) for name in report} == report
@@ -76,7 +76,7 @@ async def test_of_many_evaluations_that_hang_one_is_in_chrome(
     reports: list[cdpengine.RescueReport] = []
 
     async def hang() -> None:
-        with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+        with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
             await page.evaluate("for (;;);", timeout=0.5)
         reports.append(caught.value.report)
 
@@ -108,7 +108,7 @@ async def test_what_goes_on_is_waited_for_by_the_next_action(
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
     held = scripted.hold("Runtime.terminateExecution")
-    with pytest.raises(cdpengine.EvaluationTimeout, match="the rescue is under way") as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError, match="the rescue is under way") as caught:
         await page.evaluate("for (;;);", timeout=0.5)
     assert (caught.value.report.under_way, caught.value.report.responsive) == (True, False)
     async with trio.open_nursery() as nursery:
@@ -125,7 +125,7 @@ async def test_a_refused_termination_is_no_confirmation(
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
     scripted.on("Runtime.terminateExecution", Refusal(-32000, "Not now"))
-    with pytest.raises(cdpengine.EvaluationTimeout) as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate("1", timeout=0.5)
     report = caught.value.report
     assert (report.sent, report.terminated, report.responsive) == (True, False, False)
@@ -136,7 +136,7 @@ async def test_a_script_that_was_not_sent_ends_nobody_elses(
     page: cdpengine.Page, scripted: ScriptedBrowser, silent: str, autojump_clock: MockClock
 ) -> None:
     scripted.on(silent, SILENCE)
-    with pytest.raises(cdpengine.EvaluationTimeout, match="never sent") as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent") as caught:
         if silent == "DOM.resolveNode":
             await page.evaluate("el => 1", target=BACKEND, timeout=0.5)
         else:
@@ -174,7 +174,7 @@ async def test_what_chrome_keeps_for_an_evaluation_is_released(
         "exception": {"type": "object", "objectId": "E1", "description": "Error: x"},
     }
     scripted.on("Runtime.evaluate", {"result": {"type": "object"}, "exceptionDetails": thrown})
-    with pytest.raises(cdpengine.EvaluationFailed):
+    with pytest.raises(cdpengine.EvaluationFailedError):
         await page.evaluate("1")
     await released()
     scripted.on("DOM.resolveNode", SILENCE)
@@ -236,7 +236,7 @@ async def test_goto_ends_at_its_deadline_whoever_is_silent(
     for method in silent:
         scripted.on(method, SILENCE)
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceeded, match="asking Chrome to navigate"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="asking Chrome to navigate"):
         await page.goto("https://a.example/", timeout=timeout)
     assert timeout <= trio.current_time() - started <= timeout + LATE
     await quiet()
@@ -318,9 +318,9 @@ async def test_a_page_that_is_gone_in_the_middle(
     if method == "Accessibility.getFullAXTree":
         actions = [page.snapshot]
     expected = {
-        "vanish": cdpengine.SessionGone,
-        "crash": cdpengine.TargetCrashed,
-        "drop": cdpengine.ConnectionLost,
+        "vanish": cdpengine.SessionGoneError,
+        "crash": cdpengine.TargetCrashedError,
+        "drop": cdpengine.ConnectionLostError,
     }[way]
     started = trio.current_time()
     for action in actions:
@@ -385,18 +385,18 @@ async def test_errors_hold_no_passwords_and_no_documents(
     secret = "https://user:canary@a.example/path"
     scripted.on("Page.navigate", SILENCE)
     for url in (secret, "data:text/html," + "x" * 10_000 + "canary"):
-        with pytest.raises(cdpengine.DeadlineExceeded) as late:
+        with pytest.raises(cdpengine.DeadlineExceededError) as late:
             await page.goto(url, timeout=0.1)
         assert "canary" not in str(late.value)
         assert len(str(late.value)) < 1000
     scripted.on("Page.navigate", {"errorText": "net::ERR_FAILED"})
-    with pytest.raises(cdpengine.NavigationFailed, match=r"https://\*\*\*@a.example/path") as failed:
+    with pytest.raises(cdpengine.NavigationFailedError, match=r"https://\*\*\*@a.example/path") as failed:
         await page.goto(secret)
     assert "canary" not in str(failed.value)
     assert failed.value.url == secret
     thrown = {"text": "Uncaught", "exception": {"type": "object", "description": "Error: " + "x" * 100_000}}
     scripted.on("Runtime.evaluate", {"result": {"type": "object"}, "exceptionDetails": thrown})
-    with pytest.raises(cdpengine.EvaluationFailed) as threw:
+    with pytest.raises(cdpengine.EvaluationFailedError) as threw:
         await page.evaluate("1")
     assert len(str(threw.value)) < 2000
     assert len(threw.value.text) > 100_000
@@ -411,13 +411,13 @@ async def test_what_is_no_url_is_refused_before_a_page_is_made(
     autojump_clock: MockClock,
 ) -> None:
     sent = len(scripted.received)
-    with pytest.raises(cdpengine.InvalidArgument, match="url"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="url"):
         await page.goto(url)  # type: ignore[arg-type]
     if url is not None:
-        with pytest.raises(cdpengine.InvalidArgument, match="url"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="url"):
             await browser.new_page(url)  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgument, match="url"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="url"):
         await browser.wait_for_page(url=5, timeout=1)  # type: ignore[arg-type]
-    with pytest.raises(cdpengine.InvalidArgument, match="key"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="key"):
         await page.press(5)  # type: ignore[arg-type]
     assert len(scripted.received) == sent

@@ -77,7 +77,7 @@ async def test_a_lane_that_cannot_be_had_is_named_where_it_is_needed(
     scripted.page_event("Page.frameAttached", {"frameId": "F1", "parentFrameId": "T1"})
     await quiet()
     for _ in range(2):
-        with pytest.raises(cdpengine.SessionGone, match="evaluate"):
+        with pytest.raises(cdpengine.SessionGoneError, match="evaluate"):
             await page.evaluate("1", frame=page.frames[1])
     assert await page.snapshot() is not None
     assert trio.current_time() == started
@@ -94,7 +94,7 @@ async def test_a_lost_main_connection_ends_pages_and_those_who_wait(
 
     async def ends(operation: object) -> None:
         nonlocal ended
-        with pytest.raises(cdpengine.ConnectionLost, match="memory 1"):
+        with pytest.raises(cdpengine.ConnectionLostError, match="memory 1"):
             await operation  # type: ignore[misc]
         ended += 1
 
@@ -116,7 +116,7 @@ async def test_a_lost_main_connection_ends_pages_and_those_who_wait(
     assert ended == 4
     assert trio.current_time() == started
     assert browser.pages == []
-    with pytest.raises(cdpengine.ConnectionLost):
+    with pytest.raises(cdpengine.ConnectionLostError):
         await page.close()
 
 
@@ -190,7 +190,7 @@ async def test_a_page_that_vanishes_while_it_is_set_up(
             scripted.on(method, answer, nth=2)
             scripted.on(method, None)
         started = trio.current_time()
-        with pytest.raises(cdpengine.SessionGone):
+        with pytest.raises(cdpengine.SessionGoneError):
             await browser.new_page()
         assert trio.current_time() == started
         assert browser.pages == []
@@ -281,7 +281,7 @@ async def test_a_page_that_was_dead_when_we_came(
     scripted.open("T1", waiting=False)
     await quiet()
     (page,) = browser.pages
-    with pytest.raises(cdpengine.TargetCrashed, match="Reload"):
+    with pytest.raises(cdpengine.TargetCrashedError, match="Reload"):
         await page.snapshot()
 
     def revive(request: Request) -> Answer:
@@ -304,7 +304,7 @@ async def test_a_lane_that_hears_of_the_reload_later(
     scripted.page_event("Inspector.targetCrashed", {})
     scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
     await quiet()
-    with pytest.raises(cdpengine.TargetCrashed):
+    with pytest.raises(cdpengine.TargetCrashedError):
         await page.evaluate("1")
     scripted.page_event("Inspector.targetReloadedAfterCrash", {})
     scripted.commit("T1", "https://a.example/")

@@ -12,7 +12,7 @@ import cdp.runtime
 import pytest
 import trio
 
-from cdpengine.errors import InvalidArgument, RemoteError, SessionGone, UndecodableReply
+from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, UndecodableReplyError
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.testing import ScriptedPeer
@@ -43,7 +43,7 @@ async def test_what_the_commands_decoder_cannot_read_carries_the_raw_json(
 ) -> None:
     node = {"nodeId": "1", "ignored": False, "properties": [{"name": "brandNew", "value": {"type": "x"}}]}
     peer.on("Accessibility.getFullAXTree", result={"nodes": [node], "secret": "hunter2"})
-    with pytest.raises(UndecodableReply) as caught:
+    with pytest.raises(UndecodableReplyError) as caught:
         await root.execute(cdp.accessibility.get_full_ax_tree())
     assert caught.value.result() == {"nodes": [node], "secret": "hunter2"}
     assert caught.value.method == "Accessibility.getFullAXTree"
@@ -59,7 +59,7 @@ async def test_whatever_the_decoder_raises(root: Session, error: Exception) -> N
         yield {"method": "A.b"}
         raise error
 
-    with pytest.raises(UndecodableReply) as caught:
+    with pytest.raises(UndecodableReplyError) as caught:
         await root.execute(command())
     assert caught.value.raw == b"{}"
     assert caught.value.__cause__ is error
@@ -113,7 +113,7 @@ def empty() -> Command:
 async def test_what_is_no_command_is_refused_and_nothing_is_sent(
     peer: ScriptedPeer, connection: Connection, make: Any
 ) -> None:
-    with pytest.raises(InvalidArgument, match="command"):
+    with pytest.raises(InvalidArgumentError, match="command"):
         await connection.root.execute(make())
     assert not peer.received
     assert connection.statistics().in_flight == 0
@@ -125,14 +125,14 @@ async def test_a_command_that_goes_on_after_its_result(peer: ScriptedPeer, root:
         yield {"method": "A.c"}
 
     command = twice()
-    with pytest.raises(InvalidArgument, match="yields once"):
+    with pytest.raises(InvalidArgumentError, match="yields once"):
         await root.execute(command)
     assert peer.count("A.c") == 0
     assert is_closed(command)
 
 
 async def test_arguments_that_the_command_itself_refuses(peer: ScriptedPeer, root: Session) -> None:
-    with pytest.raises(InvalidArgument, match="arguments of the command") as caught:
+    with pytest.raises(InvalidArgumentError, match="arguments of the command") as caught:
         await root.execute(cdp.page.navigate("u", transition_type="typed"))  # type: ignore[arg-type]
     assert isinstance(caught.value.__cause__, AttributeError)
     assert not peer.received
@@ -155,6 +155,6 @@ async def test_on_an_ended_session(peer: ScriptedPeer, connection: Connection) -
     await connection.root.call("A.b")
     attachment = await connection.targets.attachments.receive()
     command = cdp.page.enable()
-    with pytest.raises(SessionGone, match=r"during Page\.enable"):
+    with pytest.raises(SessionGoneError, match=r"during Page\.enable"):
         await attachment.session.execute(command)
     assert is_closed(command)

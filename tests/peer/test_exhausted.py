@@ -16,13 +16,13 @@ PROGRAM = Path(__file__).parent.parent / "support" / "exhausting.py"
 ROOT = PROGRAM.parent.parent.parent
 
 EXPECTED = {
-    "connect": {"ConnectFailed", "ResourcesExhausted"},
-    "launch": {"LaunchFailed"},
-    "launch_with_a_pipe": {"LaunchFailed"},
-    "record": {"ConnectFailed", "RecordingFailed", "ResourcesExhausted"},
-    "proxy": {"ConnectFailed", "RecordingFailed", "ResourcesExhausted"},
-    "write": {"MeasurementFailed"},
-    "write_storage_state": {"StateFileNotWritten", "ResourcesExhausted"},
+    "connect": {"ConnectFailedError", "ResourcesExhaustedError"},
+    "launch": {"LaunchFailedError"},
+    "launch_with_a_pipe": {"LaunchFailedError"},
+    "record": {"ConnectFailedError", "RecordingFailedError", "ResourcesExhaustedError"},
+    "proxy": {"ConnectFailedError", "RecordingFailedError", "ResourcesExhaustedError"},
+    "write": {"MeasurementFailedError"},
+    "write_storage_state": {"StateFileNotWrittenError", "ResourcesExhaustedError"},
 }
 
 

@@ -119,7 +119,7 @@ async def test_where_no_folder_can_be_made(
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(temporary / "nowhere"))
     with pytest.raises(
-        cdpengine.InvalidArgument, match=r"no temporary folder can be made \(.*expected a directory"
+        cdpengine.InvalidArgumentError, match=r"no temporary folder can be made \(.*expected a directory"
     ):
         async with page.expect_download():
             pytest.fail("entered")
@@ -160,7 +160,7 @@ async def test_the_file_is_not_where_chrome_says(
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
         progress(scripted, "completed", 10)
-    with pytest.raises(cdpengine.DownloadFailed, match="could not be put into its place: No such file"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="could not be put into its place: No such file"):
         await expected.value.wait(timeout=5)
 
 
@@ -187,7 +187,7 @@ async def test_whose_download_it_is(
         progress(scripted, "canceled", guid=guid)
     for download in browser.downloads:
         if download.guid in cancelled:
-            with pytest.raises(cdpengine.DownloadFailed):
+            with pytest.raises(cdpengine.DownloadFailedError):
                 await download.wait(
                     timeout=5
                 )  # its end is told once a thread has looked for what was written
@@ -199,13 +199,13 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     other = await browser.new_page()
-    with pytest.raises(cdpengine.DeadlineExceeded, match="1 others began"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="1 others began"):
         async with page.expect_download(tmp_path, timeout=0.01):
             begin(scripted, frame=other.target_id)
             (tmp_path / GUID).write_text("whole")
             progress(scripted, "completed", 10)
     (download,) = browser.downloads
-    with pytest.raises(cdpengine.DownloadFailed, match="nobody expected it"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="nobody expected it"):
         await download.wait(timeout=5)
     assert list(tmp_path.iterdir()) == []
 
@@ -226,7 +226,7 @@ async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
     progress(scripted, "completed", 10, guid="second")
     await scripted.wait_for("Browser.cancelDownload")
     late = browser.downloads[-1]
-    with pytest.raises(cdpengine.DownloadFailed, match="nobody expected it"):
+    with pytest.raises(cdpengine.DownloadFailedError, match="nobody expected it"):
         await late.wait(timeout=5)
     assert late.state == "refused"
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
@@ -253,10 +253,10 @@ async def test_chrome_does_not_allow_it(
 async def test_the_page_ends_under_an_expectation(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
-    with pytest.raises(cdpengine.SessionGone):
+    with pytest.raises(cdpengine.SessionGoneError):
         async with page.expect_download(tmp_path):
             scripted.vanish("T1")
-    with pytest.raises(cdpengine.SessionGone):
+    with pytest.raises(cdpengine.SessionGoneError):
         async with page.expect_dialog():
             pass
     await quiet()
@@ -272,13 +272,13 @@ async def test_the_connection_ends_under_a_download(scripted: ScriptedBrowser, t
         async with trio.open_nursery() as nursery:
 
             async def wait() -> None:
-                with pytest.raises(cdpengine.ConnectionLost):
+                with pytest.raises(cdpengine.ConnectionLostError):
                     await expected.value.wait(timeout=60)
 
             nursery.start_soon(wait)
             await quiet()
             scripted.links[0].drop()
-        with pytest.raises(cdpengine.ConnectionLost):
+        with pytest.raises(cdpengine.ConnectionLostError):
             async for _progress in expected.value.progresses():
                 pass
 
@@ -288,7 +288,7 @@ async def test_chrome_never_confirms_a_cancellation(
 ) -> None:
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await expected.value.cancel(timeout=0.05)
     started = trio.current_time()
     with pytest.raises(ZeroDivisionError):
@@ -306,7 +306,9 @@ async def test_a_dialog_whose_end_is_not_told(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     opening = {"type": "confirm", "message": "Sure?", "url": "https://a.example/"}
-    with pytest.raises(cdpengine.DeadlineExceeded, match="a confirm opened, and Chrome has not told its end"):
+    with pytest.raises(
+        cdpengine.DeadlineExceededError, match="a confirm opened, and Chrome has not told its end"
+    ):
         async with page.expect_dialog(timeout=2):
             scripted.page_event("Page.javascriptDialogOpening", opening)
     handled = [each.params for each in scripted.received if each.method == "Page.handleJavaScriptDialog"]
@@ -370,13 +372,13 @@ async def test_a_popup_is_given_with_its_first_document(
 async def test_popups_that_come_and_go(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    with pytest.raises(cdpengine.DeadlineExceeded, match="no page opened, 1 were closed again"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="no page opened, 1 were closed again"):
         async with browser.expect_page(opener=page, url="*never*", timeout=2):
             scripted.open("P1", opener="T1")
             await trio.sleep(1)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(vanish_later, scripted)
-                with pytest.raises(cdpengine.DeadlineExceeded):
+                with pytest.raises(cdpengine.DeadlineExceededError):
                     async with browser.expect_page(timeout=0.5):
                         pass
     async with page.expect_popup(timeout=2) as expected:
@@ -447,11 +449,11 @@ async def test_an_observer_that_says_nothing(
 ) -> None:
     watching(scripted, [])
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceeded, match="a document did not answer"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="a document did not answer"):
         await page.wait_for(text="x", timeout=1)
     assert trio.current_time() - started < 1.15
     watching(scripted, [report(False)])
-    with pytest.raises(cdpengine.DeadlineExceeded, match="text 'x': seen was 'seen'"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="text 'x': seen was 'seen'"):
         await page.wait_for(text="x", timeout=1)
     await quiet()  # until what was sent has come in
     stops = [r for r in scripted.received if "this.stop" in r.params.get("functionDeclaration", "")]
@@ -468,7 +470,7 @@ async def test_the_page_ends_under_a_wait(
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
-            with pytest.raises(cdpengine.SessionGone):
+            with pytest.raises(cdpengine.SessionGoneError):
                 await page.wait_for(**conditions)
 
         nursery.start_soon(wait)
@@ -483,7 +485,7 @@ async def test_a_crash_under_a_wait(
     async with trio.open_nursery() as nursery:
 
         async def wait() -> None:
-            with pytest.raises(cdpengine.TargetCrashed):
+            with pytest.raises(cdpengine.TargetCrashedError):
                 await page.wait_for(text="x")
 
         nursery.start_soon(wait)

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 from scripted_browser import ScriptedBrowser
 
-from cdpengine.errors import ConnectionLost, RemoteError
+from cdpengine.errors import ConnectionLostError, RemoteError
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.testing import Refusal, ScriptedPeer
@@ -24,7 +24,7 @@ def is_one_safe_line(text: str) -> bool:
 @pytest.mark.parametrize("kind", ["websocket"], indirect=True)
 async def test_why_a_connection_ended(peer: ScriptedPeer, connection: Connection, root: Session) -> None:
     peer.on("A.b", lambda _: peer.close(1000, HOSTILE))
-    with pytest.raises(ConnectionLost) as caught:
+    with pytest.raises(ConnectionLostError) as caught:
         await root.call("A.b")
     assert is_one_safe_line(str(caught.value))
     assert SAFE in str(caught.value)

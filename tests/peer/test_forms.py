@@ -32,7 +32,7 @@ async def test_a_chord_that_goes_wrong_leaves_nothing_down(
     page: cdpengine.Page, scripted: ScriptedBrowser, fault: Any, autojump_clock: MockClock
 ) -> None:
     scripted.on("Input.dispatchKeyEvent", fault, nth=2)
-    with pytest.raises((cdpengine.RemoteError, cdpengine.DeadlineExceeded)):
+    with pytest.raises((cdpengine.RemoteError, cdpengine.DeadlineExceededError)):
         await page.press("Control+Shift+K", timeout=1)
     assert page.keyboard.modifiers == 0
     kinds = [params["type"] for params in sent(scripted, "Input.dispatchKeyEvent")]
@@ -147,7 +147,7 @@ async def test_the_end_of_an_expectation_waits_for_nobody(
 async def test_the_page_goes_while_a_chooser_is_expected(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    with pytest.raises(cdpengine.SessionGone):
+    with pytest.raises(cdpengine.SessionGoneError):
         async with page.expect_file_chooser(timeout=5):
             scripted.vanish("T1")
 
@@ -159,6 +159,6 @@ async def test_missing_files_are_told_before_anything_is_sent(
     page: cdpengine.Page, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
     before = len(scripted.received)
-    with pytest.raises(cdpengine.InvalidArgument, match="nowhere.txt"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="nowhere.txt"):
         await page.upload(NODE, tmp_path / "nowhere.txt")
     assert len(scripted.received) == before

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 from raw_server import ByteStream, Serve, accepting, answering, header, read_request, tcp_server
 
-from cdpengine.errors import ConnectFailed, ConnectionLost, EngineError, InvalidArgument
+from cdpengine.errors import ConnectFailedError, ConnectionLostError, EngineError, InvalidArgumentError
 from cdpengine.session.connection import open_connection
 from cdpengine.testing import ScriptedPeer
 from cdpengine.wire.transport import TransportBroken, open_websocket
@@ -54,7 +54,7 @@ REFUSALS: dict[str, tuple[Serve, str]] = {
 async def test_who_does_not_become_a_websocket(refusal: str) -> None:
     serve, reason = REFUSALS[refusal]
     async with tcp_server(serve) as port:
-        with pytest.raises(ConnectFailed, match=reason) as caught:
+        with pytest.raises(ConnectFailedError, match=reason) as caught:
             async with open_websocket(
                 f"ws://127.0.0.1:{port}/devtools?token=secret", headers={"Authorization": "secret"}
             ):
@@ -67,7 +67,7 @@ async def test_who_does_not_become_a_websocket(refusal: str) -> None:
 async def test_the_scripted_peer_refuses_too(handshake: int) -> None:
     async with ScriptedPeer() as peer:
         peer.handshake = handshake
-        with pytest.raises(ConnectFailed):
+        with pytest.raises(ConnectFailedError):
             async with open_websocket(peer.endpoint):
                 pytest.fail("connected")
 
@@ -87,7 +87,7 @@ async def test_nobody_listens() -> None:
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listeners[0].socket.getsockname()[1]
     await listeners[0].aclose()
-    with pytest.raises(ConnectFailed, match="refused"):
+    with pytest.raises(ConnectFailedError, match="refused"):
         async with open_websocket(f"ws://127.0.0.1:{port}/"):
             pytest.fail("connected")
 
@@ -98,7 +98,7 @@ async def test_tls_with_a_server_that_has_none() -> None:
         await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     async with tcp_server(serve) as port:
-        with pytest.raises(ConnectFailed, match="TLS failed"):
+        with pytest.raises(ConnectFailedError, match="TLS failed"):
             async with open_websocket(f"wss://127.0.0.1:{port}/"):
                 pytest.fail("connected")
 
@@ -122,21 +122,21 @@ async def test_tls_with_a_server_that_has_none() -> None:
     ],
 )
 async def test_what_is_no_websocket_url(url: str) -> None:
-    with pytest.raises(InvalidArgument, match="websocket URL"):
+    with pytest.raises(InvalidArgumentError, match="websocket URL"):
         async with open_websocket(url):
             pytest.fail("connected")
 
 
 @pytest.mark.parametrize("name", ["", "X y", "X:", "é", "X\n"])
 async def test_what_is_no_header_name(name: str) -> None:
-    with pytest.raises(InvalidArgument, match="header"):
+    with pytest.raises(InvalidArgumentError, match="header"):
         async with open_websocket("ws://127.0.0.1:1/", headers={name: "v"}):
             pytest.fail("connected")
 
 
 @pytest.mark.parametrize("value", ["secret\r\nX: y", "secret\n", " secret", "secret\0"])
 async def test_what_is_no_header_value_is_not_repeated(value: str) -> None:
-    with pytest.raises(InvalidArgument, match="header Authorization") as caught:
+    with pytest.raises(InvalidArgumentError, match="header Authorization") as caught:
         async with open_websocket("ws://127.0.0.1:1/", headers={"Authorization": value}):
             pytest.fail("connected")
     assert "secret" not in str(caught.value)
@@ -150,7 +150,7 @@ async def test_headers_host_and_resource_are_sent_and_no_origin() -> None:
 
     async with tcp_server(serve) as port:
         for host in (None, "localhost"):
-            with pytest.raises(ConnectFailed):
+            with pytest.raises(ConnectFailedError):
                 async with open_websocket(
                     f"ws://127.0.0.1:{port}/a/b?c=d", headers={"X-Token": "t 1"}, host_header=host
                 ):
@@ -195,7 +195,7 @@ async def test_whatever_comes_after_a_message_ends_as_a_broken_transport(frames:
                         # The first sends after an end can still find a socket to write to.
                         await transport.send(b"{}")
                         await trio.testing.wait_all_tasks_blocked(0.01)
-        except ConnectFailed:
+        except ConnectFailedError:
             # All of it can come in one read with the handshake, and then it ended before it began.
             assert "close" in frames or "no" in frames or "masked" in frames
         else:
@@ -205,7 +205,7 @@ async def test_whatever_comes_after_a_message_ends_as_a_broken_transport(frames:
 @pytest.mark.parametrize("frames", FRAMES)
 async def test_a_connection_ends_with_connection_lost(frames: str) -> None:
     async with tcp_server(answering(FRAMES[frames], upgrade=True)) as port:
-        with pytest.raises((ConnectionLost, ConnectFailed)):
+        with pytest.raises((ConnectionLostError, ConnectFailedError)):
             async with (
                 open_websocket(f"ws://127.0.0.1:{port}/") as transport,
                 open_connection(transport) as opened,
@@ -243,7 +243,7 @@ async def test_a_server_that_ignores_our_farewell_is_left_after_the_grace(
 
 
 @pytest.mark.parametrize(
-    "error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailed("e", "r")]
+    "error", [KeyError("body"), ExceptionGroup("body", [KeyError()]), ConnectFailedError("e", "r")]
 )
 async def test_an_error_of_the_body_leaves_as_itself(error: Exception) -> None:
     async with ScriptedPeer() as peer:
@@ -254,4 +254,4 @@ async def test_an_error_of_the_body_leaves_as_itself(error: Exception) -> None:
 
 
 async def test_connect_failed_is_an_engine_error() -> None:
-    assert issubclass(ConnectFailed, EngineError)
+    assert issubclass(ConnectFailedError, EngineError)

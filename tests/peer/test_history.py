@@ -32,7 +32,7 @@ async def test_an_entry_that_is_not_there_is_named(
     page: cdpengine.Page, scripted: ScriptedBrowser, index: int, way: str, told: str
 ) -> None:
     scripted.on("Page.getNavigationHistory", result={"currentIndex": index, "entries": ENTRIES})
-    with pytest.raises(cdpengine.NavigationFailed) as caught:
+    with pytest.raises(cdpengine.NavigationFailedError) as caught:
         await getattr(page, way)()
     assert told in str(caught.value)
     assert caught.value.url == "about:blank"

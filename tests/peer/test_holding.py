@@ -112,9 +112,9 @@ async def test_the_connection_is_lost_in_the_block(
 ) -> None:
     async with SCOPES[name][0](page):
         scripted.links[0].drop()
-        with pytest.raises(cdpengine.ConnectionLost):
+        with pytest.raises(cdpengine.ConnectionLostError):
             await page.session.wait_for("Never.comes")
-    with pytest.raises(cdpengine.ConnectionLost):
+    with pytest.raises(cdpengine.ConnectionLostError):
         async with SCOPES[name][0](page):
             raise AssertionError("there is no connection")
 

@@ -92,7 +92,7 @@ async def test_attempts_are_spaced_and_those_who_wait_are_told(
         await quiet()
         frame = await inside(page, scripted)
         for _ in range(2):
-            with pytest.raises(cdpengine.ConnectionLost, match="nobody opened"):
+            with pytest.raises(cdpengine.ConnectionLostError, match="nobody opened"):
                 await page.evaluate("1", frame=frame, timeout=30)
             assert trio.current_time() - cut < 1
         assert await page.evaluate("1") == 1
@@ -118,7 +118,7 @@ async def test_a_silent_server_is_given_up_and_tried_again(
         door.silent = True
         scripted.links[1].drop()
         await quiet()
-        with pytest.raises(cdpengine.EvaluationTimeout, match="never sent"):
+        with pytest.raises(cdpengine.EvaluationTimeoutError, match="never sent"):
             await page.evaluate("1", frame=frame, timeout=1)
         door.silent = False
         with trio.fail_after(10):
@@ -191,7 +191,7 @@ async def test_a_second_connection_that_goes_silent_later_costs_one_rescue(
 
             scripted.on("Runtime.evaluate", evaluate)
             scripted.on("Runtime.terminateExecution", end)
-            with pytest.raises(cdpengine.EvaluationTimeout):
+            with pytest.raises(cdpengine.EvaluationTimeoutError):
                 await page.evaluate("while (true) {}", timeout=1)
             assert await page.evaluate("1", timeout=5) == 1
             assert (await page._target.lane_of("T1")).connection is browser.session.connection
@@ -201,7 +201,7 @@ async def test_a_first_connection_that_fails_leaves_as_itself(
     scripted: ScriptedBrowser, door: Door, autojump_clock: MockClock
 ) -> None:
     door.refuses = True
-    with pytest.raises(cdpengine.ConnectFailed, match="nobody opened"):
+    with pytest.raises(cdpengine.ConnectFailedError, match="nobody opened"):
         async with engine(scripted, door):
             raise AssertionError("there is no engine")
 
@@ -221,7 +221,7 @@ async def test_nothing_is_opened_when_the_main_connection_is_lost(
         tried = len(door.tried)
         await trio.sleep(30)
         assert len(door.tried) == tried
-        with pytest.raises(cdpengine.ConnectionLost, match="memory 1"):
+        with pytest.raises(cdpengine.ConnectionLostError, match="memory 1"):
             await page.evaluate("1")
 
 
@@ -246,7 +246,7 @@ async def test_what_is_refused_for_ever_is_not_asked_for_ever(
     await trio.sleep(30)
     asked = lane_set_ups(scripted, "T1")
     assert 1 < asked < 10
-    with pytest.raises(cdpengine.SessionGone, match="Not allowed"):
+    with pytest.raises(cdpengine.SessionGoneError, match="Not allowed"):
         await page._target.lane_of("T1")
     scripted.on("Target.attachToTarget", scripted.attach)
     scripted.links[1].drop()  # a new connection is a new chance
@@ -297,7 +297,7 @@ async def test_a_frame_runs_only_when_its_lane_has_answered(
     assert set(page._target.lanes) == {"T1"}
     detached = [r.params for r in scripted.received if r.method == "Target.detachFromTarget"]
     assert detached == [{"sessionId": "L-F1"}], "the lane does not stay behind"
-    with pytest.raises(cdpengine.SessionGone, match="not in the page"):
+    with pytest.raises(cdpengine.SessionGoneError, match="not in the page"):
         await page._target.lane_of("F1")
 
 

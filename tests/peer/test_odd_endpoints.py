@@ -91,10 +91,12 @@ def is_tls(scheme: str) -> bool:
     return scheme in ("wss", "https")
 
 
-async def refusal_of(scheme: str, port: int, caplog: pytest.LogCaptureFixture) -> cdpengine.ConnectFailed:
+async def refusal_of(
+    scheme: str, port: int, caplog: pytest.LogCaptureFixture
+) -> cdpengine.ConnectFailedError:
     caplog.set_level(logging.DEBUG)
     path = "/devtools/browser/1" if scheme.startswith("ws") else "/"
-    with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailed) as caught:
+    with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError) as caught:
         async with cdpengine.connect(
             f"{scheme}://127.0.0.1:{port}{path}?{QUERY}", headers=HEADERS, timeout=60
         ):
@@ -192,7 +194,7 @@ async def test_an_answer_that_never_comes_ends_with_the_timeout(head: bytes, sch
         await trio.sleep_forever()
 
     async with tcp_server(serve, tls=is_tls(scheme)) as port:
-        with pytest.raises(cdpengine.ConnectFailed, match=r"no answer within 0\.1 s") as caught:
+        with pytest.raises(cdpengine.ConnectFailedError, match=r"no answer within 0\.1 s") as caught:
             async with cdpengine.connect(f"{scheme}://127.0.0.1:{port}/?{QUERY}", timeout=0.1):
                 pytest.fail("connected")
     assert SECRETS[0] not in str(caught.value)
@@ -218,7 +220,7 @@ async def test_what_is_no_http_is_not_repeated(
 async def test_a_websocket_that_is_closed_with_its_handshake() -> None:
     reason = b"\x03\xe8" + SECRETS[0].encode()
     async with tcp_server(answering(bytes((0x88, len(reason))) + reason, upgrade=True)) as port:
-        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailed) as caught:
+        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError) as caught:
             async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):
                 pytest.fail("connected")
     assert "with code 1000 NORMAL_CLOSURE. " in str(caught.value)
@@ -253,7 +255,7 @@ async def test_what_speaks_the_protocol_and_is_no_browser(name: str) -> None:
         await trio.sleep_forever()
 
     async with tcp_server(serve) as port:
-        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailed, match=told) as caught:
+        with trio.fail_after(20), pytest.raises(cdpengine.ConnectFailedError, match=told) as caught:
             async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):
                 pytest.fail("connected")
     assert NOT_THERE not in str(caught.value)
@@ -274,7 +276,9 @@ async def test_a_websocket_that_closes_with_a_reason(said: str, told: str) -> No
     async with tcp_server(serve) as port:
         with (
             trio.fail_after(20),
-            pytest.raises(cdpengine.ConnectFailed, match=f"code 1008 POLICY_VIOLATION{told}[.]") as caught,
+            pytest.raises(
+                cdpengine.ConnectFailedError, match=f"code 1008 POLICY_VIOLATION{told}[.]"
+            ) as caught,
         ):
             async with cdpengine.connect(f"ws://127.0.0.1:{port}/?{QUERY}", timeout=60):
                 pytest.fail("connected")

@@ -130,7 +130,7 @@ async def test_a_target_that_is_gone_on_both_connections_moves_nothing(
 
     async with engine(scripted, [scripted]) as browser:
         scripted.on("Target.attachToTarget", close_first, nth=1)
-        with pytest.raises(cdpengine.SessionGone):
+        with pytest.raises(cdpengine.SessionGoneError):
             await (await browser.new_page()).evaluate("1")
         page = await browser.new_page()
         assert await page.evaluate("1") == 1
@@ -178,7 +178,7 @@ async def test_a_browser_that_was_launched_must_give_a_second_connection(
     door = Door(scripted)
     door.refuses = True
     async with scripted.connect() as main:
-        with pytest.raises(cdpengine.ConnectFailed, match="nobody opened"):
+        with pytest.raises(cdpengine.ConnectFailedError, match="nobody opened"):
             async with _engine(main, door.open, Tap(), "scripted"):
                 pytest.fail("there is no engine")
 

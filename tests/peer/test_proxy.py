@@ -16,11 +16,11 @@ from pytest_httpserver import HTTPServer
 from cdpengine import debug
 from cdpengine.debug import proxy_server
 from cdpengine.errors import (
-    ConnectFailed,
-    ConnectionLost,
-    InvalidArgument,
+    ConnectFailedError,
+    ConnectionLostError,
+    InvalidArgumentError,
     RemoteError,
-    UndecodableReply,
+    UndecodableReplyError,
 )
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import SILENCE, ScriptedPeer, walk_cancellations
@@ -135,7 +135,7 @@ async def test_a_browser_that_goes_ends_the_client_with_the_reason(
         peer.close(1000, "bye")
     else:
         peer.drop(mid_message=how == "mid-message", reset=how == "reset")
-    with pytest.raises(ConnectionLost) as caught:
+    with pytest.raises(ConnectionLostError) as caught:
         await call.raw()
     assert expected in caught.value.reason
     assert expected in await ended(proxy)
@@ -153,7 +153,7 @@ async def test_a_browser_that_lets_nobody_in_refuses_the_client(
 ) -> None:
     peer.handshake = handshake  # type: ignore[assignment]
     monkeypatch.setattr(proxy_server, "OPEN_PATIENCE", 0.3)
-    with pytest.raises(ConnectFailed, match=f"HTTP status {status}"):
+    with pytest.raises(ConnectFailedError, match=f"HTTP status {status}"):
         async with open_websocket(proxy.ws_endpoint):
             pass
     assert "did not let it in" in await ended(proxy)
@@ -215,7 +215,7 @@ async def test_a_truncated_reply_ends_its_call(
 ) -> None:
     peer.on("A.a", result={"text": "x" * 100})
     proxy.faults.add("truncate:A.a@reply:1:40")
-    with pytest.raises(UndecodableReply):
+    with pytest.raises(UndecodableReplyError):
         await connection.root.call("A.a")
     assert (await connection.root.call("A.a"))["text"]
 
@@ -237,7 +237,7 @@ async def test_a_cut_ends_both_sides(
     peer: ScriptedPeer, proxy: debug.Proxy, connection: Connection, fault: str
 ) -> None:
     number = proxy.faults.add(fault)
-    with pytest.raises(ConnectionLost):
+    with pytest.raises(ConnectionLostError):
         await connection.root.call("A.a")
     assert await ended(proxy) == f"it was cut by the fault {fault}"
     assert proxy.faults.made(number) == 1
@@ -352,13 +352,13 @@ async def test_what_cannot_work_is_refused_at_once(peer: ScriptedPeer) -> None:
             {"host": "192.0.2.1"},
             {"faults": ["explode:A.b"]},
         ):
-            with pytest.raises(InvalidArgument):
+            with pytest.raises(InvalidArgumentError):
                 async with debug.proxy(peer.endpoint, **arguments):
                     pass
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         async with debug.proxy("nonsense"):
             pass
-    with pytest.raises(ConnectFailed):
+    with pytest.raises(ConnectFailedError):
         async with debug.proxy("http://127.0.0.1:1"):
             pass
 
@@ -371,7 +371,7 @@ async def test_ending_the_proxy_ends_its_clients(peer: ScriptedPeer) -> None:
         async def client(endpoint: str) -> None:
             async with open_websocket(endpoint) as transport, open_connection(transport) as connection:
                 started.set()
-                with pytest.raises(ConnectionLost, match="the proxy was ended"):
+                with pytest.raises(ConnectionLostError, match="the proxy was ended"):
                     await connection.root.call("A.a")
                 lost.set()
 

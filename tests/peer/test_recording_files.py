@@ -54,10 +54,10 @@ async def test_a_file_that_was_there_before_the_program_is_refused_before_anythi
     if there == "a-2.jsonl":
         await session(peer, "Mark.first")
     links = len(peer.links)
-    with pytest.raises(cdpengine.InvalidArgument, match="CDPENGINE_RECORD_OVERWRITE=1") as refused:
+    with pytest.raises(cdpengine.InvalidArgumentError, match="CDPENGINE_RECORD_OVERWRITE=1") as refused:
         await session(peer, "Mark.refused")
     assert str(tmp_path / there) in str(refused.value)
-    with pytest.raises(cdpengine.InvalidArgument, match="which exists already"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already"):
         async with cdpengine.launch(executable="/bin/false"):
             pytest.fail("no browser was to be started")
     assert len(peer.links) == links
@@ -83,9 +83,9 @@ async def test_what_could_not_be_reached_leaves_no_recording(
 ) -> None:
     monkeypatch.setenv("CDPENGINE_RECORD", str(tmp_path / "a.jsonl"))
     peer.handshake = 403
-    with pytest.raises(cdpengine.ConnectFailed):
+    with pytest.raises(cdpengine.ConnectFailedError):
         await session(peer, "Mark.refused")
-    with pytest.raises(cdpengine.InvalidArgument, match="listening address"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="listening address"):
         async with debug.proxy(peer.endpoint, record=tmp_path / "p.jsonl", host="192.0.2.1"):
             pytest.fail("nobody has that address")
     assert list(tmp_path.iterdir()) == []
@@ -94,7 +94,7 @@ async def test_what_could_not_be_reached_leaves_no_recording(
 async def test_a_proxy_refuses_a_file_that_exists(peer: ScriptedPeer, tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text("old")
-    with pytest.raises(cdpengine.InvalidArgument, match="overwrite=True"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="overwrite=True"):
         async with debug.proxy(peer.endpoint, record=path):
             pytest.fail("there is a file")
     assert path.read_text() == "old"
@@ -109,7 +109,7 @@ async def test_a_proxy_refuses_a_file_that_exists(peer: ScriptedPeer, tmp_path: 
 async def test_a_tap_refuses_a_file_that_exists(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("old")
-    with pytest.raises(cdpengine.InvalidArgument, match="which exists already"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already"):
         async with record_tap(Tap(), path):
             pytest.fail("there is a file")
     async with record_tap(Tap(), path, overwrite=True):

@@ -97,7 +97,7 @@ async def test_what_does_not_fit_is_counted_and_told_where_it_is_missing(tmp_pat
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
     tap = Tap()
-    with pytest.raises(cdpengine.RecordingFailed, match="no space is left on the disk"):
+    with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):
         async with record_tap(tap, "/dev/full") as recorder:
             with trio.fail_after(30):
                 while recorder.failure is None:
@@ -113,7 +113,7 @@ async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
 
 async def test_a_fault_of_the_recorders_own_is_told_without_the_message(tmp_path: Path) -> None:
     tap = Tap()
-    with pytest.raises(cdpengine.RecordingFailed, match=r"TypeError in \w+\.py, line [0-9]+") as told:
+    with pytest.raises(cdpengine.RecordingFailedError, match=r"TypeError in \w+\.py, line [0-9]+") as told:
         async with record_tap(tap, tmp_path / "a.jsonl"):
             tap.pass_on(Traffic("now", "received", "c", '{"method":"canary"}'))  # type: ignore[arg-type]
     assert "canary" not in str(told.value)

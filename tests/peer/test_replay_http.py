@@ -14,7 +14,7 @@ import trio.testing
 
 from cdpengine import debug
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
-from cdpengine.errors import ReplayDiverged
+from cdpengine.errors import ReplayDivergedError
 from cdpengine.testing import walk_cancellations
 from cdpengine.wire.transport import TransportBroken, open_websocket
 
@@ -191,7 +191,7 @@ async def test_what_is_secret_in_a_path_is_compared_in_the_strict_mode(
     if not strict:
         assert await again("c4nary-other") == 200
         return
-    with pytest.raises(ReplayDiverged, match="another text was entered as url") as caught:
+    with pytest.raises(ReplayDivergedError, match="another text was entered as url") as caught:
         await again("c4nary-other")
     assert "c4nary" not in str(caught.value)
 
@@ -206,7 +206,7 @@ async def test_a_body_above_the_limit_is_cut_and_not_given(browser: Browser, tmp
         async with open_websocket(proxy.ws_endpoint) as transport:
             await transport.send(b'{"id":1,"method":"A.a"}')
             await transport.receive()
-    with pytest.raises(ReplayDiverged, match="record with limit=0"):
+    with pytest.raises(ReplayDivergedError, match="record with limit=0"):
         async with debug.replay(path) as replay, httpx.AsyncClient(trust_env=False) as client:
             answer = await client.get(f"{replay.endpoint}/json/list")
             assert answer.status_code == 500
@@ -223,7 +223,7 @@ async def test_a_body_above_the_limit_is_cut_and_not_given(browser: Browser, tmp
 async def test_what_was_not_recorded_diverges_over_http(
     tape: tuple[Path, list[object]], method: str, target: str, said: str
 ) -> None:
-    with pytest.raises(ReplayDiverged, match=said) as caught:
+    with pytest.raises(ReplayDivergedError, match=said) as caught:
         async with debug.replay(tape[0]) as replay, httpx.AsyncClient(trust_env=False) as client:
             answer = await client.request(method, replay.endpoint + target)
             assert answer.status_code == 500

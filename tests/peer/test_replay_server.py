@@ -12,11 +12,11 @@ import trio.testing
 
 from cdpengine import debug
 from cdpengine.errors import (
-    ConnectFailed,
-    InvalidArgument,
-    RecordingDamaged,
+    ConnectFailedError,
+    InvalidArgumentError,
+    RecordingDamagedError,
     RemoteError,
-    ReplayDiverged,
+    ReplayDivergedError,
 )
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import ScriptedPeer, walk_cancellations
@@ -95,7 +95,7 @@ async def test_a_divergence_reaches_both_sides(
         await connection.root.call("Count.up", by=1)
         await connection.root.call("Count.up", by=7)
 
-    with pytest.raises(ReplayDiverged) as caught:
+    with pytest.raises(ReplayDivergedError) as caught:
         async with debug.replay(tape) as replay:
             await run(replay, other)
     assert caught.value.diff == ("- by: 2", "+ by: 7")
@@ -108,7 +108,7 @@ async def test_a_divergence_that_the_program_overlooks_is_told_at_the_end(tape: 
         with pytest.raises(RemoteError):
             await connection.root.call("Count.down")
 
-    with pytest.raises(ReplayDiverged, match="it asked Count.down"):
+    with pytest.raises(ReplayDivergedError, match="it asked Count.down"):
         async with debug.replay(tape) as replay:
             await in_process(replay, deaf)
 
@@ -120,7 +120,7 @@ async def test_what_a_program_leaves_out_holds_nobody_up_for_ever(tape: Path) ->
     async with debug.replay(tape, patience=0.05) as replay:
         await in_process(replay, hasty)
         assert replay.left == 2
-    with pytest.raises(ReplayDiverged, match="2 recorded calls were never asked") as caught:
+    with pytest.raises(ReplayDivergedError, match="2 recorded calls were never asked") as caught:
         async with debug.replay(tape, patience=0.05, complete=True) as replay:
             await in_process(replay, hasty)
     assert [text.partition(" ")[0] for text in caught.value.expected] == ["Count.up", "Count.up"]
@@ -132,7 +132,7 @@ async def test_a_program_that_does_less_is_told_of_where_asked(tape: Path) -> No
 
     async with debug.replay(tape) as replay:
         await in_process(replay, lazy)
-    with pytest.raises(ReplayDiverged, match="2 recorded calls were never asked"):
+    with pytest.raises(ReplayDivergedError, match="2 recorded calls were never asked"):
         async with debug.replay(tape, complete=True) as replay:
             await in_process(replay, lazy)
 
@@ -146,7 +146,7 @@ async def test_errors_of_the_programs_own_leave_as_themselves(tape: Path) -> Non
 async def test_web_pages_are_not_let_in_and_other_pages_not_there(tape: Path) -> None:
     async with debug.replay(tape) as replay:
         ws = replay.endpoint.replace("http", "ws") + "/devtools/browser/replay"
-        with pytest.raises(ConnectFailed, match="403"):
+        with pytest.raises(ConnectFailedError, match="403"):
             async with open_websocket(ws, headers={"Origin": "http://evil.example"}):
                 pass
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -160,14 +160,14 @@ async def test_what_cannot_be_replayed_is_refused(tape: Path, tmp_path: Path) ->
     empty = tmp_path / "empty.jsonl"
     empty.write_text(tape.read_text().splitlines()[0] + "\n")
     for path, error in (
-        (tmp_path / "none", InvalidArgument),
-        (foreign, RecordingDamaged),
-        (empty, InvalidArgument),
+        (tmp_path / "none", InvalidArgumentError),
+        (foreign, RecordingDamagedError),
+        (empty, InvalidArgumentError),
     ):
         with pytest.raises(error):
             async with debug.replay(path):
                 pass
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         async with debug.replay(tape, patience=-1):
             pass
 

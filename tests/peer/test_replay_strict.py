@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from cdpengine import debug
-from cdpengine.errors import RemoteError, ReplayDiverged
+from cdpengine.errors import RemoteError, ReplayDivergedError
 from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import ScriptedPeer
 from cdpengine.wire.transport import open_websocket
@@ -62,7 +62,7 @@ async def test_entered_texts_must_be_the_recorded_ones_where_that_is_asked(
     if fits:
         await again()
         return
-    with pytest.raises(ReplayDiverged) as caught:
+    with pytest.raises(ReplayDivergedError) as caught:
         await again()
     cause = caught.value.__cause__
     assert isinstance(cause, RemoteError)

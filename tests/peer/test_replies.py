@@ -11,7 +11,7 @@ import trio
 import trio.testing
 from scripting import attach, raw_answer, settled
 
-from cdpengine.errors import ConnectionLost, InvalidArgument, RemoteError, UndecodableReply
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, UndecodableReplyError
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import Session
 from cdpengine.testing import Request, ScriptedPeer
@@ -73,7 +73,7 @@ async def test_a_result_of_another_shape_carries_its_raw_json(
     peer: ScriptedPeer, root: Session, result: str
 ) -> None:
     peer.on("A.b", raw_answer(peer, f'{{"id":ID,"result":{result}}}'))
-    with pytest.raises(UndecodableReply) as caught:
+    with pytest.raises(UndecodableReplyError) as caught:
         await root.call("A.b")
     assert caught.value.raw == result.encode()
     assert caught.value.result() == json.loads(result)
@@ -81,7 +81,7 @@ async def test_a_result_of_another_shape_carries_its_raw_json(
 
 async def test_a_result_that_another_type_was_asked_for(peer: ScriptedPeer, root: Session) -> None:
     peer.on("A.b", result={"product": 7, "password": "hunter2"})
-    with pytest.raises(UndecodableReply) as caught:
+    with pytest.raises(UndecodableReplyError) as caught:
         await root.request("A.b", {}, Version)
     assert caught.value.result() == {"product": 7, "password": "hunter2"}
     assert "hunter2" not in str(caught.value)
@@ -147,7 +147,7 @@ async def test_a_damaged_reply_ends_its_own_call(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(connection.root.call, "A.other")
         await hold.wait()
-        with pytest.raises(UndecodableReply):
+        with pytest.raises(UndecodableReplyError):
             await connection.root.call("A.b")
         assert connection.statistics().in_flight == 1
         hold.release()
@@ -157,7 +157,7 @@ async def test_a_damaged_reply_ends_its_own_call(
 async def test_an_error_nested_too_deeply_ends_its_own_call(peer: ScriptedPeer, root: Session) -> None:
     body = '{"code":1,"message":"m","data":' + "[" * 400 + "]" * 400 + "}"
     peer.on("A.b", raw_answer(peer, f'{{"id":ID,"error":{body}}}'))
-    with pytest.raises((RemoteError, UndecodableReply)):
+    with pytest.raises((RemoteError, UndecodableReplyError)):
         await root.call("A.b")
 
 
@@ -286,7 +286,7 @@ async def test_an_outgoing_message_that_is_too_large_is_refused(
     limit = connection._transport.largest_outgoing
     assert limit >= LARGEST_OUTGOING
     connection._transport.largest_outgoing = 1000
-    with pytest.raises(InvalidArgument, match="at most 1000") as caught:
+    with pytest.raises(InvalidArgumentError, match="at most 1000") as caught:
         await connection.root.call("Page.setDocumentContent", html="secret" * 200)
     assert "secret" not in str(caught.value)
     assert connection.statistics().in_flight == 0
@@ -337,16 +337,16 @@ async def test_the_end_of_the_connection_ends_every_call_with_its_own_name(
 ) -> None:
     sessions = [connection.root, await attach(connection, peer, "A"), await attach(connection, peer, "B")]
     hold = peer.hold("*")
-    errors: list[ConnectionLost] = []
+    errors: list[ConnectionLostError] = []
 
     async def call(session: Session, method: str) -> None:
-        with pytest.raises(ConnectionLost) as caught:
+        with pytest.raises(ConnectionLostError) as caught:
             await session.call(method)
         errors.append(caught.value)
 
     async def listen(session: Session) -> None:
         async with session.subscribe("*") as events:
-            with pytest.raises(ConnectionLost) as caught:
+            with pytest.raises(ConnectionLostError) as caught:
                 await events.receive()
             assert caught.value.method is None
 
@@ -370,20 +370,20 @@ async def test_the_end_of_the_connection_ends_every_call_with_its_own_name(
     assert (statistics.in_flight, statistics.queued, statistics.sessions) == (0, 0, 0)
     for session in sessions:
         assert session.ended
-        with pytest.raises(ConnectionLost, match=r"during A\.later"):
+        with pytest.raises(ConnectionLostError, match=r"during A\.later"):
             await session.call("A.later")
-        with pytest.raises(ConnectionLost, match=r"during A\.later"):
+        with pytest.raises(ConnectionLostError, match=r"during A\.later"):
             session.post("A.later")
-        with pytest.raises(ConnectionLost):
+        with pytest.raises(ConnectionLostError):
             async with session.subscribe("A.*"):
                 pytest.fail("subscribed to a lost connection")
-        with pytest.raises(ConnectionLost):
+        with pytest.raises(ConnectionLostError):
             await session.wait_for("A.b")
 
 
 async def test_the_close_code_is_told(connection: Connection, peer: ScriptedPeer) -> None:
     peer.close(1011, "out of coffee")
-    with pytest.raises(ConnectionLost) as caught:
+    with pytest.raises(ConnectionLostError) as caught:
         await connection.root.wait_for("A.b")
     expected = "1011 INTERNAL_ERROR: out of coffee" if peer.kind == "websocket" else "closed its end"
     assert expected in caught.value.reason
@@ -394,7 +394,7 @@ async def test_events_before_the_end_can_still_be_read(peer: ScriptedPeer, conne
         peer.send_event("A.last", {"n": 1})
         peer.drop(mid_message=True)
         assert (await events.receive()).params == {"n": 1}
-        with pytest.raises(ConnectionLost):
+        with pytest.raises(ConnectionLostError):
             await events.receive()
 
 
@@ -403,7 +403,7 @@ async def test_closing_it_ourselves_ends_calls_of_other_tasks(peer: ScriptedPeer
     reasons: list[str] = []
 
     async def call(session: Session) -> None:
-        with pytest.raises(ConnectionLost) as caught:
+        with pytest.raises(ConnectionLostError) as caught:
             await session.call("A.b")
         reasons.append(caught.value.reason)
 

@@ -204,7 +204,7 @@ async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
     crashes_and_comes_back(scripted)
     held = scripted.hold("Page.reload")
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceeded):
+    with pytest.raises(cdpengine.DeadlineExceededError):
         await page.rescue(allow="reload", timeout=0.5)
     assert trio.current_time() - started <= 0.5 + 0.15
     async with trio.open_nursery() as nursery:
@@ -322,7 +322,7 @@ async def test_an_action_at_its_deadline_names_the_page(
     scripted.on("Accessibility.getFullAXTree", SILENCE)
     started = trio.current_time()
     with pytest.raises(
-        cdpengine.PageUnresponsive, match=r"snapshot did not finish.*page\.rescue\(\)"
+        cdpengine.PageUnresponsiveError, match=r"snapshot did not finish.*page\.rescue\(\)"
     ) as caught:
         await page.snapshot(timeout=1)
     assert trio.current_time() - started == pytest.approx(1.05)
@@ -331,9 +331,9 @@ async def test_an_action_at_its_deadline_names_the_page(
     scripted.on("Runtime.evaluate", NUMBER)
     await page._target.pulse.silence(0)
     sent = len(scripted.received)
-    with pytest.raises(cdpengine.DeadlineExceeded) as spent:
+    with pytest.raises(cdpengine.DeadlineExceededError) as spent:
         await page.snapshot(timeout=0)
-    assert type(spent.value) is cdpengine.DeadlineExceeded
+    assert type(spent.value) is cdpengine.DeadlineExceededError
     assert len(scripted.received) == sent
 
 
@@ -352,13 +352,13 @@ async def test_only_a_page_that_was_asked_long_before_is_called_unresponsive(
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stop_to_answer)
-        with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+        with pytest.raises(cdpengine.DeadlineExceededError) as caught:
             await page.pdf(timeout=4)
     if known:
-        assert isinstance(caught.value, cdpengine.PageUnresponsive)
+        assert isinstance(caught.value, cdpengine.PageUnresponsiveError)
         assert known <= caught.value.unresponsive_for <= silent + 0.05
     else:
-        assert type(caught.value) is cdpengine.DeadlineExceeded
+        assert type(caught.value) is cdpengine.DeadlineExceededError
         assert "not answered" not in str(caught.value)
         assert "page.rescue" not in str(caught.value)
 
@@ -380,9 +380,9 @@ async def test_a_page_that_answers_slowly_as_on_a_busy_machine_is_not_called_unr
     async with trio.open_nursery() as nursery:
         scripted.on("Runtime.evaluate", answer)
         for _ in range(3):
-            with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+            with pytest.raises(cdpengine.DeadlineExceededError) as caught:
                 await page.pdf(timeout=2)
-            assert type(caught.value) is cdpengine.DeadlineExceeded
+            assert type(caught.value) is cdpengine.DeadlineExceededError
         scripted.on("Runtime.evaluate", NUMBER)
 
 
@@ -393,12 +393,12 @@ async def test_a_short_timeout_says_that_a_page_is_unresponsive_once_that_is_kno
     kinds = []
     started = trio.current_time()
     for _ in range(4):
-        with pytest.raises(cdpengine.DeadlineExceeded) as caught:
+        with pytest.raises(cdpengine.DeadlineExceededError) as caught:
             await page.snapshot(timeout=0.2)
         kinds.append(type(caught.value))
     # The page was asked at the first deadline.
-    assert kinds == [cdpengine.DeadlineExceeded] * 3 + [cdpengine.PageUnresponsive]
-    assert isinstance(caught.value, cdpengine.PageUnresponsive)
+    assert kinds == [cdpengine.DeadlineExceededError] * 3 + [cdpengine.PageUnresponsiveError]
+    assert isinstance(caught.value, cdpengine.PageUnresponsiveError)
     assert caught.value.unresponsive_for == pytest.approx(trio.current_time() - started - 0.2)
 
 
@@ -409,7 +409,7 @@ async def test_the_nearest_deadline_is_asked_before_whichever_action_came_first(
     known = {}
 
     async def look(timeout: float) -> None:
-        with pytest.raises(cdpengine.PageUnresponsive) as caught:
+        with pytest.raises(cdpengine.PageUnresponsiveError) as caught:
             await page.snapshot(timeout=timeout)
         known[timeout] = caught.value.unresponsive_for
 
@@ -435,7 +435,7 @@ async def test_questions_before_deadlines_end_with_the_page(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     async def look() -> None:
-        with pytest.raises(cdpengine.SessionGone):
+        with pytest.raises(cdpengine.SessionGoneError):
             await page.snapshot(timeout=3600)
 
     hang(scripted)

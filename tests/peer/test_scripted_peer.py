@@ -9,7 +9,7 @@ import trio
 import trio.testing
 from scripting import Kind
 
-from cdpengine.errors import InvalidArgument, RemoteError
+from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.session.session import Session
 from cdpengine.testing import SILENCE, Request, ScriptedPeer
 from cdpengine.wire.transport import TransportBroken, open_websocket
@@ -161,7 +161,7 @@ async def test_not_running(kind: Kind) -> None:
 
 @pytest.mark.parametrize("nth", [0, -1])
 async def test_calls_are_counted_from_one(peer: ScriptedPeer, nth: int) -> None:
-    with pytest.raises(InvalidArgument, match="nth"):
+    with pytest.raises(InvalidArgumentError, match="nth"):
         peer.on("A.b", SILENCE, nth=nth)
 
 

@@ -10,25 +10,25 @@ import trio
 import trio.testing
 from scripting import attach, settled
 
-from cdpengine.errors import ConnectionLost, InvalidArgument, SessionGone, TargetCrashed
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, TargetCrashedError
 from cdpengine.session.connection import Connection
 from cdpengine.session.session import CRASHED, Session
 from cdpengine.testing import Request, ScriptedPeer
 
 Ending = Callable[[ScriptedPeer], None]
 
-ENDINGS: dict[str, tuple[Ending, type[SessionGone]]] = {
-    "detached": (lambda peer: peer.detach_target("S"), SessionGone),
+ENDINGS: dict[str, tuple[Ending, type[SessionGoneError]]] = {
+    "detached": (lambda peer: peer.detach_target("S"), SessionGoneError),
     "destroyed": (
         lambda peer: peer.send_event("Target.targetDestroyed", {"targetId": "T-S"}),
-        SessionGone,
+        SessionGoneError,
     ),
-    "renderer crashed": (lambda peer: peer.crash_target("S"), TargetCrashed),
+    "renderer crashed": (lambda peer: peer.crash_target("S"), TargetCrashedError),
     "target crashed": (
         lambda peer: peer.send_event(
             "Target.targetCrashed", {"targetId": "T-S", "status": "crashed", "errorCode": 5}
         ),
-        TargetCrashed,
+        TargetCrashedError,
     ),
 }
 
@@ -109,13 +109,13 @@ async def test_streams_of_an_ended_session_end_after_what_is_buffered(
         ENDINGS[how][0](peer)
         await settled(connection)
         assert (await events.receive()).method == "A.last"
-        with pytest.raises(SessionGone):
+        with pytest.raises(SessionGoneError):
             await events.receive()
     assert session.ended
-    with pytest.raises(SessionGone):
+    with pytest.raises(SessionGoneError):
         async with session.subscribe("A.*"):
             pytest.fail("subscribed to an ended session")
-    with pytest.raises(SessionGone):
+    with pytest.raises(SessionGoneError):
         await session.wait_for("A.b")
 
 
@@ -135,9 +135,9 @@ async def test_a_crashed_session_lives_again_after_a_reload(
         assert session.crashed
         assert not session.ended
         assert (await events.receive()).method == "Page.before"
-        with pytest.raises(TargetCrashed):
+        with pytest.raises(TargetCrashedError):
             await events.receive()
-        with pytest.raises(TargetCrashed):
+        with pytest.raises(TargetCrashedError):
             await session.call("Runtime.evaluate")
         # Measured: Chrome sends this before it answers the reload, and the domains stay enabled.
         peer.on("Page.reload", reloaded)
@@ -157,7 +157,7 @@ async def test_a_crash_told_twice_is_one(peer: ScriptedPeer, connection: Connect
         ENDINGS["renderer crashed"][0](peer)
         ENDINGS["target crashed"][0](peer)
         await settled(connection)
-        with pytest.raises(TargetCrashed):
+        with pytest.raises(TargetCrashedError):
             await events.receive()
         with pytest.raises(trio.WouldBlock):
             events.receive_nowait()
@@ -173,7 +173,7 @@ async def test_a_crash_of_the_connections_own_target_ends_only_its_calls(
 
         @nursery.start_soon
         async def call() -> None:
-            with pytest.raises(TargetCrashed):
+            with pytest.raises(TargetCrashedError):
                 await connection.root.call("A.b")
 
         nursery.start_soon(session.call, "A.b")
@@ -191,10 +191,10 @@ async def test_children_end_with_their_parent(peer: ScriptedPeer, connection: Co
     worker = await attach(connection, peer, "worker", kind="worker", parent="frame")
     other = await attach(connection, peer, "other")
     hold = peer.hold("A.b")
-    errors: dict[str, SessionGone] = {}
+    errors: dict[str, SessionGoneError] = {}
 
     async def call(name: str, session: Session) -> None:
-        with pytest.raises(SessionGone) as caught:
+        with pytest.raises(SessionGoneError) as caught:
             await session.call("A.b")
         errors[name] = caught.value
 
@@ -314,7 +314,7 @@ async def test_many_sessions_come_and_go_without_a_trace(peer: ScriptedPeer, con
 async def test_attachments_end_with_the_connection(peer: ScriptedPeer, connection: Connection) -> None:
     await attach(connection, peer, "S")
     peer.drop()
-    with pytest.raises(ConnectionLost):
+    with pytest.raises(ConnectionLostError):
         await connection.root.wait_for("A.b")
     assert [attachment.session.id async for attachment in connection.targets.attachments] == ["S"]
 
@@ -403,11 +403,11 @@ async def test_repr_and_errors_name_the_target_and_no_more(
     peer.detach_target("S")
     await settled(connection)
     assert repr(session) == "<Session page 01234567 ended>"
-    with pytest.raises(SessionGone) as caught:
+    with pytest.raises(SessionGoneError) as caught:
         await session.call("A.b", text="hunter2")
     assert "hunter2" not in str(caught.value)
     error = session.error()
-    assert isinstance(error, SessionGone)
+    assert isinstance(error, SessionGoneError)
 
 
 @pytest.mark.parametrize("way", ["call", "post"])
@@ -442,8 +442,8 @@ async def test_parameters_are_given_by_name_or_as_a_mapping(
 async def test_parameters_that_cannot_be_sent_say_what_to_write(
     peer: ScriptedPeer, root: Session, given: object, told: str
 ) -> None:
-    with pytest.raises(InvalidArgument, match=told):
+    with pytest.raises(InvalidArgumentError, match=told):
         await root.call("D.m", given, a=2)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match=told):
+    with pytest.raises(InvalidArgumentError, match=told):
         root.post("D.m", given, a=2)  # type: ignore[arg-type]
     assert peer.received == []

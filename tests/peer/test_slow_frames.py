@@ -323,7 +323,7 @@ async def test_a_page_that_is_replaced_all_the_time_ends_at_the_deadline(
 
     scripted.ways["T1"] = begin
     started = trio.current_time()
-    with pytest.raises(cdpengine.DeadlineExceeded, match="replaced meanwhile"):
+    with pytest.raises(cdpengine.DeadlineExceededError, match="replaced meanwhile"):
         await page.snapshot(source="ax", timeout=3)
     assert 3 <= trio.current_time() - started <= 3.15
 
@@ -403,7 +403,7 @@ async def test_a_page_that_is_closed_under_the_call(page: cdpengine.Page, script
 
     scripted.ways["F1"] = way
     scripted.ways["T1"] = SILENCE
-    with pytest.raises(cdpengine.SessionGone):
+    with pytest.raises(cdpengine.SessionGoneError):
         await page.snapshot()
 
 
@@ -418,7 +418,7 @@ async def test_a_lost_connection_leaves_as_itself(page: cdpengine.Page, scripted
         return SILENCE
 
     scripted.on("Accessibility.getFullAXTree", way)
-    with pytest.raises(cdpengine.ConnectionLost):
+    with pytest.raises(cdpengine.ConnectionLostError):
         await page.snapshot()
 
 
@@ -443,6 +443,6 @@ async def test_cancelled_at_each_await_it_gives_no_refs(
 @pytest.mark.parametrize("timeout", [0, -1])
 async def test_no_time_no_message(page: cdpengine.Page, scripted: FramedBrowser, timeout: float) -> None:
     sent = len(scripted.received)
-    with pytest.raises((cdpengine.DeadlineExceeded, cdpengine.InvalidArgument)):
+    with pytest.raises((cdpengine.DeadlineExceededError, cdpengine.InvalidArgumentError)):
         await page.snapshot(timeout=timeout)
     assert len(scripted.received) == sent

@@ -8,7 +8,7 @@ import trio.testing
 from rounds import rounds
 from scripting import attach, settled
 
-from cdpengine.errors import EventsLost, InvalidArgument, RemoteError
+from cdpengine.errors import EventsLostError, InvalidArgumentError, RemoteError
 from cdpengine.session.connection import Connection
 from cdpengine.session.events import Event
 from cdpengine.session.session import Session
@@ -69,7 +69,7 @@ async def test_many_events_and_a_slow_consumer(peer: ScriptedPeer, connection: C
             while expected < count:
                 try:
                     event = await events.receive()
-                except EventsLost as gap:
+                except EventsLostError as gap:
                     lost += gap.count
                     expected += gap.count
                 else:
@@ -134,7 +134,7 @@ async def test_wait_for_tells_of_events_that_it_lost(peer: ScriptedPeer, root: S
 
         @nursery.start_soon
         async def wait() -> None:
-            with pytest.raises(EventsLost):
+            with pytest.raises(EventsLostError):
                 await root.wait_for("X.e", where=lambda _event: False, buffer=1)
 
         await trio.testing.wait_all_tasks_blocked()
@@ -144,14 +144,14 @@ async def test_wait_for_tells_of_events_that_it_lost(peer: ScriptedPeer, root: S
 
 @pytest.mark.parametrize("patterns", [(), ("",), ("Network",), ("Net*",), (5,)])
 async def test_what_is_no_pattern_is_refused(root: Session, patterns: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         async with root.subscribe(*patterns):
             pytest.fail("subscribed")
 
 
 @pytest.mark.parametrize("buffer", [0, -1, True, 1.5, "9"])
 async def test_what_is_no_buffer_is_refused(root: Session, buffer: int) -> None:
-    with pytest.raises(InvalidArgument, match="buffer"):
+    with pytest.raises(InvalidArgumentError, match="buffer"):
         async with root.subscribe("A.*", buffer=buffer):
             pytest.fail("subscribed")
 

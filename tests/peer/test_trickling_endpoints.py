@@ -127,7 +127,7 @@ def serve(scheme: str, stall: Stall, port: Callable[[], int]) -> Callable[[ByteS
 
 
 async def lateness(look: Callable[[str], Awaitable[None]], way: tuple[str, str, Stall]) -> float:
-    """Return by how much it was late. It ends with ConnectFailed, and not before its time."""
+    """Return by how much it was late. It ends with ConnectFailedError, and not before its time."""
     scheme, _, stall = way
     name = scheme.partition(" ")[0].rstrip(",")
     ports: list[int] = []
@@ -138,7 +138,7 @@ async def lateness(look: Callable[[str], Awaitable[None]], way: tuple[str, str, 
         ports.append(port)
         path = "/devtools/browser/1" if name.startswith("ws") else ""
         began = trio.current_time()
-        with trio.fail_after(5), pytest.raises(cdpengine.ConnectFailed, match="within"):
+        with trio.fail_after(5), pytest.raises(cdpengine.ConnectFailedError, match="within"):
             await look(f"{name}://127.0.0.1:{port}{path}")
         return trio.current_time() - began - TIMEOUT
 
@@ -221,7 +221,7 @@ async def test_a_port_that_takes_no_connection() -> None:
 
     async def look_for_it(look: Callable[[str], Awaitable[None]]) -> None:
         began = trio.current_time()
-        with pytest.raises(cdpengine.ConnectFailed, match="within"):
+        with pytest.raises(cdpengine.ConnectFailedError, match="within"):
             await look(f"http://127.0.0.1:{port}")
         assert trio.current_time() - began <= TIMEOUT + LATE
 

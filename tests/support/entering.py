@@ -77,7 +77,7 @@ def _fill(css: str) -> Way:
 async def _fill_refused(stage: Stage, secret: str) -> None:
     try:
         await stage.page.fill(await stage.node("#short"), secret)
-    except cdpengine.ValueRefused:
+    except cdpengine.ValueRefusedError:
         return
     raise AssertionError("it was not refused")
 

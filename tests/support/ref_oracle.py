@@ -16,7 +16,7 @@ import cdpengine
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
 from cdpengine.engine.targets import resolve
-from cdpengine.errors import RemoteError, StaleRef
+from cdpengine.errors import RemoteError, StaleRefError
 from cdpengine.snapshot.refs import Ref
 
 SPOTS = "<div class=spot><button class=item>a</button><a class=item href=/x>b</a></div><div class=spot></div>"
@@ -102,7 +102,7 @@ class Record:
         for ref_id in self.element_of.keys() - given.keys():
             try:
                 node = resolve(page._target, page._refs, ref_id)
-            except StaleRef:
+            except StaleRefError:
                 self.stale += 1
                 continue
             element = await identity(node)

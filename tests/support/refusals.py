@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from cdpengine.errors import DeadlineExceeded
+from cdpengine.errors import DeadlineExceededError
 
 _Error = TypeVar("_Error", bound=BaseException)
 
@@ -27,7 +27,7 @@ async def refused(
         try:
             with pytest.raises(kind, match=match) as caught:
                 await act(timeout)
-        except DeadlineExceeded:
+        except DeadlineExceededError:
             if timeout == DEADLINES[-1]:
                 raise
         else:

@@ -175,7 +175,7 @@ class Door:
     async def open(self) -> AsyncIterator[Connection]:
         self.tried.append(trio.current_time())
         if self.refuses:
-            raise cdpengine.ConnectFailed(endpoint="memory", reason="nobody opened")
+            raise cdpengine.ConnectFailedError(endpoint="memory", reason="nobody opened")
         if self.silent:
             await trio.sleep_forever()
         async with self.scripted.connect() as connection:

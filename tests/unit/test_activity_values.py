@@ -229,7 +229,7 @@ def test_text_of_a_body(data: bytes, kind: str, text: str) -> None:
 def test_what_is_no_json_says_where() -> None:
     assert json_of("u", "[1]") == [1]
     for wrong in ("[1", "[" * 100_000):
-        with pytest.raises(cdpengine.BodyUndecodable, match="no JSON"):
+        with pytest.raises(cdpengine.BodyUndecodableError, match="no JSON"):
             json_of("u", wrong)
     assert charset_of({}) == ""
 
@@ -244,7 +244,7 @@ def test_what_is_no_json_says_where() -> None:
     lambda: checked_options(1),
 ])  # fmt: skip
 def test_wrong_options(make: Any) -> None:
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         make()
 
 

@@ -9,12 +9,12 @@ import trio
 import trio.testing
 
 from cdpengine.budget import Budget, check_timeout, within
-from cdpengine.errors import DeadlineExceeded, InvalidArgument
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 
 @pytest.mark.parametrize("timeout", [-1, -0.001, math.nan, 10**400, True, "5", None, [1], 1j])
 def test_what_is_no_timeout_is_refused(timeout: object) -> None:
-    with pytest.raises(InvalidArgument, match="timeout"):
+    with pytest.raises(InvalidArgumentError, match="timeout"):
         check_timeout(timeout)  # type: ignore[arg-type]
 
 
@@ -32,7 +32,7 @@ async def test_a_body_in_time_passes(autojump_clock: trio.testing.MockClock) -> 
 
 
 async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.MockClock) -> None:
-    with pytest.raises(DeadlineExceeded) as caught, within("click e7", 5) as budget:
+    with pytest.raises(DeadlineExceededError) as caught, within("click e7", 5) as budget:
         budget.step("scrolling it into view")
         budget.step("waiting until it holds still")
         budget.step("waiting until it holds still")
@@ -43,7 +43,7 @@ async def test_a_spent_budget_tells_what_was_tried(autojump_clock: trio.testing.
 
 
 async def test_no_time_at_all_does_not_enter_the_body() -> None:
-    with pytest.raises(DeadlineExceeded):  # noqa: SIM117
+    with pytest.raises(DeadlineExceededError):  # noqa: SIM117
         with within("click", 0):
             pytest.fail("the body was entered")
 

@@ -22,7 +22,7 @@ from cdpengine.debug.console import (
     work_of,
 )
 from cdpengine.debug.unanswered import Stopped
-from cdpengine.errors import InvalidArgument, RescueReport, RescueStep
+from cdpengine.errors import InvalidArgumentError, RescueReport, RescueStep
 
 CANARY = "hunter2-canary"
 
@@ -54,7 +54,7 @@ def bound(line: str) -> tuple[str, dict[str, object]]:
 )
 def test_commands(line: str, params: dict[str, object] | None) -> None:
     if params is None:
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             bound(line)
     else:
         assert bound(line) == (line.split(maxsplit=1)[0], params)
@@ -94,7 +94,7 @@ def test_other_lines(line: str, expected: object) -> None:
     ],
 )
 def test_lines_that_are_none(line: str, expected: str) -> None:
-    with pytest.raises(InvalidArgument, match=expected):
+    with pytest.raises(InvalidArgumentError, match=expected):
         parse_line(line)
 
 
@@ -115,7 +115,7 @@ def test_words(text: str, words: list[str]) -> None:
 
 @pytest.mark.parametrize("text", [f"'{CANARY}", f'"{CANARY}', f"'{CANARY}'x"])
 def test_words_that_are_not_closed_are_refused_and_not_repeated(text: str) -> None:
-    with pytest.raises(InvalidArgument, match="!select") as caught:
+    with pytest.raises(InvalidArgumentError, match="!select") as caught:
         split_words(text, "!select")
     assert CANARY not in str(caught.value)
 
@@ -145,15 +145,15 @@ def test_what_a_line_has_its_page_do(line: str, work: str) -> None:
 
 
 def test_parameters_that_do_not_exist_or_are_missing_are_refused_with_the_signature() -> None:
-    with pytest.raises(InvalidArgument, match=r"depth.*Tree\.grow kind= \[height=\]"):
+    with pytest.raises(InvalidArgumentError, match=r"depth.*Tree\.grow kind= \[height=\]"):
         bound("Tree.grow kind=oak depth=3")
-    with pytest.raises(InvalidArgument, match="no kind"):
+    with pytest.raises(InvalidArgumentError, match="no kind"):
         bound("Tree.grow height=3")
 
 
 def test_errors_do_not_repeat_values() -> None:
     for line in (f"Input.insertText text='{CANARY}", f'Input.insertText text="{CANARY}'):
-        with pytest.raises(InvalidArgument) as caught:
+        with pytest.raises(InvalidArgumentError) as caught:
             parse_line(line)
         assert CANARY not in str(caught.value)
 
@@ -161,7 +161,7 @@ def test_errors_do_not_repeat_values() -> None:
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_parser_the_completion_or_the_history(text: str) -> None:
     for line in (text, f"Tree.grow {text}", f"!type {text}", f"? {text}", f"Tree.grow kind={text}"):
-        with contextlib.suppress(InvalidArgument):
+        with contextlib.suppress(InvalidArgumentError):
             parse_line(line)
         complete(line, protocol())
         safe_line(line)

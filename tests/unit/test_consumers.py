@@ -7,7 +7,7 @@ import logging
 import pytest
 import trio
 
-from cdpengine.errors import EventsLost
+from cdpengine.errors import EventsLostError
 from cdpengine.session.consumers import CROWDED_FOR, WARN_EVERY, Consumers, caller
 from cdpengine.session.events import Event, compile_pattern
 from cdpengine.session.streams import EventStream
@@ -49,11 +49,11 @@ def test_a_stream_that_loses_is_named_once_in_a_while(caplog: pytest.LogCaptureF
     assert consumers.lost_events == 500
     for _ in range(5):
         stream.receive_nowait()
-    with pytest.raises(EventsLost):
+    with pytest.raises(EventsLostError):
         stream.receive_nowait()
     deliver(stream, 6)  # a new gap, too soon for a new warning
     assert len(caplog.records) == 1
-    with pytest.raises((EventsLost, trio.WouldBlock)):
+    with pytest.raises((EventsLostError, trio.WouldBlock)):
         while True:
             stream.receive_nowait()
     clock.now += WARN_EVERY

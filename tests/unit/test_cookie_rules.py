@@ -69,7 +69,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("named", "wrong"), WRONG)
 def test_what_can_be_no_cookie_is_refused_by_name(named: str, wrong: dict[str, Any]) -> None:
     given = {"name": "a", "value": "secret-value", **wrong}
-    with pytest.raises(cdpengine.InvalidArgument) as caught:
+    with pytest.raises(cdpengine.InvalidArgumentError) as caught:
         checked_cookie(given)
     assert named in str(caught.value)
     assert "secret-value" not in str(caught.value)
@@ -79,12 +79,12 @@ def test_what_can_be_no_cookie_is_refused_by_name(named: str, wrong: dict[str, A
     "wrong", [None, 5, "a=b", {"name": "a", "value": "b"}, Cookie("a", "b", "a.com"), [5]]
 )
 def test_what_is_no_list_of_cookies(wrong: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         checked_cookies(wrong)
 
 
 def test_the_one_that_is_wrong_is_named() -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match=r"cookies\[1\]\.path"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match=r"cookies\[1\]\.path"):
         checked_cookies([Cookie("a", "b", "a.com"), Cookie("a", "b", "a.com", path="x")])
 
 
@@ -177,7 +177,7 @@ def test_values_are_not_in_the_repr() -> None:
 def test_origins(given: str, origin: str | None) -> None:
     assert origin_of(given) == origin
     if origin is None:
-        with pytest.raises(cdpengine.InvalidArgument, match="origin"):
+        with pytest.raises(cdpengine.InvalidArgumentError, match="origin"):
             check_origin(given)
 
 
@@ -203,7 +203,7 @@ def test_origins(given: str, origin: str | None) -> None:
     ],
 )
 def test_what_can_be_no_proxy(wrong: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="proxy") as caught:
+    with pytest.raises(cdpengine.InvalidArgumentError, match="proxy") as caught:
         check_proxy(wrong)
     assert "hush" not in str(caught.value)
 
@@ -230,10 +230,10 @@ def test_proxies() -> None:
     ],
 )
 def test_what_can_be_no_permission(states: object, origin: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgument):
+    with pytest.raises(cdpengine.InvalidArgumentError):
         check_permissions(states, origin, None)
 
 
 def test_a_permission_that_nobody_knows_names_the_nearest() -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="got 'cammera', expected .* such as camera"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="got 'cammera', expected .* such as camera"):
         check_permissions({"cammera": "granted"}, None, None)

@@ -107,7 +107,7 @@ def test_cut_at_every_position_it_is_read_up_to_the_last_flush(flushed: Flushed,
         known = flushed.known_at(cut)
         try:
             lines, damage = read(path)
-        except cdpengine.RecordingDamaged:
+        except cdpengine.RecordingDamagedError:
             # What has no whole header cannot be told to be a recording.
             assert cut < (flushed.at[1][0] if flushed.compressed else len(flushed.lines[0]) - 1)
             continue
@@ -180,7 +180,7 @@ def test_a_header_that_breaks_off_is_named(tmp_path: Path) -> None:
     for size in (1, 5, 40):
         path.write_bytes(recorded(1).bytes()[:size])
         with (
-            pytest.raises(cdpengine.RecordingDamaged, match="breaks off in its first line"),
+            pytest.raises(cdpengine.RecordingDamagedError, match="breaks off in its first line"),
             open_recording(path),
         ):
             pass

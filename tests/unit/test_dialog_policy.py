@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cdpengine.browser.dialogs import Dialog, DialogAnswer, DialogPolicy, answer_from, default_answer
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 KINDS = ("alert", "confirm", "prompt", "beforeunload", "newer")
 
@@ -51,13 +51,13 @@ def test_what_is_no_answer_is_refused(result: object) -> None:
 
 @pytest.mark.parametrize("policy", ["ignore", "", None, 3, True])
 def test_what_is_no_policy_is_named(policy: object) -> None:
-    with pytest.raises(InvalidArgument, match="policy"):
+    with pytest.raises(InvalidArgumentError, match="policy"):
         DialogPolicy.checked(policy)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("policy", ["dismiss", "raise", "default", print])
 def test_a_text_without_a_use_is_named(policy: object) -> None:
-    with pytest.raises(InvalidArgument, match="prompt_text") as caught:
+    with pytest.raises(InvalidArgumentError, match="prompt_text") as caught:
         DialogPolicy.checked(policy, "my secret")  # type: ignore[arg-type]
     assert "secret" not in str(caught.value)
 

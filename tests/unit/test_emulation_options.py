@@ -64,13 +64,13 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("named", "wrong"), WRONG)
 def test_what_cannot_be_emulated(named: str, wrong: dict[str, Any]) -> None:
-    with pytest.raises(cdpengine.InvalidArgument) as caught:
+    with pytest.raises(cdpengine.InvalidArgumentError) as caught:
         check_options(wrong, VERSION)
     assert caught.value.what == named or caught.value.what.startswith(named)
 
 
 def test_a_device_that_is_near_is_named() -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="'iPhone 16 Pro'"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="'iPhone 16 Pro'"):
         find_device("iphone 16pro")
     assert find_device("IPHONE  16 pro").name == "iPhone 16 Pro"
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine.browser.endpoint import check_endpoint, redact_endpoint, resolve_endpoint, websocket_url
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize(
@@ -37,14 +37,14 @@ from cdpengine.errors import InvalidArgument
     ],
 )
 async def test_what_is_no_endpoint_is_refused(endpoint: str, told: str) -> None:
-    with pytest.raises(InvalidArgument) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         await resolve_endpoint(endpoint)
     assert told in str(caught.value)
     assert "secret" not in str(caught.value)
 
 
 def test_other_types_are_refused() -> None:
-    with pytest.raises(InvalidArgument, match="an int"):
+    with pytest.raises(InvalidArgumentError, match="an int"):
         check_endpoint(9222)  # type: ignore[arg-type]
 
 
@@ -100,7 +100,7 @@ def test_no_secret_survives_redaction(secret: str, scheme: str) -> None:
 @given(st.text())
 def test_redaction_and_checking_never_fail_otherwise(text: str) -> None:
     redact_endpoint(text)
-    with contextlib.suppress(InvalidArgument):
+    with contextlib.suppress(InvalidArgumentError):
         check_endpoint(text)
 
 

@@ -51,7 +51,7 @@ def make(kind: type[EngineError], text: str = "a word") -> EngineError:
         "str": text,
         "str | None": text,
         "object": text,
-        "Sequence[FailedField]": (errors.FailedField(text, errors.SessionGone(text, text)),),
+        "Sequence[FailedField]": (errors.FailedField(text, errors.SessionGoneError(text, text)),),
         "Sequence[str]": (text, text),
         "Sequence[tuple[str, str]]": (("click", text),),
         "Became": text,
@@ -141,11 +141,11 @@ def test_no_message_holds_a_secret(kind: type[EngineError]) -> None:
 
 def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
     for error in (
-        errors.ValueRefused("fill", "e1", "it was changed", took="hunter2"),
-        errors.OptionNotFound("select from", "e1", "it is not there", wanted=("hunter2",)),
-        errors.UndecodableReply("A.b", "shape", b"hunter2"),
-        errors.FormErrors(
-            [errors.FailedField("e1", errors.ValueRefused("fill", "e1", "no", took="hunter2"))]
+        errors.ValueRefusedError("fill", "e1", "it was changed", took="hunter2"),
+        errors.OptionNotFoundError("select from", "e1", "it is not there", wanted=("hunter2",)),
+        errors.UndecodableReplyError("A.b", "shape", b"hunter2"),
+        errors.FormError(
+            [errors.FailedField("e1", errors.ValueRefusedError("fill", "e1", "no", took="hunter2"))]
         ),
     ):
         assert "hunter2" not in str(error)
@@ -178,7 +178,7 @@ def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
     ],
 )
 def test_what_was_passed_is_not_told(call: Callable[[], object]) -> None:
-    with pytest.raises(errors.InvalidArgument) as caught:
+    with pytest.raises(errors.InvalidArgumentError) as caught:
         call()
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in json.dumps(describe_error(caught.value))
@@ -202,7 +202,7 @@ def test_an_error_of_a_program_is_safe_too() -> None:
     assert str(Own("a\nb\x1b", {"a": "\x9b"})) == "a\\nb\\x1b\n  {'a': '\\x9b'}"
     assert str(EngineError("a\nb", "c\x1b")) == r"('a\\nb', 'c\\x1b')"
     assert str(EngineError()) == ""
-    noted = errors.NavigationFailed("https://u:p@h/", "no")
+    noted = errors.NavigationFailedError("https://u:p@h/", "no")
     noted.add_note("a note")
     assert "a note" not in str(noted)
 
@@ -221,7 +221,7 @@ def documented_tree() -> Iterator[tuple[str, str]]:
 
 def test_the_tree_is_as_the_docstring_draws_it() -> None:
     drawn = dict(documented_tree())
-    # In "NodeError > StaleRef, NodeNotFound, NotInteractable > Covered", each name stands under the level before.
+    # In "NodeError > StaleRefError, NodeNotFoundError, NotInteractableError > CoveredError", each name stands under the level before.
     actual = {
         kind.__name__: next(base.__name__ for base in kind.__mro__[1:] if issubclass(base, EngineError))
         for kind in CLASSES
@@ -232,12 +232,14 @@ def test_the_tree_is_as_the_docstring_draws_it() -> None:
 
 def test_steps_that_alternate_are_folded_and_the_last_ones_are_shown() -> None:
     steps = ["looking at it", *["covered by #x", "covered by #y"] * 50]
-    assert str(errors.DeadlineExceeded("click e1", 1.0, steps)).splitlines()[1:] == [
+    assert str(errors.DeadlineExceededError("click e1", 1.0, steps)).splitlines()[1:] == [
         "  - looking at it",
         "  - covered by #x (50 times)",
         "  - covered by #y (50 times)",
     ]
-    error = errors.DeadlineExceeded("click e1", 1.0, [f"{number} of many steps" for number in range(100)])
+    error = errors.DeadlineExceededError(
+        "click e1", 1.0, [f"{number} of many steps" for number in range(100)]
+    )
     lines = str(error).splitlines()
     assert lines[-1] == "  - 99 of many steps"
     assert lines[1] == f"  ... {100 - len(lines) + 2} more in .steps"
@@ -245,8 +247,11 @@ def test_steps_that_alternate_are_folded_and_the_last_ones_are_shown() -> None:
 
 
 def test_errors_of_many_fields_show_the_first() -> None:
-    many = errors.FormErrors(
-        [errors.FailedField(f"e{number}", errors.SessionGone("session", "it ended")) for number in range(99)]
+    many = errors.FormError(
+        [
+            errors.FailedField(f"e{number}", errors.SessionGoneError("session", "it ended"))
+            for number in range(99)
+        ]
     )
     assert len(str(many)) < 400
     assert "more in .failed" in str(many)
@@ -262,17 +267,17 @@ def test_errors_of_many_fields_show_the_first() -> None:
     ],
 )
 def test_what_was_given_reads_as_a_sentence(given: str, said: str) -> None:
-    assert str(errors.InvalidArgument("path", given, "a file")) == f"path: got {said}, expected a file"
+    assert str(errors.InvalidArgumentError("path", given, "a file")) == f"path: got {said}, expected a file"
 
 
 def test_invalid_argument_is_a_value_error() -> None:
-    error = errors.InvalidArgument(what="timeout", given="-1", expected="0 or more")
+    error = errors.InvalidArgumentError(what="timeout", given="-1", expected="0 or more")
     assert isinstance(error, ValueError)
     assert str(error) == "timeout: got -1, expected 0 or more"
 
 
 def test_undecodable_reply_gives_its_raw_json_back() -> None:
-    error = errors.UndecodableReply(method="A.b", reason="shape", raw=b'{"x":1}')
+    error = errors.UndecodableReplyError(method="A.b", reason="shape", raw=b'{"x":1}')
     assert error.result() == {"x": 1}
     assert "7 bytes" in str(error)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from cdpengine.errors import InvalidArgument, UndecodableReply
+from cdpengine.errors import InvalidArgumentError, UndecodableReplyError
 from cdpengine.session.events import Event, compile_pattern, domain_of
 
 
@@ -33,7 +33,7 @@ def test_patterns(pattern: str, matching: list[str], other: list[str]) -> None:
     ["", "Page", "Page.", ".x", "*.*", "Pa*", "Page.load*", "Page.a\n", " Page.a", "A.b.c", 5, None],
 )
 def test_what_is_no_pattern_is_refused(pattern: object) -> None:
-    with pytest.raises(InvalidArgument, match="event pattern"):
+    with pytest.raises(InvalidArgumentError, match="event pattern"):
         compile_pattern(pattern)  # type: ignore[arg-type]
 
 
@@ -60,7 +60,7 @@ def test_decoding_into_a_type() -> None:
 
 @pytest.mark.parametrize("raw", [b"null", b"[1]", b'{"x":', b'{"x":"\xff"}', b"[" * 9999])
 def test_parameters_of_another_shape_carry_their_raw_json(raw: bytes) -> None:
-    with pytest.raises(UndecodableReply) as caught:
+    with pytest.raises(UndecodableReplyError) as caught:
         _ = Event("A.b", None, raw).params
     assert caught.value.raw == raw
     assert caught.value.method == "A.b"
@@ -82,7 +82,7 @@ def test_typed_gives_pycdps_class() -> None:
     ],
 )
 def test_what_pycdp_cannot_decode_carries_its_raw_json(method: str, raw: bytes) -> None:
-    with pytest.raises(UndecodableReply) as caught:
+    with pytest.raises(UndecodableReplyError) as caught:
         Event(method, None, raw).typed()
     assert caught.value.raw == raw
 

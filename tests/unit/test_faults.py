@@ -7,7 +7,7 @@ import json
 import pytest
 
 from cdpengine.debug.faults import ACTIONS, Fault, Faults, parse_fault, parse_faults, refusal
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_fault_is_read_and_written(text: str, fault: Fault) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_fault_says_why(text: str) -> None:
-    with pytest.raises(InvalidArgument) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         parse_fault(text)
     assert repr(text) in str(caught.value)
 
@@ -82,7 +82,7 @@ def test_faults_come_and_go() -> None:
     assert [fault.action for fault in faults] == ["drop", "cut"]
     faults.remove(number)
     assert faults.decide("call", "A.b") is None
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         faults.remove(number)
     faults.clear()
     assert not faults

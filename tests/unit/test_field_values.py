@@ -6,7 +6,14 @@ import pickle
 import pytest
 
 from cdpengine.action.field_values import EVERY_TYPE, TextValue, texts_of
-from cdpengine.errors import FailedField, FormErrors, InvalidArgument, OptionNotFound, StaleRef, ValueRefused
+from cdpengine.errors import (
+    FailedField,
+    FormError,
+    InvalidArgumentError,
+    OptionNotFoundError,
+    StaleRefError,
+    ValueRefusedError,
+)
 
 
 @pytest.mark.parametrize(
@@ -38,22 +45,22 @@ def test_texts(value: TextValue, kind: str, text: str) -> None:
     [None, b"x", True, float("inf"), "\udc00", dt.datetime(2026, 1, 1, tzinfo=dt.UTC), [], object()],
 )
 def test_what_has_no_text(value: object) -> None:
-    with pytest.raises(InvalidArgument, match="value|text"):
+    with pytest.raises(InvalidArgumentError, match="value|text"):
         texts_of(value)  # type: ignore[arg-type]
 
 
 def test_errors_tell_and_travel() -> None:
-    refused = ValueRefused("fill", "e1 textbox", "too long", took="x" * 90)
+    refused = ValueRefusedError("fill", "e1 textbox", "too long", took="x" * 90)
     assert (
         str(refused)
         == "cannot fill e1 textbox: too long; what it holds is not shown, and is in .took (90 characters)"
     )
-    assert "not shown" in str(ValueRefused("fill", "e1", "r"))
-    missing = OptionNotFound("select from", "e2", "'c' is not there", options=["a", "b"])
+    assert "not shown" in str(ValueRefusedError("fill", "e1", "r"))
+    missing = OptionNotFoundError("select from", "e2", "'c' is not there", options=["a", "b"])
     assert str(missing) == "cannot select from e2: 'c' is not there. It has: 'a', 'b'"
-    stale = StaleRef("e3", "a node", "gone")
-    form = FormErrors([FailedField("e1", refused), FailedField("e3", stale)], filled=3)
+    stale = StaleRefError("e3", "a node", "gone")
+    form = FormError([FailedField("e1", refused), FailedField("e3", stale)], filled=3)
     assert str(form).splitlines()[0] == "2 of 5 fields were not filled in:"
     again = pickle.loads(pickle.dumps(form))
     assert str(again) == str(form)
-    assert [type(failed.error) for failed in again.failed] == [ValueRefused, StaleRef]
+    assert [type(failed.error) for failed in again.failed] == [ValueRefusedError, StaleRefError]

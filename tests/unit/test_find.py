@@ -20,7 +20,7 @@ from cdpengine.browser.find import (
     search,
 )
 from cdpengine.browser.installations import ROWS
-from cdpengine.errors import BrowserNotFound, InvalidArgument
+from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
 
 ENVIRONMENTS = {
     "linux": {"PATH": "/usr/local/bin:/usr/bin", "HOME": "/home/ada"},
@@ -137,7 +137,7 @@ def test_the_windows_registry_is_asked_first() -> None:
 @pytest.mark.parametrize("platform", ENVIRONMENTS)
 def test_an_empty_environment_breaks_nothing(platform: str) -> None:
     here = Machine(platform=platform, environment={}, kind=lambda _: "nothing")
-    with pytest.raises(BrowserNotFound):
+    with pytest.raises(BrowserNotFoundError):
         choose(here, None)
 
 
@@ -158,7 +158,7 @@ def test_every_row_is_looked_for_in_absolute_paths(platform: str) -> None:
     ],
 )
 def test_nothing_found_says_where_was_looked_and_what_to_do(platform: str, words: list[str]) -> None:
-    with pytest.raises(BrowserNotFound) as caught:
+    with pytest.raises(BrowserNotFoundError) as caught:
         choose(machine(platform), None)
     text = str(caught.value)
     assert words[0] in text
@@ -170,7 +170,7 @@ def test_nothing_found_says_where_was_looked_and_what_to_do(platform: str, words
 
 
 def test_nothing_found_for_one_product_lists_only_its_places() -> None:
-    with pytest.raises(BrowserNotFound) as caught:
+    with pytest.raises(BrowserNotFoundError) as caught:
         choose(machine("linux", "/usr/bin/chromium"), "edge")
     assert caught.value.wanted == "edge"
     assert not any("chrom" in place for place in caught.value.looked_for)
@@ -194,9 +194,9 @@ def test_an_empty_variable_is_none() -> None:
 
 
 def test_a_wrong_variable_is_named_in_the_error() -> None:
-    with pytest.raises(BrowserNotFound, match="CDPENGINE_BROWSER"):
+    with pytest.raises(BrowserNotFoundError, match="CDPENGINE_BROWSER"):
         choose(machine("linux", "/usr/bin/brave", environment={"CDPENGINE_BROWSER": "/gone"}), None)
-    with pytest.raises(InvalidArgument, match="CDPENGINE_BROWSER"):
+    with pytest.raises(InvalidArgumentError, match="CDPENGINE_BROWSER"):
         choose(machine("linux", "/usr/bin/brave", environment={"CDPENGINE_BROWSER": "firefox"}), None)
 
 
@@ -206,13 +206,13 @@ def test_a_home_folder_is_filled_in() -> None:
 
 def test_paths_that_will_not_do() -> None:
     here = machine("darwin", folders=("/Applications/Chromium.app",), files=("/etc/passwd",))
-    with pytest.raises(InvalidArgument, match=r"folder.*Contents/MacOS"):
+    with pytest.raises(InvalidArgumentError, match=r"folder.*Contents/MacOS"):
         choose(here, "/Applications/Chromium.app")
-    with pytest.raises(InvalidArgument, match="not executable"):
+    with pytest.raises(InvalidArgumentError, match="not executable"):
         choose(here, "/etc/passwd")
-    with pytest.raises(BrowserNotFound, match="/gone/chrome"):
+    with pytest.raises(BrowserNotFoundError, match="/gone/chrome"):
         choose(here, "/gone/chrome")
-    with pytest.raises(InvalidArgument, match="one of chrome, chromium, edge, brave"):
+    with pytest.raises(InvalidArgumentError, match="one of chrome, chromium, edge, brave"):
         choose(here, "firefox")
 
 

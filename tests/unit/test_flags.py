@@ -9,7 +9,7 @@ import pytest
 
 from cdpengine.browser.flags import ALWAYS, DISABLED_FEATURES, Surroundings, command_line
 from cdpengine.browser.profile import parse_port_file
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 PLAIN = Surroundings(platform="linux", root=False, shared_memory=8 << 30)
 
@@ -137,12 +137,12 @@ def test_a_page_of_the_users_takes_the_place_of_the_blank_one() -> None:
     ],
 )
 def test_arguments_that_contradict_an_option(argument: str, told: str) -> None:
-    with pytest.raises(InvalidArgument, match=told):
+    with pytest.raises(InvalidArgumentError, match=told):
         line(argument)
 
 
 def test_one_string_is_no_list_of_arguments() -> None:
-    with pytest.raises(InvalidArgument, match="sequence"):
+    with pytest.raises(InvalidArgumentError, match="sequence"):
         command_line(
             "--lang=de",
             profile=Path("/p"),

@@ -202,7 +202,7 @@ def test_events_of_unknown_requests_are_passed_over(tmp_path: Path) -> None:
 def test_a_recording_without_requests_says_what_to_do(tmp_path: Path) -> None:
     with (
         open_recording(small().write(tmp_path / "a.jsonl")) as recording,
-        pytest.raises(cdpengine.RecordingLacks, match="Network.enable"),
+        pytest.raises(cdpengine.RecordingIncompleteError, match="Network.enable"),
     ):
         archive_document(recording, recording)
 

@@ -13,7 +13,7 @@ from cdpengine.action.keys import (
     modifier_mask,
 )
 from cdpengine.action.layout import DEAD, LAYOUTS, MODIFIERS, layout_named
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -83,7 +83,7 @@ def test_a_layout_has_each_code_once_and_no_other_key_codes(layout: str) -> None
 
 
 def test_no_layout_of_that_name() -> None:
-    with pytest.raises(InvalidArgument, match="us, uk, de, fr"):
+    with pytest.raises(InvalidArgumentError, match="us, uk, de, fr"):
         layout_named("dvorak")
 
 
@@ -225,7 +225,7 @@ def test_commands_type_nothing() -> None:
     ],
 )
 def test_unknown_names_say_what_comes_near(given: str, hint: str) -> None:
-    with pytest.raises(InvalidArgument, match=hint):
+    with pytest.raises(InvalidArgumentError, match=hint):
         chord_named(given)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.evaluate.literals import to_literal
 
 
@@ -44,12 +44,12 @@ def test_a_value_is_written_as_itself(value: object, literal: str) -> None:
 
 @pytest.mark.parametrize("value", [object(), b"bytes", {1: 2}, {"a": {"b": {3}}}, 1j, lambda: 0])
 def test_what_has_no_literal_is_refused(value: object) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         to_literal(value)
 
 
 def test_a_refusal_names_the_place_and_not_the_value() -> None:
-    with pytest.raises(InvalidArgument) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         to_literal({"users": [{"password": b"secret-canary"}]})
     assert "argument.users[0].password" in str(caught.value)
     assert "secret-canary" not in str(caught.value)
@@ -58,7 +58,7 @@ def test_a_refusal_names_the_place_and_not_the_value() -> None:
 def test_a_cycle_is_refused() -> None:
     cycle: list[Any] = []
     cycle.append(cycle)
-    with pytest.raises(InvalidArgument, match="cycle"):
+    with pytest.raises(InvalidArgumentError, match="cycle"):
         to_literal(cycle)
 
 
@@ -86,7 +86,7 @@ def test_without_computed_keys_it_is_json(value: object) -> None:
 def test_a_cycle_of_mappings_is_refused() -> None:
     cycle: dict[str, Any] = {}
     cycle["again"] = cycle
-    with pytest.raises(InvalidArgument, match="cycle"):
+    with pytest.raises(InvalidArgumentError, match="cycle"):
         to_literal(cycle)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import cdpengine
 from cdpengine.engine.lasting import Lasting
-from cdpengine.errors import NavigationFailed
+from cdpengine.errors import NavigationFailedError
 from cdpengine.logs import get_logger
 
 PACKAGE = Path(cdpengine.__file__).parent
@@ -49,7 +49,7 @@ def test_named_arguments(caplog: pytest.LogCaptureFixture, value: dict[str, str]
 
 
 def test_an_error_of_ours_keeps_its_own_lines(caplog: pytest.LogCaptureFixture) -> None:
-    logger.warning("it failed: %s", NavigationFailed(HOSTILE, HOSTILE))
+    logger.warning("it failed: %s", NavigationFailedError(HOSTILE, HOSTILE))
     assert said(caplog).startswith("WARNING it failed: navigation to a\\nERROR%20forged%20\\x1b")
     assert len(said(caplog).splitlines()) == 1
     assert "hunter2" not in said(caplog)

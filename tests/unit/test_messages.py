@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.wire.messages import decode_envelope, decode_error, decode_payload, encode_call
 
 DEEP = b"[" * 50_000 + b"]" * 50_000
@@ -106,7 +106,7 @@ def deep(leaf: object) -> dict[str, Any]:
     ids=["object", "huge int", "tuple key", "object+half", "nan+half", "cycle", "deep", "deep+half"],
 )
 def test_values_without_a_json_form_are_refused(params: dict[Any, Any]) -> None:
-    with pytest.raises(InvalidArgument) as caught:
+    with pytest.raises(InvalidArgumentError) as caught:
         encode_call(1, "A.b", params, None)
     assert caught.value.what == "parameters of A.b"
     assert len(str(caught.value)) < 300

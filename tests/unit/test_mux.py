@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.wire.mux import Call, Mux, Notice, Reply, Stray
 
 SESSIONS: list[str | None] = [None, "A", "B"]
@@ -174,7 +174,7 @@ def test_ending_a_session_ends_its_calls_only() -> None:
 
 def test_command_without_a_json_form_opens_nothing() -> None:
     mux = Mux()
-    with pytest.raises(InvalidArgument, match=r"parameters of Domain\.method"):
+    with pytest.raises(InvalidArgumentError, match=r"parameters of Domain\.method"):
         mux.open_call("Domain.method", {"x": object()}, None)
     assert not mux.pending
     assert mux.open_call("Domain.method", {}, None).id == 1

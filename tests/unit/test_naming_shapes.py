@@ -32,7 +32,7 @@ MAKE = {
     "EventStream.receive_nowait": "takes the event out of the stream",
     "Event.typed": "decodes anew, and can fail",
     "InterceptedRequest.json": "decodes anew, and can fail",
-    "UndecodableReply.result": "decodes anew, and can fail",
+    "UndecodableReplyError.result": "decodes anew, and can fail",
     "Header.encoded": "writes the object in another form",
     "Ref.describe": "writes the object in another form",
     "Session.describe": "writes the object in another form",

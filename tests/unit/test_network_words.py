@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from cdpengine.browser.records import Records
 from cdpengine.browser.url_patterns import url_test, url_words
-from cdpengine.errors import BodyUndecodable, InterceptedBodyUnavailable, InvalidArgument, RouteAnswered
+from cdpengine.errors import (
+    BodyUndecodableError,
+    InterceptedBodyUnavailableError,
+    InvalidArgumentError,
+    RouteAnsweredError,
+)
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.exchange import Overrides
 from cdpengine.network.fulfilment import fulfilment
@@ -57,14 +62,14 @@ def test_resource_types(given_types: object, expected: set[str]) -> None:
 
 @pytest.mark.parametrize("wrong", ["", "images", ["image", 1], 7, None])
 def test_no_resource_types(wrong: object) -> None:
-    with pytest.raises(InvalidArgument, match="Stylesheet"):
+    with pytest.raises(InvalidArgumentError, match="Stylesheet"):
         check_resource_types(wrong)
 
 
 def test_reasons() -> None:
     assert check_reason("connectionrefused") == "ConnectionRefused"
     for wrong in ("", "refused", None):
-        with pytest.raises(InvalidArgument, match="ConnectionRefused"):
+        with pytest.raises(InvalidArgumentError, match="ConnectionRefused"):
             check_reason(wrong)  # type: ignore[arg-type]
 
 
@@ -81,14 +86,14 @@ def test_reasons() -> None:
     ],
 )
 def test_no_conditions(wrong: object) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         check_conditions(wrong)
 
 
 def test_rates() -> None:
     assert check_cpu_rate(1) == 1.0
     for wrong in (0.99, 0, -1, float("inf"), "4", True):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             check_cpu_rate(wrong)  # type: ignore[arg-type]
 
 
@@ -107,12 +112,12 @@ def test_rates() -> None:
     ],
 )
 def test_no_headers(wrong: object) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         check_headers(wrong)
 
 
 def test_a_refused_header_is_not_shown() -> None:
-    with pytest.raises(InvalidArgument) as refused:
+    with pytest.raises(InvalidArgumentError) as refused:
         check_headers({"Authorization": "Bearer s3cret\n"})
     assert "s3cret" not in str(refused.value)
     assert "Authorization" in str(refused.value)
@@ -191,7 +196,7 @@ def test_an_answer_in_place_of_a_response() -> None:
     ],
 )
 def test_no_answers(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         answer(**wrong)
 
 
@@ -237,7 +242,7 @@ def test_credentials_are_for_one_origin() -> None:
     assert not credentials.fit("https://example.com.evil.org", "Server")
     assert "s3cret" not in repr(credentials)
     for wrong in ("example.com", "https://", "https://a/path", "https://u:p@a", "http://a:port", 1):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             Credentials.checked("ada", "s3cret", wrong, False)  # type: ignore[arg-type]
 
 
@@ -259,7 +264,7 @@ def test_a_request_as_chrome_tells_it() -> None:
         b'{"requestId": "r", "request": {"url": "u", "hasPostData": true}}', RequestPaused
     )
     assert (to_request(untold, "T").post_data, to_request(untold, "T").has_post_data) == (None, True)
-    with pytest.raises(BodyUndecodable, match="truncated"):
+    with pytest.raises(BodyUndecodableError, match="truncated"):
         to_request(untold, "T").json()
 
 
@@ -275,13 +280,13 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
         url="u", status=200, header_list=(("content-type", 'text/plain; charset="latin-1"'),), read=read
     )
     assert (await response.text(), await response.body(), reads) == ("é", b"\xe9", 1)
-    with pytest.raises(BodyUndecodable):
+    with pytest.raises(BodyUndecodableError):
         await response.json()
     unknown = InterceptedResponse(
         url="u", status=200, header_list=(("Content-Type", "a/b;charset=klingon"),), read=read
     )
     assert await unknown.text() == "\ufffd"
-    with pytest.raises(InterceptedBodyUnavailable, match="TimedOut"):
+    with pytest.raises(InterceptedBodyUnavailableError, match="TimedOut"):
         await InterceptedResponse(url="u", status=0, failure="TimedOut", read=read).body()
 
 
@@ -295,5 +300,5 @@ def test_records_say_what_they_dropped() -> None:
 
 
 def test_messages_hold_no_secret() -> None:
-    error = RouteAnswered(url="https://ada:s3cret@example.com/", answer="abort", tried="fulfill")
+    error = RouteAnsweredError(url="https://ada:s3cret@example.com/", answer="abort", tried="fulfill")
     assert "s3cret" not in str(error)

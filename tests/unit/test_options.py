@@ -8,7 +8,7 @@ from cdpengine.action.form import check_field_value
 from cdpengine.action.option import Option, kind_of, request_for
 from cdpengine.action.upload import arrived
 from cdpengine.engine.page_forms import Field, _fields
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_options(wanted: str | Option, request_: dict[str, object], words: str) 
 
 @pytest.mark.parametrize("parts", [{}, {"index": -1}, {"index": True}, {"label": 1}, {"value": b""}])
 def test_no_options(parts: dict[str, object]) -> None:
-    with pytest.raises(InvalidArgument, match="a label, a value or an index"):
+    with pytest.raises(InvalidArgumentError, match="a label, a value or an index"):
         Option(**parts)  # type: ignore[arg-type]
 
 
@@ -43,7 +43,7 @@ def test_fields_in_every_form(fields: object) -> None:
 
 @pytest.mark.parametrize("fields", ["e1", b"e1", 7, None, ["e1"], [("e1",)], [("e1", "a", "b")]])
 def test_no_fields(fields: object) -> None:
-    with pytest.raises(InvalidArgument, match="fields"):
+    with pytest.raises(InvalidArgumentError, match="fields"):
         _fields(fields)
 
 
@@ -56,7 +56,7 @@ def test_field_values(value: object) -> None:
 
 @pytest.mark.parametrize("value", [None, [1], {"a": 1}, b"a", [b"a"]])
 def test_no_field_values(value: object) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         check_field_value(value)  # type: ignore[arg-type]
 
 

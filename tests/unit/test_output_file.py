@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cdpengine.browser.output_file import checked_path, output_file
-from cdpengine.errors import InvalidArgument, MeasurementFailed
+from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
 from cdpengine.measure.trace_options import DEFAULT_CATEGORIES, TraceOptions, format_of
 
 
@@ -41,11 +41,11 @@ async def test_a_block_that_fails_leaves_what_was_there(tmp_path: Path, name: st
 
 
 async def test_what_cannot_be_written_says_why(tmp_path: Path) -> None:
-    with pytest.raises(MeasurementFailed, match=r"the thing to .*/none/a failed: No such file"):
+    with pytest.raises(MeasurementFailedError, match=r"the thing to .*/none/a failed: No such file"):
         async with output_file("the thing", tmp_path / "none" / "a"):
             pytest.fail("there is nothing to write to")
     for odd in ("", None, 3, tmp_path):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             checked_path("the thing", odd)  # type: ignore[arg-type]
 
 
@@ -77,8 +77,8 @@ def test_the_options_of_a_trace() -> None:
     assert isinstance(config, dict)
     assert (config["traceBufferSizeInKb"], config["recordMode"]) == (4096, "recordContinuously")
     for odd in ([], [""], ["-v8"], ["a,b"], ["a b"], [3], 3, ""):
-        with pytest.raises(InvalidArgument, match="categories"):
+        with pytest.raises(InvalidArgumentError, match="categories"):
             checked(odd)
     for size in (0, 1000, "1", True, 1.5e9):
-        with pytest.raises(InvalidArgument, match="buffer_size"):
+        with pytest.raises(InvalidArgumentError, match="buffer_size"):
             checked(buffer_size=size)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.picture.paper import PAPERS, PdfOptions, inches, print_params
 
 
@@ -30,7 +30,7 @@ def test_lengths_have_units(length: float | str, expected: float) -> None:
     "length", ["", "1", "1em", "-1cm", "cm", "1 0cm", -1, float("nan"), float("inf"), True, None]
 )
 def test_what_is_no_length_is_refused(length: object) -> None:
-    with pytest.raises(InvalidArgument, match="margin"):
+    with pytest.raises(InvalidArgumentError, match="margin"):
         inches(length, "margin")  # type: ignore[arg-type]
 
 
@@ -119,5 +119,5 @@ def test_margins_by_number_of_lengths() -> None:
     ],
 )
 def test_what_cannot_be_printed_is_refused(options: PdfOptions) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         print_params(options)

@@ -84,9 +84,9 @@ def test_calls_that_overlap_lie_on_several_threads() -> None:
 def test_an_action_that_failed_says_with_what() -> None:
     recorded = Recorded()
     recorded.exchange("A.b", span=Span(1, "one"))
-    recorded.end_action(Span(1, "one"), "StaleRef")
+    recorded.end_action(Span(1, "one"), "StaleRefError")
     (end,) = [event for event in of(traced(recorded.lines), "E") if event["pid"] == ACTIONS]
-    assert end["args"] == {"failed": "StaleRef"}
+    assert end["args"] == {"failed": "StaleRefError"}
 
 
 def test_actions_that_run_at_once_lie_on_several_threads() -> None:

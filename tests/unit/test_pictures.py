@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cdpengine.errors import InvalidArgument, PictureTooLarge
+from cdpengine.errors import InvalidArgumentError, PictureTooLargeError
 from cdpengine.picture.options import ImageFormat, ImageOptions, format_of
 from cdpengine.picture.pillow import check_pixels, checked_colour, covered, joined
 from cdpengine.picture.png import SIGNATURE, OtherKind, PngColumn
@@ -150,7 +150,7 @@ def test_formats_come_from_names() -> None:
     assert format_of(None, "webp") == "webp"
     assert format_of(Path("shot.bin"), "jpeg") == "jpeg"
     for name, given_format in (("a.gif", None), ("a", None), ("a.png", "jpeg")):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             format_of(Path(name), given_format)  # type: ignore[arg-type]
 
 
@@ -169,7 +169,7 @@ def test_formats_come_from_names() -> None:
     ],
 )
 def test_odd_options_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         ImageOptions(**options)  # type: ignore[arg-type]
 
 
@@ -177,11 +177,11 @@ def test_what_a_format_cannot_hold_is_refused_by_name() -> None:
     ImageOptions("png").check_size(1, 200_000)
     ImageOptions("jpeg").check_size(65_535, 1)
     for image_format, size in (("jpeg", (1, 65_536)), ("webp", (16_384, 1))):
-        with pytest.raises(PictureTooLarge, match=r'take "png", a smaller `scale`') as refused:
+        with pytest.raises(PictureTooLargeError, match=r'take "png", a smaller `scale`') as refused:
             ImageOptions(image_format).check_size(*size)  # type: ignore[arg-type]
         assert (refused.value.width, refused.value.height) == size
-    with pytest.raises(PictureTooLarge):
+    with pytest.raises(PictureTooLargeError):
         check_pixels("jpeg", 65_535, 65_535)
     for colour in ("red", "#12345", "#12345g", None):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             checked_colour(colour)  # type: ignore[arg-type]

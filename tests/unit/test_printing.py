@@ -24,7 +24,7 @@ import cdpengine.cli
 from cdpengine.cli import main
 from cdpengine.cli.output import print_json, say, say_lines, show_progress, to_plain
 from cdpengine.cli.terminal import safe_console
-from cdpengine.errors import NavigationFailed
+from cdpengine.errors import NavigationFailedError
 from cdpengine.wire.tap import Span
 
 FORGED = "Error: forged"
@@ -139,14 +139,14 @@ def test_an_error_with_json_is_in_both_and_safe_in_both(capsys: pytest.CaptureFi
     from cdpengine.cli.output import errors_as_json
 
     with pytest.raises(Failed), errors_as_json(wanted=True):
-        raise NavigationFailed("https://u:hunter2@host/?token=hunter2", HOSTILE)
+        raise NavigationFailedError("https://u:hunter2@host/?token=hunter2", HOSTILE)
     out, err = capsys.readouterr()
     assert is_safe(out)
     assert is_safe(err.removeprefix("Error: "))
     assert "hunter2" not in out + err
     error = json.loads(out)["error"]
     assert error == {
-        "type": "NavigationFailed",
+        "type": "NavigationFailedError",
         "message": f"navigation to https://***@host/?token=*** failed: {SAFE}",
         "asked": "",
         "url": "https://***@host/?token=***",

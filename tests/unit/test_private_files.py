@@ -15,7 +15,7 @@ import pytest
 
 from cdpengine.browser.output_file import checked_path, output_file
 from cdpengine.browser.private_files import NewFile, create_private, is_taken, new_file, write_private
-from cdpengine.errors import InvalidArgument, MeasurementFailed
+from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no modes, links and pipes like these")
 
@@ -76,9 +76,9 @@ async def test_a_file_that_exists_stays(tmp_path: Path, how: str) -> None:
     path = tmp_path / "a"
     path.write_text("old")
     if how == "output":
-        with pytest.raises(InvalidArgument, match="exists already"):
+        with pytest.raises(InvalidArgumentError, match="exists already"):
             checked_path("the thing", path, overwrite=False)
-        with pytest.raises(MeasurementFailed, match="a file of that name exists already"):
+        with pytest.raises(MeasurementFailedError, match="a file of that name exists already"):
             async with output_file("the thing", path, overwrite=False):
                 pytest.fail("there is a file")
     else:
@@ -90,7 +90,7 @@ async def test_a_file_that_exists_stays(tmp_path: Path, how: str) -> None:
 
 async def test_a_file_that_comes_up_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "a"
-    with pytest.raises(MeasurementFailed, match="a file of that name exists already"):
+    with pytest.raises(MeasurementFailedError, match="a file of that name exists already"):
         async with output_file("the thing", path, overwrite=False) as file:
             await file.write(b"new")
             path.write_text("another's")

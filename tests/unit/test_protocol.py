@@ -10,14 +10,14 @@ from protocols import document, protocol
 from cdpengine.debug.protocol import decode_protocol
 from cdpengine.debug.protocol_diff import diff_protocols
 from cdpengine.debug.protocol_text import domains_text, entry_json, entry_text, list_text
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 
 
 @pytest.mark.parametrize(
     "text", [b"", b"<html>", b"{}", b'{"domains": 3}', b"\xff", b'{"domains": [{"commands": 1}]}']
 )
 def test_what_is_no_protocol_is_refused(text: bytes) -> None:
-    with pytest.raises(InvalidArgument, match="somewhere"):
+    with pytest.raises(InvalidArgumentError, match="somewhere"):
         decode_protocol(text, "somewhere")
 
 
@@ -34,9 +34,9 @@ def test_names_are_found_in_any_case(name: str) -> None:
 
 
 def test_a_wrong_name_tells_those_that_are_near() -> None:
-    with pytest.raises(InvalidArgument, match=r"Tree\.grow"):
+    with pytest.raises(InvalidArgumentError, match=r"Tree\.grow"):
         protocol().find("Tree.grw")
-    with pytest.raises(InvalidArgument, match=r"Tree\.grow"):
+    with pytest.raises(InvalidArgumentError, match=r"Tree\.grow"):
         protocol().find("Bush.grow")
 
 

@@ -13,7 +13,7 @@ import trio.testing
 from snapshot_trees import reply, snapshot_of_document
 
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.errors import RemoteError, UndecodableReply
+from cdpengine.errors import RemoteError, UndecodableReplyError
 from cdpengine.session.connection import open_connection
 from cdpengine.session.session import Session
 from cdpengine.snapshot.ax import read_ax
@@ -117,7 +117,7 @@ async def test_a_reply_without_nodes() -> None:
 async def test_a_reply_that_nobody_can_read_is_refused(nested: str) -> None:
     async with session_that_answers(lambda _: f'"result":{{"nodes":{nested}}}') as (session, _):
         table = RefTable()
-        with pytest.raises(UndecodableReply, match=r"Accessibility\.getFullAXTree"):
+        with pytest.raises(UndecodableReplyError, match=r"Accessibility\.getFullAXTree"):
             await take_snapshot(session, table)
         assert len(table) == 0
 

@@ -156,7 +156,7 @@ def test_exact_secrets_and_patterns_of_the_callers_own() -> None:
 
 @pytest.mark.parametrize("pattern", ["(", "x*", ""])
 def test_a_pattern_that_cannot_work_is_refused(pattern: str) -> None:
-    with pytest.raises(cdpengine.InvalidArgument, match="pattern"):
+    with pytest.raises(cdpengine.InvalidArgumentError, match="pattern"):
         Redactor(patterns=[pattern])
 
 

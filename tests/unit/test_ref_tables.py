@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from cdpengine.browser.endpoint import browser_key
-from cdpengine.errors import StaleRef
+from cdpengine.errors import StaleRefError
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.ref_tables import RefTables, ref_tables
 from cdpengine.snapshot.refs import RefTable
@@ -37,7 +37,7 @@ def test_of_51_targets_the_one_not_used_for_longest_goes() -> None:
     assert tables.table("B", "T0") is first
     assert first.lookup("e2").id == "e2"
     back = tables.table("B", "T1")
-    with pytest.raises(StaleRef, match="dropped long ago"):
+    with pytest.raises(StaleRefError, match="dropped long ago"):
         back.lookup("e2")
     assert give(back, 2) == ["e4", "e5"], "its numbers go on, so that no old ref names another node"
 
@@ -49,7 +49,7 @@ def test_the_refs_of_all_tables_are_bounded_in_sum() -> None:
     used = tables.table("B", "T4")
     assert tables.refs == 100
     assert len(used) == 40
-    with pytest.raises(StaleRef, match="at most 100 refs of all pages"):
+    with pytest.raises(StaleRefError, match="at most 100 refs of all pages"):
         tables.table("B", "T0").lookup("e1")
     assert give(tables.table("B", "T0"), 1) == ["e41"]
 

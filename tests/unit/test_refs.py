@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from snapshot_trees import REPLIES, encoded, snapshot_of, tree
 
-from cdpengine.errors import InvalidArgument, NodeNotFound, StaleRef
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 from cdpengine.snapshot.axtree import decode_ax_tree
 from cdpengine.snapshot.node import Document, Node, SharedNodes
 from cdpengine.snapshot.refs import Ref, RefTable, parse_ref_text
@@ -258,21 +258,21 @@ def test_alternatives_are_those_that_the_page_has_now() -> None:
 @pytest.mark.parametrize("text", ["e4", "@e4", "ref=e4"])
 def test_a_ref_that_was_never_given(text: str) -> None:
     table = RefTable()
-    with pytest.raises(NodeNotFound, match="e4: this page never gave that ref; it has given none yet"):
+    with pytest.raises(NodeNotFoundError, match="e4: this page never gave that ref; it has given none yet"):
         table.lookup(text)
     assign(table, button(1))
-    with pytest.raises(NodeNotFound, match="the newest one is e1"):
+    with pytest.raises(NodeNotFoundError, match="the newest one is e1"):
         table.lookup(text)
 
 
 def test_what_is_no_ref_is_said_to_be_none() -> None:
-    with pytest.raises(NodeNotFound, match=r'"#buy\\u202e": not a ref; refs look like "e3"'):
+    with pytest.raises(NodeNotFoundError, match=r'"#buy\\u202e": not a ref; refs look like "e3"'):
         RefTable().lookup("#buy\u202e")
 
 
 @pytest.mark.parametrize("text", ["#buy", ".card > button", "//button", "Buy", ""])
 def test_what_is_no_ref_names_what_takes_selectors(text: str) -> None:
-    with pytest.raises(NodeNotFound) as caught:
+    with pytest.raises(NodeNotFoundError) as caught:
         RefTable().lookup(text)
     assert f'await page.find("{text}")' in str(caught.value)
 
@@ -282,7 +282,7 @@ def test_the_oldest_go_first_and_the_latest_snapshot_is_kept_whole() -> None:
     assign(table, button(1, "One"), *(button(n) for n in range(2, 9)))
     assign(table, *(button(n) for n in range(2, 10)))
     assert len(table) == 8
-    with pytest.raises(StaleRef, match=r'button "One".*at most 8 refs are kept') as caught:
+    with pytest.raises(StaleRefError, match=r'button "One".*at most 8 refs are kept') as caught:
         table.lookup("e1")
     assert caught.value.became == "dropped"
     assert table.lookup("e2").backend_node_id == 2
@@ -302,15 +302,15 @@ def test_memory_is_bounded_for_what_was_dropped_too() -> None:
     assert len(table._renderers) == 1
     assert len(table._looked) == 1_000
     assert len(table._dropped) == len(table._dropped_order) == 5_000
-    with pytest.raises(StaleRef, match="from an early snapshot"):
+    with pytest.raises(StaleRefError, match="from an early snapshot"):
         table.lookup("e1")
-    with pytest.raises(StaleRef, match='button "Buy"'):
+    with pytest.raises(StaleRefError, match='button "Buy"'):
         table.lookup("e11990")
 
 
 @pytest.mark.parametrize("bound", [0, -1])
 def test_a_bound_that_cannot_be(bound: int) -> None:
-    with pytest.raises(InvalidArgument, match="max_refs"):
+    with pytest.raises(InvalidArgumentError, match="max_refs"):
         RefTable(max_refs=bound)
 
 
@@ -353,7 +353,7 @@ def test_one_node_one_ref_whatever_is_looked_at(
             assert owners.setdefault(ref.id, owner) == owner, "two nodes, one ref"
             before = latest.get(owner)
             if before != ref.id and before is not None:
-                with pytest.raises(StaleRef, match="at most"):
+                with pytest.raises(StaleRefError, match="at most"):
                     table.lookup(before)
             latest[owner] = ref.id
             assert table.lookup(ref.id) is ref
@@ -363,7 +363,7 @@ def test_one_node_one_ref_whatever_is_looked_at(
         for ref_id, owner in owners.items():
             try:
                 known = table.lookup(ref_id)
-            except StaleRef:
+            except StaleRefError:
                 continue
             assert (table.renderer_of(known), known.backend_node_id) == owner
         assert len(table) <= max(bound, len(numbers))

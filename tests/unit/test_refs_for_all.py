@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from snapshot_trees import RECORDED, element_lines, recorded, snapshot_of, tree
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
 from cdpengine.snapshot.refs import RefTable
@@ -67,5 +67,5 @@ def test_a_node_keeps_its_ref_from_one_to_the_other() -> None:
 
 
 def test_another_word_is_refused() -> None:
-    with pytest.raises(InvalidArgument, match="one of actions, all"):
+    with pytest.raises(InvalidArgumentError, match="one of actions, all"):
         SnapshotOptions(refs="some")  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ from snapshot_trees import (
     tree,
 )
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot.axtree import decode_ax_tree
 from cdpengine.snapshot.node import SharedNodes
 from cdpengine.snapshot.refs import RefTable
@@ -328,7 +328,7 @@ def test_a_cut_text_keeps_its_limit(page: str, limit: int, depth: int | None) ->
 @pytest.mark.parametrize("option", ["max_depth", "max_chars"])
 @pytest.mark.parametrize("value", [-1, True, 1.5, "3"])
 def test_limits_that_cannot_be(option: str, value: Any) -> None:
-    with pytest.raises(InvalidArgument, match=option):
+    with pytest.raises(InvalidArgumentError, match=option):
         SnapshotOptions(**{option: value})
 
 

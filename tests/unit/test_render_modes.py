@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from node_trees import DOCUMENTS, refs_of, rendered, shop
 from snapshot_trees import REPLIES, encoded, parsed, recorded
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot.axtree import decode_ax_tree
 from cdpengine.snapshot.node import Document, Node, walk
 from cdpengine.snapshot.options import Mode, SnapshotOptions
@@ -229,7 +229,7 @@ def test_a_frame_without_a_tree_is_shown_by_its_nodes() -> None:
     ],
 )
 def test_options_that_do_nothing_are_refused(options: dict[str, object]) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         SnapshotOptions(**options)  # type: ignore[arg-type]
 
 

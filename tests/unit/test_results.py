@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cdpengine.errors import EngineError, EvaluationFailed, EvaluationTerminated, RemoteError
+from cdpengine.errors import EngineError, EvaluationFailedError, EvaluationTerminatedError, RemoteError
 from cdpengine.evaluate.results import explain, to_python
 from cdpengine.protocol.runtime import EvaluateReply
 
@@ -53,7 +53,7 @@ def test_a_thrown_error_has_its_message_and_its_stack_apart() -> None:
             "description": "TypeError: no\nsecond line\n    at f (x.js:1:2)\n    at g (x.js:3:4)",
         },
     }
-    with pytest.raises(EvaluationFailed) as caught:
+    with pytest.raises(EvaluationFailedError) as caught:
         to_python(reply(result={"type": "object"}, exceptionDetails=details))
     assert caught.value.text == "TypeError: no\nsecond line"
     assert caught.value.stack == "    at f (x.js:1:2)\n    at g (x.js:3:4)"
@@ -76,7 +76,7 @@ def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -
             "callFrames": [{"functionName": "", "url": "x.js", "lineNumber": 0, "columnNumber": 4}]
         },
     }
-    with pytest.raises(EvaluationFailed) as caught:
+    with pytest.raises(EvaluationFailedError) as caught:
         to_python(reply(result={"type": "object"}, exceptionDetails=details))
     assert caught.value.text == text
     assert caught.value.stack == "    at <anonymous> (x.js:1:5)"
@@ -85,11 +85,11 @@ def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
-        ("Internal error", EvaluationTerminated),
-        ("Execution was terminated", EvaluationTerminated),
-        ("Inspected target navigated or closed", EvaluationTerminated),
-        ("Object reference chain is too long", EvaluationFailed),
-        ("Object couldn't be returned by value", EvaluationFailed),
+        ("Internal error", EvaluationTerminatedError),
+        ("Execution was terminated", EvaluationTerminatedError),
+        ("Inspected target navigated or closed", EvaluationTerminatedError),
+        ("Object reference chain is too long", EvaluationFailedError),
+        ("Object couldn't be returned by value", EvaluationFailedError),
         ("Something newer", RemoteError),
     ],
 )
@@ -107,4 +107,4 @@ def test_a_bigint_of_any_size_is_an_int(digits: int, sign: str) -> None:
 
 def test_a_collected_promise_is_a_failure_of_the_script() -> None:
     error = RemoteError(code=-32000, message="Promise was collected", method="Runtime.evaluate")
-    assert isinstance(explain(error), EvaluationFailed)
+    assert isinstance(explain(error), EvaluationFailedError)

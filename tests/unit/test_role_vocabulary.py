@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot import roles
 from cdpengine.snapshot.text import is_token
 from cdpengine.snapshot.vocabulary import (
@@ -60,5 +60,5 @@ def test_the_documentation_lists_all_by_their_kinds() -> None:
 def test_what_a_page_showed_as_a_role_is_asked_for_only_where_it_is_a_word() -> None:
     for odd in ("", "Odd role!"):
         role_and_kind(odd)
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             asked_role(odd)

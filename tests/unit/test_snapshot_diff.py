@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from node_trees import DOCUMENTS, rendered, shop
 from snapshot_trees import snapshot_of, tree
 
-from cdpengine.errors import InvalidArgument
+from cdpengine.errors import InvalidArgumentError
 from cdpengine.snapshot.diff import apply, diff
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.options import Mode, SnapshotOptions
@@ -189,15 +189,15 @@ def test_a_name_cannot_pass_for_a_ref() -> None:
 
 def test_a_diff_of_another_text_is_refused() -> None:
     changes = diff(BEFORE, BEFORE + "\n- x")
-    with pytest.raises(InvalidArgument, match="previous"):
+    with pytest.raises(InvalidArgumentError, match="previous"):
         changes.apply(BEFORE + " ")
-    with pytest.raises(InvalidArgument, match="diff"):
+    with pytest.raises(InvalidArgumentError, match="diff"):
         apply(BEFORE, "no diff")
 
 
 @pytest.mark.parametrize("step", ["~ x", "@7000 y", "^900,5 - y", "? z", "", "-x y", ">9000 - y", "^1 x"])
 def test_a_diff_that_was_changed_is_refused(step: str) -> None:
-    with pytest.raises(InvalidArgument, match="diff"):
+    with pytest.raises(InvalidArgumentError, match="diff"):
         apply(BEFORE, diff(BEFORE, BEFORE + "\n- x").text + "\n" + step)
 
 
@@ -223,7 +223,7 @@ def test_a_snapshot_since_another() -> None:
     assert now.diff.added == ('- text: "new"',)
     assert now.diff.apply(before.text) == now.text == str(now)
     assert now.to_json()["diff"] == now.diff.text
-    with pytest.raises(InvalidArgument, match="since"):
+    with pytest.raises(InvalidArgumentError, match="since"):
         taken(document, "ai", since=before)
 
 

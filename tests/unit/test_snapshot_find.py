@@ -9,7 +9,7 @@ import pytest
 from node_trees import rendered
 from snapshot_trees import recorded, snapshot_of, tree
 
-from cdpengine.errors import InvalidArgument, NodeNotFound
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 from cdpengine.snapshot.finding import WantedRef, not_found
 from cdpengine.snapshot.node import Document, Node
 from cdpengine.snapshot.refs import Ref
@@ -65,7 +65,7 @@ def test_the_same_case_comes_before_any_case() -> None:
     assert snapshot.find_all("button", "Sav") == []
     assert snapshot.find_all("button", "save", exact=True) == []
     assert found(snapshot.find_all("button", " Save\n", exact=True)) == ["e2"]
-    with pytest.raises(NodeNotFound, match='near it: e1 button "SAVE"'):
+    with pytest.raises(NodeNotFoundError, match='near it: e1 button "SAVE"'):
         snapshot.find("button", "save", exact=True)
 
 
@@ -98,14 +98,14 @@ def test_a_role_by_any_of_its_names() -> None:
 )
 def test_what_is_no_role_names_the_nearest(shop: Snapshot, role: str, expected: str) -> None:
     for find in (shop.find, shop.find_all):
-        with pytest.raises(InvalidArgument, match=re.escape(expected)):
+        with pytest.raises(InvalidArgumentError, match=re.escape(expected)):
             find(role)
 
 
 @pytest.mark.parametrize("name", [5, re.compile(b"x"), ["Save"]])
 def test_what_is_no_name(shop: Snapshot, name: str) -> None:
     for find in (shop.find, shop.find_all):
-        with pytest.raises(InvalidArgument, match="name"):
+        with pytest.raises(InvalidArgumentError, match="name"):
             find(name=name)
 
 
@@ -145,12 +145,12 @@ def test_nth_of_a_ref_finds_it_again(shop: Snapshot) -> None:
 def test_what_is_not_there_names_what_is_near(
     shop: Snapshot, role: str | None, name: str | re.Pattern[str] | None, nth: int, message: str
 ) -> None:
-    with pytest.raises(NodeNotFound, match=message):
+    with pytest.raises(NodeNotFoundError, match=message):
         shop.find(role, name, nth)
 
 
 def test_an_error_names_few_and_is_one_line(shop: Snapshot) -> None:
-    with pytest.raises(NodeNotFound) as caught:
+    with pytest.raises(NodeNotFoundError) as caught:
         shop.find("cell", "a\nb\u202e" + "x" * 1000)
     assert len(str(caught.value)) < 400
     assert len(str(caught.value).splitlines()) == 1
@@ -158,7 +158,7 @@ def test_an_error_names_few_and_is_one_line(shop: Snapshot) -> None:
 
 @pytest.mark.parametrize("nth", [-1, True, 1.5])
 def test_an_nth_that_cannot_be(shop: Snapshot, nth: int) -> None:
-    with pytest.raises(InvalidArgument, match="nth"):
+    with pytest.raises(InvalidArgumentError, match="nth"):
         shop.find("button", nth=nth)
 
 
@@ -167,11 +167,15 @@ def test_an_nth_that_cannot_be(shop: Snapshot, nth: int) -> None:
 
 def test_what_the_options_left_out_is_named() -> None:
     shown = snapshot_of(tree(("button", "Buy"), ("heading", "Total")), interactive=True)
-    with pytest.raises(NodeNotFound, match=r'left out of this snapshot by its options: e2 heading "Total"$'):
+    with pytest.raises(
+        NodeNotFoundError, match=r'left out of this snapshot by its options: e2 heading "Total"$'
+    ):
         shown.find("heading", "Total")
     assert [ref.id for ref in shown.unshown] == ["e2"]
     cut = snapshot_of(tree(*[("button", f"Buy {number}") for number in range(50)]), max_chars=400)
-    with pytest.raises(NodeNotFound, match='left out of this snapshot by its options: e50 button "Buy 49"$'):
+    with pytest.raises(
+        NodeNotFoundError, match='left out of this snapshot by its options: e50 button "Buy 49"$'
+    ):
         cut.find("button", "Buy 49")
 
 

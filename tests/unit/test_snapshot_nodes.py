@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from node_trees import DOCUMENTS, refs_of
 from snapshot_trees import RECORDED, REPLIES, encoded, parsed, recorded, snapshot_of, tree
 
-from cdpengine.errors import InvalidArgument, NodeNotFound
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 from cdpengine.snapshot.axtree import decode_ax_tree
 from cdpengine.snapshot.lines import DEEPEST_INDENT
 from cdpengine.snapshot.node import Document, Node, walk
@@ -136,9 +136,9 @@ def test_find_by_text() -> None:
     assert ids(role="region", text="in euros", exact=True) == ["Prices"]
     assert ids(role="link", text="euros") == []
     assert shown.find(text="buy").role == "button"
-    with pytest.raises(NodeNotFound, match='link that says "now": .*near it: e3 button "Save"'):
+    with pytest.raises(NodeNotFoundError, match='link that says "now": .*near it: e3 button "Save"'):
         shown.find("link", text="now")
-    with pytest.raises(InvalidArgument, match="text"):
+    with pytest.raises(InvalidArgumentError, match="text"):
         shown.find(text=" ")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
-from cdpengine.errors import StateFileNotWritten
+from cdpengine.errors import StateFileNotWrittenError
 from cdpengine.state.cookie import Cookie, CookiePartition
 from cdpengine.state.state_files import read_state, write_state
 from cdpengine.state.storage_state import OriginState, StorageState, checked_state
@@ -86,7 +86,7 @@ WRONG = {
 def test_a_file_that_holds_none(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_text(text)
-    with pytest.raises(cdpengine.StateFileInvalid, match=said) as caught:
+    with pytest.raises(cdpengine.StateFileInvalidError, match=said) as caught:
         read_state(path)
     assert str(path) in str(caught.value)
     assert "SECRET" not in str(caught.value)
@@ -94,10 +94,10 @@ def test_a_file_that_holds_none(text: str, said: str, tmp_path: Path) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path, said in ((tmp_path / "none", "No such file"), (tmp_path, "directory")):
-        with pytest.raises(cdpengine.StateFileInvalid, match=said):
+        with pytest.raises(cdpengine.StateFileInvalidError, match=said):
             read_state(path)
     (tmp_path / "raw").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(cdpengine.StateFileInvalid, match="UTF-8"):
+    with pytest.raises(cdpengine.StateFileInvalidError, match="UTF-8"):
         read_state(tmp_path / "raw")
     (tmp_path / "marked").write_bytes(b"\xef\xbb\xbf" + STATE.to_json().encode())
     assert read_state(tmp_path / "marked") == STATE
@@ -114,7 +114,7 @@ def test_written_for_its_owner_only_and_whole_or_not_at_all(tmp_path: Path) -> N
     broken = StorageState((Cookie("a", object(), "a.com"),))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         write_state(path, broken)
-    with pytest.raises(StateFileNotWritten, match="No such file"):
+    with pytest.raises(StateFileNotWrittenError, match="No such file"):
         write_state(tmp_path / "nowhere" / "state.json", STATE)
     link = tmp_path / "link.json"
     link.symlink_to(path)
@@ -131,7 +131,7 @@ def test_a_state_of_a_programs_own_is_checked() -> None:
         StorageState((), (OriginState("x", {}),)),
         StorageState((), (OriginState("https://x", {"k": 5}),)),  # type: ignore[dict-item]
     ):
-        with pytest.raises(cdpengine.InvalidArgument):
+        with pytest.raises(cdpengine.InvalidArgumentError):
             checked_state(wrong)
 
 

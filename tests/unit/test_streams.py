@@ -8,7 +8,7 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.errors import EngineError, EventsLost, SessionGone, TargetCrashed
+from cdpengine.errors import EngineError, EventsLostError, SessionGoneError, TargetCrashedError
 from cdpengine.session.events import Event, compile_pattern
 from cdpengine.session.streams import EventStream
 
@@ -29,11 +29,11 @@ def number(received: Event) -> int:
 
 
 def gone() -> EngineError:
-    return SessionGone(target="page", reason="closed")
+    return SessionGoneError(target="page", reason="closed")
 
 
-def crashed() -> TargetCrashed:
-    return TargetCrashed(target="page", reason="its renderer crashed")
+def crashed() -> TargetCrashedError:
+    return TargetCrashedError(target="page", reason="its renderer crashed")
 
 
 def drain(stream: EventStream) -> list[int | str]:
@@ -42,9 +42,9 @@ def drain(stream: EventStream) -> list[int | str]:
     while True:
         try:
             got.append(number(stream.receive_nowait()))
-        except EventsLost as lost:
+        except EventsLostError as lost:
             got.append(f"lost {lost.count}")
-        except TargetCrashed:
+        except TargetCrashedError:
             got.append("crash")
         except trio.WouldBlock:
             return got
@@ -91,7 +91,7 @@ def test_the_error_of_a_gap_says_what_and_how_many() -> None:
     for n in range(4):
         stream.deliver(event(n))
     stream.receive_nowait()
-    with pytest.raises(EventsLost) as caught:
+    with pytest.raises(EventsLostError) as caught:
         stream.receive_nowait()
     lost = caught.value
     assert (lost.count, lost.buffer, lost.pattern) == (3, 1, "Network.*, Page.loadEventFired")
@@ -102,7 +102,7 @@ def test_a_gap_that_was_told_does_not_change_any_more() -> None:
     stream.deliver(event(0))
     stream.deliver(event(1))
     stream.receive_nowait()
-    with pytest.raises(EventsLost) as caught:
+    with pytest.raises(EventsLostError) as caught:
         stream.receive_nowait()
     stream.deliver(event(2))
     stream.deliver(event(3))
@@ -123,9 +123,9 @@ def test_received_and_lost_together_are_what_was_sent(buffer: int, steps: list[s
         else:
             try:
                 got.append(number(stream.receive_nowait()))
-            except EventsLost as lost:
+            except EventsLostError as lost:
                 got.append(f"lost {lost.count}")
-            except TargetCrashed:
+            except TargetCrashedError:
                 got.append("crash")
             except trio.WouldBlock:
                 pass
@@ -174,12 +174,12 @@ async def test_what_is_buffered_is_read_before_the_end_is_raised() -> None:
     stream.end(gone)
     assert number(await stream.receive()) == 0
     assert number(await stream.receive()) == 1
-    with pytest.raises(EventsLost):
+    with pytest.raises(EventsLostError):
         await stream.receive()
     for _ in range(2):
-        with pytest.raises(SessionGone):
+        with pytest.raises(SessionGoneError):
             await stream.receive()
-    with pytest.raises(SessionGone):
+    with pytest.raises(SessionGoneError):
         stream.receive_nowait()
 
 
@@ -187,7 +187,7 @@ async def test_the_end_wakes_whoever_waits() -> None:
     stream = make_stream(1)
 
     async def wait() -> None:
-        with pytest.raises(SessionGone):
+        with pytest.raises(SessionGoneError):
             await stream.receive()
 
     async with trio.open_nursery() as nursery:
@@ -200,7 +200,7 @@ async def test_the_first_reason_of_an_end_stays() -> None:
     stream = make_stream(1)
     stream.end(gone)
     stream.end(lambda: trio.ClosedResourceError("later"))
-    with pytest.raises(SessionGone):
+    with pytest.raises(SessionGoneError):
         await stream.receive()
 
 
@@ -210,7 +210,7 @@ async def test_iterating_ends_with_the_reason() -> None:
         stream.deliver(event(n))
     stream.end(gone)
     got = []
-    with pytest.raises(SessionGone):
+    with pytest.raises(SessionGoneError):
         async for received in stream:
             got.append(number(received))  # noqa: PERF401 (the loop ends with an error, and what came before counts)
     assert got == [0, 1, 2]

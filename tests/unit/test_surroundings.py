@@ -10,7 +10,7 @@ from cdpengine.action.geometry import Point, Quad
 from cdpengine.action.surroundings import Measured, points_outside, windows_from_outside
 from cdpengine.action.witness import Record, judge
 from cdpengine.browser.node import Node
-from cdpengine.errors import NotDelivered
+from cdpengine.errors import NotDeliveredError
 from cdpengine.protocol.page import LayoutViewport
 
 NODE: Any = Node(None, 1, "F", 'e1 button "Go"')  # type: ignore[arg-type]
@@ -79,7 +79,7 @@ def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver:
     ],
 )  # fmt: skip
 def test_verdict_of_what_was_not(record: Record | None, words: str) -> None:
-    with pytest.raises(NotDelivered, match=words) as caught:
+    with pytest.raises(NotDeliveredError, match=words) as caught:
         judge(NODE, "click", record, forced=False, dialog=False)
     assert caught.value.held_back is bool(record and record.held and not record.seen)
     for options in ({"forced": True, "dialog": False}, {"forced": False, "dialog": True}):

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from cdpengine.errors import (
-    ConnectFailed,
-    ResourcesExhausted,
+    ConnectFailedError,
+    ResourcesExhaustedError,
     exhausted,
     os_reason,
     shortage_of,
@@ -82,15 +82,18 @@ def test_a_block_names_its_own_shortages_and_nothing_else() -> None:
     def lack() -> None:
         raise OSError(errno.EMFILE, "x")
 
-    def make(shortage: object) -> ResourcesExhausted:
+    def make(shortage: object) -> ResourcesExhaustedError:
         return exhausted("do it", shortage)  # type: ignore[arg-type]
 
-    with pytest.raises(ResourcesExhausted, match=r"could not do it: .*\(EMFILE\)"), shortages_named(make):
+    with (
+        pytest.raises(ResourcesExhaustedError, match=r"could not do it: .*\(EMFILE\)"),
+        shortages_named(make),
+    ):
         lack()
     with pytest.raises(OSError, match="x"), shortages_named(make) as ended:  # a caller's code runs after that
         ended()
         lack()
     with pytest.raises(KeyError), shortages_named(make):
         raise KeyError
-    with pytest.raises(ConnectFailed), shortages_named(make):
-        raise ConnectFailed("there", "why") from OSError(errno.EMFILE, "x")
+    with pytest.raises(ConnectFailedError), shortages_named(make):
+        raise ConnectFailedError("there", "why") from OSError(errno.EMFILE, "x")

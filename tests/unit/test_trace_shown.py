@@ -49,7 +49,7 @@ def test_each_line_of_a_recording_is_one_line() -> None:
     (Line(k="lost", count=4), "     0.000 !! 4 messages lost: they came too fast"),
     (Line(k="span-end", span=3), "     0.000 == end of [3]"),
     (Line(k="span-end", span=3, name="page.click e7", ms=1.25), "     0.000 == end of page.click e7 [3] 1.2 ms"),
-    (Line(k="span-end", span=3, name="page.fill", ms=9, failed="StaleRef"), "     0.000 == end of page.fill [3] 9.0 ms StaleRef"),
+    (Line(k="span-end", span=3, name="page.fill", ms=9, failed="StaleRefError"), "     0.000 == end of page.fill [3] 9.0 ms StaleRefError"),
     (Line(k="http", m="PUT", url="/json/new?a\x1b", status=200, ms=1.5, msg=msgspec.Raw(b'{"id":"A"}')),
      '     0.000 <> PUT /json/new?a\\x1b 200 1.5 ms {"id":"A"}'),
     (Line(k="entered", of=7, h=("ab",)), "     0.000 == fingerprints of what was entered up to line 7"),
@@ -119,8 +119,8 @@ def test_a_refusal_over_http_is_an_error() -> None:
 
 def test_the_end_of_an_action_that_failed_is_an_error() -> None:
     chooser = Chooser(Choice(errors=True))
-    ends = [Line(k="span-end", span=1, name="page.click", failed=failed) for failed in ("", "StaleRef")]
-    assert [line.failed for line in ends if chooser.wants(line)] == ["StaleRef"]
+    ends = [Line(k="span-end", span=1, name="page.click", failed=failed) for failed in ("", "StaleRefError")]
+    assert [line.failed for line in ends if chooser.wants(line)] == ["StaleRefError"]
 
 
 def test_without_a_choice_everything_is_shown() -> None:

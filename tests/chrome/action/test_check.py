@@ -5,7 +5,7 @@ from form_page import FormPage
 from refusals import refused
 
 import cdpengine
-from cdpengine.errors import Covered, Disabled, NotInteractable, ValueRefused
+from cdpengine.errors import CoveredError, DisabledError, NotInteractableError, ValueRefusedError
 
 pytestmark = pytest.mark.chrome
 
@@ -85,16 +85,16 @@ async def test_a_label_is_its_control(form: FormPage) -> None:
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
-        ("<input type=checkbox id=box onclick='return false'>", True, ValueRefused, "did not change"),
-        ("<input type=radio id=box checked>", False, NotInteractable, "another one of its group"),
-        ("<div id=box>text</div>", True, NotInteractable, "neither a checkbox"),
-        ("<input id=box>", True, NotInteractable, "neither a checkbox"),
-        ("<input type=checkbox id=box disabled>", True, Disabled, "is disabled"),
-        ("<div role=switch id=box aria-checked=false>x</div>", True, ValueRefused, "did not change"),
+        ("<input type=checkbox id=box onclick='return false'>", True, ValueRefusedError, "did not change"),
+        ("<input type=radio id=box checked>", False, NotInteractableError, "another one of its group"),
+        ("<div id=box>text</div>", True, NotInteractableError, "neither a checkbox"),
+        ("<input id=box>", True, NotInteractableError, "neither a checkbox"),
+        ("<input type=checkbox id=box disabled>", True, DisabledError, "is disabled"),
+        ("<div role=switch id=box aria-checked=false>x</div>", True, ValueRefusedError, "did not change"),
         (
             "<input type=checkbox id=box><p style='position:fixed;inset:0;margin:0'>over</p>",
             True,
-            Covered,
+            CoveredError,
             "receives the events",
         ),
     ],

@@ -8,9 +8,9 @@ from refusals import refused
 
 from cdpengine.action.geometry import Point
 from cdpengine.errors import (
-    Covered,
-    DeadlineExceeded,
-    NotInteractable,
+    CoveredError,
+    DeadlineExceededError,
+    NotInteractableError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -136,7 +136,7 @@ async def test_open_dialog_is_named_at_the_deadline(stage: Stage) -> None:
         nursery.start_soon(stage.js, "alert('Hello')")
         await stage.dialogs.dialog_opened()
         await refused(
-            NotInteractable, lambda timeout: stage.click(node, timeout=timeout), match="dialog is open"
+            NotInteractableError, lambda timeout: stage.click(node, timeout=timeout), match="dialog is open"
         )
         await stage.session.call("Page.handleJavaScriptDialog", accept=True)
     assert await stage.record() == []
@@ -146,7 +146,7 @@ async def test_stuck_page_ends_in_the_deadline(stage: Stage) -> None:
     await stage.show(BUTTON)
     node = await stage.node("#go")
     await stage.js("void setTimeout(() => { const end = Date.now() + 1500; while (Date.now() < end); }, 0)")
-    with trio.fail_after(20), pytest.raises(DeadlineExceeded):
+    with trio.fail_after(20), pytest.raises(DeadlineExceededError):
         await stage.click(node, timeout=0.5)
     await stage.click(node)
     assert await clicked(stage) == ["go"]
@@ -175,7 +175,7 @@ async def test_cancelled_long_press_lets_go(stage: Stage) -> None:
 
 async def test_no_remote_object_and_no_call_is_left(stage: Stage) -> None:
     await stage.show(BUTTON + "<div id=x style='position:fixed;inset:0'></div>")
-    await refused(Covered, lambda timeout: stage.click("#go", timeout=timeout))
+    await refused(CoveredError, lambda timeout: stage.click("#go", timeout=timeout))
     await stage.js("x.remove()")
     await stage.click("#go")
     await stage.js("1")

@@ -9,8 +9,8 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 from cdpengine.errors import (
-    Covered,
-    StaleRef,
+    CoveredError,
+    StaleRefError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -162,7 +162,7 @@ async def test_covered_inside_a_shadow_root(stage: Stage) -> None:
         '<i id=veil style="position:fixed;inset:0">veil</i>\')'
     )
     aim = await stage.node("host.shadowRoot.firstChild")
-    caught = await refused(Covered, lambda timeout: stage.click(aim, timeout=timeout))
+    caught = await refused(CoveredError, lambda timeout: stage.click(aim, timeout=timeout))
     assert caught.value.covered_by == "i#veil 'veil'"
 
 
@@ -220,7 +220,7 @@ async def test_same_process_frame(stage: Stage, httpserver: HTTPServer, style: s
 async def test_cover_over_a_frame_is_seen(stage: Stage, httpserver: HTTPServer) -> None:
     cover = "<div id=veil style='position:fixed;inset:0'>Sign in first</div>"
     node = await frame_node(stage, httpserver, "width:300px;height:200px", cover)
-    caught = await refused(Covered, lambda timeout: stage.click(node, timeout=timeout))  # type: ignore[arg-type]
+    caught = await refused(CoveredError, lambda timeout: stage.click(node, timeout=timeout))  # type: ignore[arg-type]
     assert caught.value.covered_by == "div#veil 'Sign in first'"
     assert await stage.js("frame.contentWindow.hits ?? null") is None
 
@@ -228,5 +228,5 @@ async def test_cover_over_a_frame_is_seen(stage: Stage, httpserver: HTTPServer) 
 async def test_frame_removed_is_stale(stage: Stage, httpserver: HTTPServer) -> None:
     node = await frame_node(stage, httpserver, "width:300px;height:200px")
     await stage.js("frame.remove()")
-    with trio.fail_after(20), pytest.raises(StaleRef):
+    with trio.fail_after(20), pytest.raises(StaleRefError):
         await stage.click(node, timeout=30)  # type: ignore[arg-type]

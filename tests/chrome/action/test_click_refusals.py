@@ -11,12 +11,12 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 from cdpengine.errors import (
-    Covered,
-    Disabled,
-    InvalidArgument,
-    Invisible,
-    StaleRef,
-    Unstable,
+    CoveredError,
+    DisabledError,
+    InvalidArgumentError,
+    InvisibleError,
+    StaleRefError,
+    UnstableError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -29,7 +29,7 @@ async def test_covered_names_the_cover_and_nothing_is_clicked(stage: Stage) -> N
         BUTTON
         + "<div class='overlay dark' id=x style='position:fixed;inset:0;background:#0008'>Please wait</div>"
     )
-    caught = await refused(Covered, lambda timeout: stage.click("#go", timeout=timeout))
+    caught = await refused(CoveredError, lambda timeout: stage.click("#go", timeout=timeout))
     assert caught.value.covered_by == "div#x.overlay.dark 'Please wait'"
     assert "Please wait" in str(caught.value)
     assert "looked" in caught.value.steps[-1]
@@ -61,7 +61,9 @@ async def test_force_clicks_what_is_there(stage: Stage) -> None:
 
 async def test_pointer_events_none_is_named(stage: Stage) -> None:
     await stage.show("<div id=under><button id=go style='pointer-events:none'>Go</button></div>")
-    await refused(Covered, lambda timeout: stage.click("#go", timeout=timeout), match="pointer-events: none")
+    await refused(
+        CoveredError, lambda timeout: stage.click("#go", timeout=timeout), match="pointer-events: none"
+    )
     assert await stage.record() == []
 
 
@@ -78,7 +80,7 @@ async def test_pointer_events_none_is_named(stage: Stage) -> None:
 )
 async def test_disabled(stage: Stage, body: str, reason: str) -> None:
     await stage.show(body)
-    caught = await refused(Disabled, lambda timeout: stage.click("#go", timeout=timeout))
+    caught = await refused(DisabledError, lambda timeout: stage.click("#go", timeout=timeout))
     assert reason in caught.value.reason
     assert await stage.record() == []
 
@@ -111,7 +113,7 @@ async def test_waits_until_enabled(stage: Stage) -> None:
 )
 async def test_invisible(stage: Stage, body: str, reason: str) -> None:
     await stage.show(body)
-    caught = await refused(Invisible, lambda timeout: stage.click("#go", timeout=timeout))
+    caught = await refused(InvisibleError, lambda timeout: stage.click("#go", timeout=timeout))
     assert reason in caught.value.reason
     assert await stage.record() == []
 
@@ -127,14 +129,14 @@ async def test_detached_is_stale_at_once(stage: Stage) -> None:
     await stage.show(BUTTON)
     node = await stage.node("#go")
     await stage.js("window.kept = go; go.remove()")
-    with trio.fail_after(20), pytest.raises(StaleRef, match="no longer in the document"):
+    with trio.fail_after(20), pytest.raises(StaleRefError, match="no longer in the document"):
         await stage.click(node, timeout=30)
 
 
 async def test_detached_while_waiting_is_stale(stage: Stage) -> None:
     await stage.show("<button id=go disabled>Go</button>")
     await stage.js("void setTimeout(() => go.remove(), 150)")
-    with trio.fail_after(20), pytest.raises(StaleRef):
+    with trio.fail_after(20), pytest.raises(StaleRefError):
         await stage.click("#go", timeout=30)
 
 
@@ -144,7 +146,7 @@ async def test_document_replaced_while_waiting_is_stale(stage: Stage, httpserver
     )
     await stage.show("<button id=go disabled>Go</button>")
     await stage.js(f"void setTimeout(() => {{ location = {httpserver.url_for('/next')!r} }}, 150)")
-    with trio.fail_after(20), pytest.raises(StaleRef):
+    with trio.fail_after(20), pytest.raises(StaleRefError):
         await stage.click("#go", timeout=30)
 
 
@@ -164,7 +166,7 @@ async def test_wrong_arguments_send_nothing(stage: Stage, options: dict[str, Any
     await stage.show(BUTTON)
     node = await stage.node("#go")
     sent = stage.session.connection.statistics().sent
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await stage.click(node, **options)
     assert stage.session.connection.statistics().sent == sent
 
@@ -182,7 +184,7 @@ async def test_waits_until_an_animation_has_settled(stage: Stage) -> None:
 async def test_endless_animation_is_unstable_at_the_deadline(stage: Stage) -> None:
     await stage.show(BUTTON)
     await stage.js("void go.animate([{left: '0'}, {left: '600px'}], {duration: 900, iterations: Infinity})")
-    await refused(Unstable, lambda timeout: stage.click("#go", timeout=timeout), match="keeps moving")
+    await refused(UnstableError, lambda timeout: stage.click("#go", timeout=timeout), match="keeps moving")
     assert await stage.record("mousedown") == []
 
 
@@ -194,7 +196,7 @@ async def test_animation_inside_a_shadow_root_counts(stage: Stage) -> None:
         " {duration: 900, iterations: Infinity})"
     )
     aim = await stage.node("host.shadowRoot.firstChild")
-    await refused(Unstable, lambda timeout: stage.click(aim, timeout=timeout))
+    await refused(UnstableError, lambda timeout: stage.click(aim, timeout=timeout))
 
 
 async def test_spinner_elsewhere_does_not_disturb(stage: Stage) -> None:

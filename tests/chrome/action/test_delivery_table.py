@@ -13,7 +13,14 @@ import pytest
 from rounds import rounds
 
 import cdpengine
-from cdpengine.errors import Covered, Disabled, Invisible, NotDelivered, StaleRef, Unstable
+from cdpengine.errors import (
+    CoveredError,
+    DisabledError,
+    InvisibleError,
+    NotDeliveredError,
+    StaleRefError,
+    UnstableError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -75,7 +82,7 @@ DEEDS = ("remove", "move", "cover", "disable", "hide", "vanish", "inert", "repla
 LASTING = ("remove", "replace")
 ARRIVAL = ("pointerover", "pointerenter", "mousemove")
 PRESS = ("pointerdown", "mousedown", "focus", "pointerup", "mouseup", "click")
-REFUSALS = (NotDelivered, StaleRef, Covered, Disabled, Invisible, Unstable)
+REFUSALS = (NotDeliveredError, StaleRefError, CoveredError, DisabledError, InvisibleError, UnstableError)
 WATCHED = {
     "hover": ("pointerover", "mouseover", "pointermove", "mousemove"),
     "press": ("pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu"),
@@ -200,7 +207,7 @@ async def test_a_press_that_nobody_received_is_tried_again(page: cdpengine.Page,
         seen = await recorded(page)
         found = wrong(gesture, end, seen)
         if deed in LASTING:
-            found += [] if isinstance(end, StaleRef) else [f"{end!r}, but it was not there any more"]
+            found += [] if isinstance(end, StaleRefError) else [f"{end!r}, but it was not there any more"]
         elif getattr(end, "delivered", None) is not True or seen["got"].count("mousedown") != (
             2 if gesture == "double click" else 1
         ):

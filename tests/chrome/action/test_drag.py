@@ -9,9 +9,9 @@ from pointer_page import at, node, record, show
 
 import cdpengine
 from cdpengine.errors import (
-    Covered,
-    InvalidArgument,
-    NotDelivered,
+    CoveredError,
+    InvalidArgumentError,
+    NotDeliveredError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -64,7 +64,7 @@ async def test_html5_drag_and_drop(page: cdpengine.Page, target: str) -> None:
 
 async def test_html5_drop_that_is_not_accepted(page: cdpengine.Page) -> None:
     await show(page, DRAGS)
-    with pytest.raises(NotDelivered, match="did not accept"):
+    with pytest.raises(NotDeliveredError, match="did not accept"):
         await page.drag(await node(page, "src"), await node(page, "no"), timeout=20)
     assert await record(page, "drop") == []
     assert [entry["target"] for entry in await record(page, "dragend")] == ["src"]
@@ -94,7 +94,7 @@ async def test_pointer_drag_and_slider(page: cdpengine.Page) -> None:
 
 async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(0, 0, 150, 150)}'></div>")
-    with pytest.raises(Covered):
+    with pytest.raises(CoveredError):
         await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
     assert await record(page, "mousedown") == []
     await still_usable(page)
@@ -102,7 +102,7 @@ async def test_drag_from_what_is_covered(page: cdpengine.Page) -> None:
 
 async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
     await show(page, DRAGS + f"<div id=veil style='{at(200, 100, 150, 150)}'></div>")
-    with pytest.raises(Covered):
+    with pytest.raises(CoveredError):
         await page.drag(await node(page, "src"), await node(page, "dst"), timeout=2)
     assert await record(page, "drop") == []
     assert len(await record(page, "dragend")) == 1
@@ -115,7 +115,7 @@ async def test_drag_to_what_is_covered_lets_go(page: cdpengine.Page) -> None:
 async def test_drags_that_cannot_be(page: cdpengine.Page, arguments: dict[str, Any]) -> None:
     await show(page, DRAGS)
     src, dst = await node(page, "src"), await node(page, "dst")
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await page.drag(src, dst, **arguments)
     assert await record(page, "mousedown") == []
 

@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
-from cdpengine.errors import NotDelivered
+from cdpengine.errors import NotDeliveredError
 from cdpengine.testing import walk_cancellations
 
 pytestmark = pytest.mark.chrome
@@ -108,7 +108,7 @@ async def test_html5_drag_within_the_frame(apart: cdpengine.Page, find: Find) ->
 async def test_html5_drop_that_is_not_accepted(
     apart: cdpengine.Page, find: Find, start: int, end: int
 ) -> None:
-    with pytest.raises(NotDelivered, match="did not accept"):
+    with pytest.raises(NotDeliveredError, match="did not accept"):
         await apart.drag(await find(start, "card"), await find(end, "knob"))
     await still_usable(apart, find)
 

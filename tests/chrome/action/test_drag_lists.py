@@ -6,7 +6,7 @@ import pytest
 from pointer_page import at, node, record, show
 
 import cdpengine
-from cdpengine.errors import NotDelivered
+from cdpengine.errors import NotDeliveredError
 
 pytestmark = pytest.mark.chrome
 
@@ -138,7 +138,7 @@ async def test_what_came_in_the_place_of_the_destination_is_named(page: cdpengin
         "<div id=veil hidden style='position:fixed;inset:0'></div><script>"
         "dst.ondragover = (event) => { event.preventDefault(); veil.hidden = false }</script>",
     )
-    with pytest.raises(NotDelivered, match="div#veil came to be there, and did not accept") as caught:
+    with pytest.raises(NotDeliveredError, match="div#veil came to be there, and did not accept") as caught:
         await page.drag(await node(page, "src"), await node(page, "dst"), timeout=5)
     assert await record(page, "drop") == []
     assert caught.value.received_by == "div#veil"

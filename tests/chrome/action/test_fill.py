@@ -12,7 +12,13 @@ from refusals import refused
 import cdpengine
 from cdpengine.action.fill import fill
 from cdpengine.browser.node import Node
-from cdpengine.errors import Disabled, InvalidArgument, Invisible, NotInteractable, ValueRefused
+from cdpengine.errors import (
+    DisabledError,
+    InvalidArgumentError,
+    InvisibleError,
+    NotInteractableError,
+    ValueRefusedError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -246,7 +252,7 @@ async def test_refused_by_name_with_what_it_holds(
     form: FormPage, markup: str, value: cdpengine.FillValue, holds: str, reason: str
 ) -> None:
     await form.show(markup)
-    with trio.fail_after(20), pytest.raises(ValueRefused, match=reason) as caught:
+    with trio.fail_after(20), pytest.raises(ValueRefusedError, match=reason) as caught:
         await form.page.fill(await form.node("#field"), value)
     assert caught.value.took == holds == await form.js("field.value")
     if "on" not in markup.partition("id=field")[2]:
@@ -255,7 +261,7 @@ async def test_refused_by_name_with_what_it_holds(
 
 async def test_a_password_is_never_told(form: FormPage) -> None:
     await form.show("<input id=field type=password oninput='this.value = \"other\"'>")
-    with pytest.raises(ValueRefused) as caught:
+    with pytest.raises(ValueRefusedError) as caught:
         await form.page.fill(await form.node("#field"), "s3cret")
     assert caught.value.took is None
     assert "s3cret" not in str(caught.value)
@@ -286,7 +292,7 @@ async def test_controlled_input_that_keeps_its_state(form: FormPage) -> None:
     await form.show("<input id=field value=old>")
     await form.js("void (window.rule = () => 'old')")
     await form.js(CONTROLLED)
-    with pytest.raises(ValueRefused) as caught:
+    with pytest.raises(ValueRefusedError) as caught:
         await form.page.fill(await form.node("#field"), "new")
     assert caught.value.took == "old"
     assert await form.js("changes") == ["new"]
@@ -311,14 +317,14 @@ async def test_controlled_input_typed_key_by_key(form: FormPage) -> None:
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [
-        ("<input id=field disabled>", Disabled, "disabled"),
-        ("<input id=field readonly>", Disabled, "read-only"),
-        ("<input id=field type=date readonly>", Disabled, "read-only"),
-        ("<input id=field style='display:none'>", Invisible, "display: none"),
-        ("<div id=field>text</div>", NotInteractable, "cannot be filled in"),
-        ("<button id=field>b</button>", NotInteractable, "cannot be filled in"),
-        ("<input id=field type=file>", NotInteractable, "use upload"),
-        ("<input id=field type=checkbox>", InvalidArgument, "True or False"),
+        ("<input id=field disabled>", DisabledError, "disabled"),
+        ("<input id=field readonly>", DisabledError, "read-only"),
+        ("<input id=field type=date readonly>", DisabledError, "read-only"),
+        ("<input id=field style='display:none'>", InvisibleError, "display: none"),
+        ("<div id=field>text</div>", NotInteractableError, "cannot be filled in"),
+        ("<button id=field>b</button>", NotInteractableError, "cannot be filled in"),
+        ("<input id=field type=file>", NotInteractableError, "use upload"),
+        ("<input id=field type=checkbox>", InvalidArgumentError, "True or False"),
     ],
 )
 async def test_not_to_be_filled(form: FormPage, markup: str, error: type[Exception], reason: str) -> None:
@@ -358,7 +364,7 @@ async def test_wrong_values_send_nothing(form: FormPage) -> None:
     sent = form.page.session.connection.statistics().sent
     aware = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     for value in (None, b"x", float("nan"), "\ud800", aware, ["x"]):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             await form.page.fill(field, value)  # type: ignore[arg-type]
     assert form.page.session.connection.statistics().sent == sent
 
@@ -389,5 +395,5 @@ async def test_field_in_frames_of_both_kinds(form: FormPage, httpserver: HTTPSer
 async def test_a_handler_of_the_focus_that_replaces_the_document_is_named(form: FormPage, name: str) -> None:
     await form.show("<input id=at onfocus=\"document.write('<p>gone')\">")
     aim = await form.node("#at")
-    with pytest.raises(NotInteractable, match="the page removed it when it got the focus"):
+    with pytest.raises(NotInteractableError, match="the page removed it when it got the focus"):
         await getattr(form.page, name)(aim, "a", timeout=20)

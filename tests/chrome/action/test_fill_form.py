@@ -12,14 +12,14 @@ from cdpengine.action.form import FieldValue
 from cdpengine.action.option import Option
 from cdpengine.engine.page_forms import Field
 from cdpengine.errors import (
-    Disabled,
-    FormErrors,
-    InvalidArgument,
-    NotInteractable,
-    OptionNotFound,
-    SessionGone,
-    StaleRef,
-    ValueRefused,
+    DisabledError,
+    FormError,
+    InvalidArgumentError,
+    NotInteractableError,
+    OptionNotFoundError,
+    SessionGoneError,
+    StaleRefError,
+    ValueRefusedError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -96,10 +96,17 @@ async def test_all_errors_are_told_together_and_the_rest_is_filled(form: FormPag
         (await form.node("#file"), "name.txt"),
         (await form.node("#name"), "ada"),
     ]
-    with trio.fail_after(10), pytest.raises(FormErrors) as caught:
+    with trio.fail_after(10), pytest.raises(FormError) as caught:
         await form.page.fill_form(fields, timeout=4)
     kinds = [type(field.error) for field in caught.value.failed]
-    assert kinds == [ValueRefused, Disabled, StaleRef, OptionNotFound, InvalidArgument, NotInteractable]
+    assert kinds == [
+        ValueRefusedError,
+        DisabledError,
+        StaleRefError,
+        OptionNotFoundError,
+        InvalidArgumentError,
+        NotInteractableError,
+    ]
     assert caught.value.filled == 1
     assert [field.target for field in caught.value.failed] == [
         f"backend node {node.id}" for node, _ in fields[:6]
@@ -113,7 +120,7 @@ async def test_the_page_ends_in_the_middle(form: FormPage) -> None:
     fields = [(await form.node("#locked"), "x"), (name, "a"), (notes, "b")]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(form.page.close)
-        with trio.fail_after(10), pytest.raises(SessionGone):
+        with trio.fail_after(10), pytest.raises(SessionGoneError):
             await form.page.fill_form(fields, timeout=20)
 
 
@@ -121,6 +128,6 @@ async def test_wrong_fields_send_nothing(form: FormPage) -> None:
     name = await form.node("#name")
     sent = form.page.session.connection.statistics().sent
     for wrong in ("e1", [name], [(name,)], {name: None}, [(name, "ok"), (name, [1])]):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             await form.page.fill_form(wrong)  # type: ignore[arg-type]
     assert form.page.session.connection.statistics().sent == sent

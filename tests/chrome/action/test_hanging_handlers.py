@@ -42,7 +42,9 @@ async def test_an_action_whose_handler_hangs_ends_in_time(
         with pytest.raises(cdpengine.EngineError) as caught:
             await act(page, field)
         late.append(trio.current_time() - started - TIMEOUT)
-        assert isinstance(caught.value, cdpengine.DeadlineExceeded | cdpengine.NotDelivered), caught.value
+        assert isinstance(caught.value, cdpengine.DeadlineExceededError | cdpengine.NotDeliveredError), (
+            caught.value
+        )
         await page.rescue(timeout=10)
         assert await page.evaluate("field.title", timeout=10) == "hangs"
         if late[-1] <= LATE:

@@ -12,7 +12,13 @@ import trio
 from form_page import FormPage
 
 import cdpengine
-from cdpengine.errors import Covered, Disabled, Invisible, NotInteractable, OptionNotFound
+from cdpengine.errors import (
+    CoveredError,
+    DisabledError,
+    InvisibleError,
+    NotInteractableError,
+    OptionNotFoundError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -23,7 +29,7 @@ Act = Callable[[cdpengine.Page, cdpengine.BackendNode], Awaitable[object]]
 class Case:
     body: str
     act: Act
-    error: type[NotInteractable]
+    error: type[NotInteractableError]
     says: str
     frees: str
 
@@ -45,48 +51,60 @@ MODAL = f"{FIELD}<dialog id=over>over</dialog><script>over.showModal()</script>"
 COVER = f"""{FIELD}<div id=over role=dialog aria-modal=true style='position:fixed;inset:0;background:white'>over</div>"""
 
 CASES = {
-    "modal, click": Case(MODAL, click, Covered, "dialog#over 'over' is a modal dialog", "over.close()"),
-    "modal, fill": Case(MODAL, fill, Disabled, "dialog#over 'over' is a modal dialog", "over.close()"),
-    "made by the page": Case(COVER, click, Covered, "div#over 'over' is a modal dialog", "over.remove()"),
+    "modal, click": Case(MODAL, click, CoveredError, "dialog#over 'over' is a modal dialog", "over.close()"),
+    "modal, fill": Case(MODAL, fill, DisabledError, "dialog#over 'over' is a modal dialog", "over.close()"),
+    "made by the page": Case(
+        COVER, click, CoveredError, "div#over 'over' is a modal dialog", "over.remove()"
+    ),
     "closed dialog": Case(
-        f"<dialog id=over>{FIELD}</dialog>", click, Invisible, "dialog#over is a closed dialog", "over.show()"
+        f"<dialog id=over>{FIELD}</dialog>",
+        click,
+        InvisibleError,
+        "dialog#over is a closed dialog",
+        "over.show()",
     ),
     "closed details": Case(
         f"<details id=over><summary>s</summary>{FIELD}</details>",
         fill,
-        Invisible,
+        InvisibleError,
         "is closed",
         "over.open = true",
     ),
     "closed popover": Case(
-        f"<div popover id=over>{FIELD}</div>", click, Invisible, "is a closed popover", "over.showPopover()"
+        f"<div popover id=over>{FIELD}</div>",
+        click,
+        InvisibleError,
+        "is a closed popover",
+        "over.showPopover()",
     ),
-    "inert": Case(f"<div inert id=over>{FIELD}</div>", click, Disabled, "is inert", "over.inert = false"),
+    "inert": Case(
+        f"<div inert id=over>{FIELD}</div>", click, DisabledError, "is inert", "over.inert = false"
+    ),
     "fieldset": Case(
         f"<fieldset disabled id=over>{FIELD}</fieldset>",
         fill,
-        Disabled,
+        DisabledError,
         "is disabled",
         "over.disabled = false",
     ),
     "option": Case(
         "<select id=at><option value=''>Which?</select>",
         choose,
-        OptionNotFound,
+        OptionNotFoundError,
         "is not there",
         "at.add(new Option('b'))",
     ),
     "disabled option": Case(
         "<select id=at><option>a<option disabled id=over>b</select>",
         choose,
-        Disabled,
+        DisabledError,
         "option 'b' is disabled",
         "over.disabled = false",
     ),
     "option made by the page": Case(
         "<ul id=at role=listbox><li role=option>a</ul>",
         choose,
-        OptionNotFound,
+        OptionNotFoundError,
         "is not there",
         "at.innerHTML = '<li role=option onclick=\"this.ariaSelected = true\">b'",
     ),

@@ -5,7 +5,7 @@ from action_stage import Stage
 from refusals import refused
 
 from cdpengine.action.geometry import Point
-from cdpengine.errors import Covered, Invisible
+from cdpengine.errors import CoveredError, InvisibleError
 
 pytestmark = pytest.mark.chrome
 
@@ -60,8 +60,8 @@ async def test_modifiers(stage: Stage) -> None:
 
 async def test_covered_and_invisible(stage: Stage) -> None:
     await stage.show(BOX + "<p id=veil style='position:fixed;inset:0;margin:0'></p><i id=gone hidden>x</i>")
-    await refused(Covered, lambda timeout: stage.hover("#box", timeout=timeout), match="p#veil receives")
-    await refused(Invisible, lambda timeout: stage.hover("#gone", timeout=timeout))
+    await refused(CoveredError, lambda timeout: stage.hover("#box", timeout=timeout), match="p#veil receives")
+    await refused(InvisibleError, lambda timeout: stage.hover("#gone", timeout=timeout))
     assert await stage.record() == []
 
 

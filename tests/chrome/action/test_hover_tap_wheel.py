@@ -10,8 +10,8 @@ from refusals import refused
 import cdpengine
 from cdpengine.action.geometry import Point
 from cdpengine.errors import (
-    InvalidArgument,
-    Invisible,
+    InvalidArgumentError,
+    InvisibleError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -98,13 +98,13 @@ async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None
     assert 0 <= box.y <= await page.evaluate("innerHeight - 40")
     assert await page.bounding_box(await node(page, "gone")) is None
     aim = await node(page, "gone")
-    await refused(Invisible, lambda timeout: page.scroll_into_view(aim, timeout=timeout))
+    await refused(InvisibleError, lambda timeout: page.scroll_into_view(aim, timeout=timeout))
     aim = await node(page, "gone")
-    await refused(Invisible, lambda timeout: page.screenshot(target=aim, timeout=timeout))
+    await refused(InvisibleError, lambda timeout: page.screenshot(target=aim, timeout=timeout))
     await page.evaluate("scrollTo(0, 0)")
     picture = await page.screenshot(target=go)
     assert [int.from_bytes(picture[start : start + 4], "big") for start in (16, 20)] == [120, 40]
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await page.screenshot(target=go, full_page=True)
 
 
@@ -120,11 +120,11 @@ async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
     with trio.fail_after(20):
         while await page.screenshot() != before:
             await trio.lowlevel.checkpoint()
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         async with page.highlight(go, color="blue"):
             pass
     await page.evaluate("go.remove()")
-    with pytest.raises(Invisible):
+    with pytest.raises(InvisibleError):
         async with page.highlight(go):
             pass
 

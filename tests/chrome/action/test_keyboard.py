@@ -6,7 +6,7 @@ from form_page import FormPage
 
 import cdpengine
 from cdpengine.action.layout import LAYOUTS, layout_named
-from cdpengine.errors import InvalidArgument, NotInteractable
+from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 pytestmark = pytest.mark.chrome
 
@@ -45,7 +45,7 @@ async def test_every_layout_types_what_it_has(form: FormPage) -> None:
         await form.js("field.value = ''")
         await form.page.keyboard.type(text)
         assert await form.js("field.value") == text
-    with pytest.raises(InvalidArgument, match="us, uk, de, fr"):
+    with pytest.raises(InvalidArgumentError, match="us, uk, de, fr"):
         form.page.keyboard.layout = "dvorak"
     assert form.page.keyboard.layout == "fr"
 
@@ -77,7 +77,7 @@ async def test_wrong_layouts_send_nothing(form: FormPage, layout: str) -> None:
         lambda: keyboard.type("a", layout=layout),
         lambda: keyboard.press("a", layout=layout),
     ):
-        with pytest.raises(InvalidArgument, match="us, uk, de, fr"):
+        with pytest.raises(InvalidArgumentError, match="us, uk, de, fr"):
             await attempt()
     assert form.page.session.connection.statistics().sent == sent
 
@@ -152,7 +152,7 @@ async def test_cancelled_composition_is_withdrawn(form: FormPage) -> None:
 @pytest.mark.parametrize("text", [7, "\ud83d"])
 async def test_wrong_compositions_send_nothing(form: FormPage, text: str) -> None:
     sent = form.page.session.connection.statistics().sent
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await form.page.keyboard.compose("a", text)
     assert form.page.session.connection.statistics().sent == sent
 
@@ -194,5 +194,5 @@ async def test_blur_of_what_holds_the_focus_within(form: FormPage) -> None:
 
 async def test_focus_of_what_takes_none(form: FormPage) -> None:
     await form.show("<div id=plain>text</div>")
-    with pytest.raises(NotInteractable, match="does not take the keyboard focus"):
+    with pytest.raises(NotInteractableError, match="does not take the keyboard focus"):
         await form.page.focus(await form.node("#plain"))

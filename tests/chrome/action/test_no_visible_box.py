@@ -6,7 +6,7 @@ import pytest
 from form_page import FormPage
 
 import cdpengine
-from cdpengine.errors import Invisible, NotInteractable, OptionNotFound
+from cdpengine.errors import InvisibleError, NotInteractableError, OptionNotFoundError
 
 pytestmark = pytest.mark.chrome
 
@@ -39,7 +39,7 @@ async def test_focus_and_press(form: FormPage, name: str) -> None:
 async def test_focus_waits_for_what_is_not_displayed(form: FormPage) -> None:
     await form.show("<input id=at hidden>")
     node = await form.node("#at")
-    with pytest.raises(Invisible, match="display: none"):
+    with pytest.raises(InvisibleError, match="display: none"):
         await form.page.focus(node, timeout=0.5)
     await form.js("void setTimeout(() => at.hidden = false, 100)")
     await form.page.focus(node, timeout=20)
@@ -61,7 +61,7 @@ async def test_scrolled_into_view(form: FormPage, style: str) -> None:
 
 async def test_what_is_not_displayed_is_nowhere(form: FormPage) -> None:
     await form.show("<div id=at hidden>a</div>")
-    with pytest.raises(Invisible, match="display: none"):
+    with pytest.raises(InvisibleError, match="display: none"):
         await form.page.scroll_into_view(await form.node("#at"), timeout=0.5)
 
 
@@ -98,7 +98,7 @@ async def test_options_that_the_browser_draws_are_refused_at_once(form: FormPage
     await form.show("<select id=list><option>a<option id=at>b</select>")
     page, node = form.page, await form.node("#at")
     for act in (page.hover, page.double_click):
-        with pytest.raises(Invisible, match=r"outside of the page; choose it with select\(\)") as caught:
+        with pytest.raises(InvisibleError, match=r"outside of the page; choose it with select\(\)") as caught:
             await act(node, timeout=1000)
         assert not any("looked" in step for step in caught.value.steps)
 
@@ -120,9 +120,9 @@ async def test_a_select_that_passes_its_focus_on_is_set_by_script(form: FormPage
 @pytest.mark.parametrize("wanted", [(), ("a", "b"), ("a", "not there"), ("not there", "neither")])
 async def test_one_choice_takes_one_option(form: FormPage, wanted: tuple[str, ...]) -> None:
     await form.show("<select id=list><option>a<option>b</select>")
-    with pytest.raises(NotInteractable, match="takes one option, and [02] were given") as caught:
+    with pytest.raises(NotInteractableError, match="takes one option, and [02] were given") as caught:
         await form.page.select(await form.node("#list"), *wanted, timeout=1000)
-    assert not isinstance(caught.value, OptionNotFound)
+    assert not isinstance(caught.value, OptionNotFoundError)
     assert await form.js("list.value") == "a"
 
 

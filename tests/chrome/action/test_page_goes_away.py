@@ -108,7 +108,7 @@ CASES = {
 }
 
 
-NOT_ALL_DONE = (cdpengine.NotInteractable, cdpengine.StaleRef, cdpengine.FormErrors)
+NOT_ALL_DONE = (cdpengine.NotInteractableError, cdpengine.StaleRefError, cdpengine.FormError)
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ async def test_ends(
             page.session.post("Page.crash")
         ended.set()
 
-    with suppress(cdpengine.SessionGone, *NOT_ALL_DONE):
+    with suppress(cdpengine.SessionGoneError, *NOT_ALL_DONE):
         async with page.expose("end", end):
             await act(page, case, path)
             await ended.wait()

@@ -10,7 +10,7 @@ from pointer_page import at, node, record, show
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.errors import Covered, NotDelivered, StaleRef
+from cdpengine.errors import CoveredError, NotDeliveredError, StaleRefError
 
 pytestmark = pytest.mark.chrome
 
@@ -24,7 +24,7 @@ async def test_a_cover_that_comes_with_the_pointer_is_not_clicked(page: cdpengin
         f"<button id=go>Go</button><div id=veil hidden style='{at(0, 0, 900, 900)}'></div>"
         "<script>go.onmousemove = () => { veil.hidden = false }</script>",
     )
-    with pytest.raises(Covered) as caught:
+    with pytest.raises(CoveredError) as caught:
         await page.click(await node(page, "go"), timeout=0.6)
     assert caught.value.covered_by == "div#veil"
     assert "div#veil came in the way, and the press was held back" in caught.value.steps
@@ -40,7 +40,7 @@ async def test_a_cover_that_comes_and_goes_with_the_pointer(page: cdpengine.Page
         "<button id=go>Go</button><div id=veil hidden style='position:fixed;inset:0'></div><script>"
         "go.onmousemove = () => { veil.hidden = false; setTimeout(() => { veil.hidden = true }, 20) }</script>",
     )
-    with pytest.raises(NotDelivered) as caught:
+    with pytest.raises(NotDeliveredError) as caught:
         await page.click(await node(page, "go"), timeout=1)
     assert caught.value.held_back
     assert caught.value.received_by == "div#veil"
@@ -108,7 +108,7 @@ async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, 
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(press_meanwhile)
-            with pytest.raises(NotDelivered) as caught:
+            with pytest.raises(NotDeliveredError) as caught:
                 await page.click(go, delay=0.4, timeout=20)
     assert len(await record(page, "click")) == 2  # the first, and the other client's
     assert caught.value.events == ("pointerdown", "mousedown", "pointerup", "mouseup")
@@ -124,7 +124,7 @@ async def test_two_engines_at_once(page: cdpengine.Page, shared_endpoint: str, t
     async def click_often(page: cdpengine.Page, name: str) -> None:
         target = await node(page, name)
         for _ in range(30):
-            with suppress(NotDelivered):
+            with suppress(NotDeliveredError):
                 outcome = await page.click(target, timeout=20)
                 claims[name] += outcome.delivered is True
 
@@ -207,6 +207,6 @@ async def test_replaced_is_stale(page: cdpengine.Page) -> None:
     await show(page, "<button id=go>Go</button>")
     target = await node(page, "go")
     await page.evaluate("void go.replaceWith(go.cloneNode(true))")
-    with pytest.raises(StaleRef):
+    with pytest.raises(StaleRefError):
         await page.click(target, timeout=20)
     assert await record(page, "click") == []

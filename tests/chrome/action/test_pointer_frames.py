@@ -17,7 +17,7 @@ from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import click, hover
 from cdpengine.browser.node import Node
 from cdpengine.budget import within
-from cdpengine.errors import Covered, NotDelivered
+from cdpengine.errors import CoveredError, NotDeliveredError
 from cdpengine.testing import walk_cancellations
 from cdpengine.wire.tap import Traffic
 
@@ -132,7 +132,7 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
 @KINDS
 async def test_overlay_of_the_outer_page_covers_a_frame(framed: cdpengine.Page) -> None:
     await framed.evaluate("void (veil.hidden = false)")
-    with pytest.raises(Covered, match="div#veil 'Please wait'"):
+    with pytest.raises(CoveredError, match="div#veil 'Please wait'"):
         await point_at(framed, click, await inner_node(framed, "go"), timeout=1)
     assert await clicks(framed) == []
     await framed.evaluate("void setTimeout(() => { veil.hidden = true }, 100)")
@@ -247,6 +247,6 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
     if name == "drag":
         try:
             await page.drag(src, dst, timeout=20)
-        except NotDelivered:
+        except NotDeliveredError:
             pytest.fail("a drag that nobody cancelled is dropped")
         await check()

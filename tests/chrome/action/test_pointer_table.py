@@ -10,11 +10,11 @@ from refusals import refused
 
 import cdpengine
 from cdpengine.errors import (
-    Covered,
-    Disabled,
-    Invisible,
-    NotInteractable,
-    Unstable,
+    CoveredError,
+    DisabledError,
+    InvisibleError,
+    NotInteractableError,
+    UnstableError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -143,20 +143,20 @@ async def test_triple_click_selects_the_paragraph(page: cdpengine.Page) -> None:
 
 # --- refusals, and what is said of them ------------------------------------------------------------------------
 
-REFUSED: dict[str, tuple[str, type[NotInteractable], str]] = {
-    "covered": (f"<button id=go>Go</button><div id=veil style='{at(0, 0, 900, 900)}'>Wait</div>", Covered, "div#veil 'Wait'"),
-    "invisible": ("<button id=go style='visibility:hidden'>Go</button>", Invisible, "visibility: hidden"),
-    "no size": ("<div id=go style='height:0'></div>", Invisible, "its size"),
-    "disabled": ("<fieldset disabled><button id=go>Go</button></fieldset>", Disabled, "disabled"),
+REFUSED: dict[str, tuple[str, type[NotInteractableError], str]] = {
+    "covered": (f"<button id=go>Go</button><div id=veil style='{at(0, 0, 900, 900)}'>Wait</div>", CoveredError, "div#veil 'Wait'"),
+    "invisible": ("<button id=go style='visibility:hidden'>Go</button>", InvisibleError, "visibility: hidden"),
+    "no size": ("<div id=go style='height:0'></div>", InvisibleError, "its size"),
+    "disabled": ("<fieldset disabled><button id=go>Go</button></fieldset>", DisabledError, "disabled"),
     "unstable": (
         "<style>@keyframes m{to{margin-left:400px}} #go{animation:m .4s infinite alternate}</style><button id=go>Go</button>",
-        Unstable, "keeps moving"),
+        UnstableError, "keeps moving"),
     "unstable by its ancestor": (
         ("<style>@keyframes m{to{transform:translateX(300px)}} div{animation:m .4s infinite alternate}</style>"
-        "<div><button id=go>Go</button></div>"), Unstable, "keeps moving"),
+        "<div><button id=go>Go</button></div>"), UnstableError, "keeps moving"),
     "moved by its neighbour": (
         ("<style>@keyframes m{to{height:300px}} div{animation:m .4s infinite alternate;height:0}</style>"
-        "<div></div><button id=go>Go</button>"), Unstable, "keeps moving"),
+        "<div></div><button id=go>Go</button>"), UnstableError, "keeps moving"),
 }  # fmt: skip
 
 
@@ -173,7 +173,7 @@ async def test_refused_and_nothing_sent(page: cdpengine.Page, name: str) -> None
 async def test_cover_is_named_by_its_ref(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go>Go</button><button id=veil style='{at(0, 0, 900, 900)}'>Wait</button>")
     veil = (await page.snapshot()).find(role="button", name="Wait")
-    with pytest.raises(Covered) as caught:
+    with pytest.raises(CoveredError) as caught:
         await page.click(await node(page, "go"), timeout=2)
     assert caught.value.covered_ref == veil.id
     assert veil.id in str(caught.value)

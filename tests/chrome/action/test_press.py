@@ -4,7 +4,7 @@ import pytest
 import trio
 from action_stage import Stage
 
-from cdpengine.errors import InvalidArgument, NotInteractable
+from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 pytestmark = pytest.mark.chrome
 
@@ -117,14 +117,14 @@ async def test_unknown_key_sends_nothing(stage: Stage) -> None:
     await stage.show("<input id=field>")
     node = await stage.node("#field")
     sent = stage.session.connection.statistics().sent
-    with pytest.raises(InvalidArgument, match="'Enter'"):
+    with pytest.raises(InvalidArgumentError, match="'Enter'"):
         await stage.press("Entr", node)
     assert stage.session.connection.statistics().sent == sent
 
 
 async def test_what_cannot_have_the_focus(stage: Stage) -> None:
     await stage.show("<div id=plain>text</div>")
-    with pytest.raises(NotInteractable, match="does not take the keyboard focus"):
+    with pytest.raises(NotInteractableError, match="does not take the keyboard focus"):
         await stage.press("a", "#plain")
     assert await stage.record() == []
 

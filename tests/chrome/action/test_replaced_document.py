@@ -6,7 +6,7 @@ import attrs
 import pytest
 from action_stage import Stage
 
-from cdpengine.errors import StaleRef
+from cdpengine.errors import StaleRefError
 
 
 async def test_an_answer_that_came_after_the_document_was_replaced_is_not_acted_on(stage: Stage) -> None:
@@ -19,6 +19,6 @@ async def test_an_answer_that_came_after_the_document_was_replaced_is_not_acted_
         stage.press("Enter", button),
         stage.type(field, "x"),
     ):
-        with pytest.raises(StaleRef, match="its document was replaced"):
+        with pytest.raises(StaleRefError, match="its document was replaced"):
             await action
     assert await stage.record() == []

@@ -13,12 +13,12 @@ from werkzeug import Request, Response
 import cdpengine
 from cdpengine.action.option import Option
 from cdpengine.errors import (
-    Disabled,
-    InvalidArgument,
-    Invisible,
-    NotInteractable,
-    OptionNotFound,
-    ValueRefused,
+    DisabledError,
+    InvalidArgumentError,
+    InvisibleError,
+    NotInteractableError,
+    OptionNotFoundError,
+    ValueRefusedError,
 )
 
 pytestmark = pytest.mark.chrome
@@ -136,18 +136,18 @@ async def test_an_option_itself(form: FormPage, call: str) -> None:
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
-        (COLOURS, ["Yellow"], OptionNotFound, "is not there. It has: 'Red', 'Green'"),
-        (COLOURS, ["Black"], Disabled, "'Black' is disabled"),
-        (COLOURS, ["w"], Disabled, "'White' is disabled"),
-        (COLOURS, ["r", "b"], NotInteractable, "takes one option, and 2"),
-        (COLOURS, [], NotInteractable, "takes one option, and 0"),
-        (COLOURS.replace("id=list", "id=list disabled"), ["r"], Disabled, "it is disabled"),
-        (COLOURS.replace("id=list", "id=list hidden"), ["r"], Invisible, "display: none"),
-        ("<div id=list>text</div>", ["r"], NotInteractable, "neither a select nor a listbox"),
+        (COLOURS, ["Yellow"], OptionNotFoundError, "is not there. It has: 'Red', 'Green'"),
+        (COLOURS, ["Black"], DisabledError, "'Black' is disabled"),
+        (COLOURS, ["w"], DisabledError, "'White' is disabled"),
+        (COLOURS, ["r", "b"], NotInteractableError, "takes one option, and 2"),
+        (COLOURS, [], NotInteractableError, "takes one option, and 0"),
+        (COLOURS.replace("id=list", "id=list disabled"), ["r"], DisabledError, "it is disabled"),
+        (COLOURS.replace("id=list", "id=list hidden"), ["r"], InvisibleError, "display: none"),
+        ("<div id=list>text</div>", ["r"], NotInteractableError, "neither a select nor a listbox"),
         (
             COLOURS.replace("id=list", "id=list onchange='this.value = \"g\"'"),
             ["r"],
-            ValueRefused,
+            ValueRefusedError,
             "did not leave the choice",
         ),
     ],
@@ -183,7 +183,7 @@ async def test_what_a_static_list_does_not_have_is_refused_at_once(form: FormPag
     took = []
     for _ in range(2):  # the machine may be busy for a moment
         started = trio.current_time()
-        with pytest.raises(OptionNotFound, match="is not there. It has: 'one', 'two'"):
+        with pytest.raises(OptionNotFoundError, match="is not there. It has: 'one', 'two'"):
             await form.page.select(aim, "three", timeout=20)
         took.append(trio.current_time() - started)
         if took[-1] < 1:
@@ -322,9 +322,9 @@ async def test_a_listbox_of_several(form: FormPage) -> None:
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [
-        (LISTBOX, "Blue", Disabled, "'Blue' is disabled"),
-        (LISTBOX, "Yellow", OptionNotFound, "It has: 'Red', 'Green', 'Blue'"),
-        (LISTBOX.replace("option.onclick", "option.onfocus"), "Red", ValueRefused, "nothing shows"),
+        (LISTBOX, "Blue", DisabledError, "'Blue' is disabled"),
+        (LISTBOX, "Yellow", OptionNotFoundError, "It has: 'Red', 'Green', 'Blue'"),
+        (LISTBOX.replace("option.onclick", "option.onfocus"), "Red", ValueRefusedError, "nothing shows"),
     ],
 )
 async def test_no_such_option_in_a_listbox(
@@ -340,9 +340,9 @@ async def test_wrong_arguments_send_nothing(form: FormPage) -> None:
     node = await form.node("#list")
     sent = form.page.session.connection.statistics().sent
     for wrong in (7, None, ["r"]):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             await form.page.select(node, wrong)  # type: ignore[arg-type]
     for parts in ({}, {"index": -1}, {"index": True}, {"label": 5}):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             Option(**parts)
     assert form.page.session.connection.statistics().sent == sent

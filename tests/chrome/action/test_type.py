@@ -6,7 +6,13 @@ from action_stage import Stage
 from pytest_httpserver import HTTPServer
 from refusals import refused
 
-from cdpengine.errors import Disabled, InvalidArgument, Invisible, NotInteractable, StaleRef
+from cdpengine.errors import (
+    DisabledError,
+    InvalidArgumentError,
+    InvisibleError,
+    NotInteractableError,
+    StaleRefError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -153,13 +159,13 @@ async def test_field_below_the_fold_and_covered(stage: Stage) -> None:
 @pytest.mark.parametrize(
     ("markup", "error", "reason"),
     [
-        ("<input id=field disabled>", Disabled, "it is disabled"),
-        ("<fieldset disabled><textarea id=field></textarea></fieldset>", Disabled, "is disabled"),
-        ("<input id=field readonly>", Disabled, "it is read-only"),
-        ("<input id=field hidden>", Invisible, "display: none"),
+        ("<input id=field disabled>", DisabledError, "it is disabled"),
+        ("<fieldset disabled><textarea id=field></textarea></fieldset>", DisabledError, "is disabled"),
+        ("<input id=field readonly>", DisabledError, "it is read-only"),
+        ("<input id=field hidden>", InvisibleError, "display: none"),
     ],
 )
-async def test_not_now(stage: Stage, markup: str, error: type[NotInteractable], reason: str) -> None:
+async def test_not_now(stage: Stage, markup: str, error: type[NotInteractableError], reason: str) -> None:
     await stage.show(markup)
     caught = await refused(error, lambda timeout: stage.type("#field", "hidden words", timeout=timeout))
     assert reason in caught.value.reason
@@ -178,14 +184,14 @@ async def test_not_now(stage: Stage, markup: str, error: type[NotInteractable], 
 )
 async def test_never_a_field_is_said_at_once(stage: Stage, markup: str) -> None:
     await stage.show(markup)
-    with trio.fail_after(20), pytest.raises(NotInteractable, match="takes no typed text"):
+    with trio.fail_after(20), pytest.raises(NotInteractableError, match="takes no typed text"):
         await stage.type("#field", "ada", timeout=30)
     assert await stage.record() == []
 
 
 async def test_field_that_gives_its_focus_away(stage: Stage) -> None:
     await stage.show("<input id=field onfocus='other.focus()'><input id=other>")
-    with pytest.raises(NotInteractable, match="the focus is on input#other"):
+    with pytest.raises(NotInteractableError, match="the focus is on input#other"):
         await stage.type("#field", "ada")
     assert await stage.record() == []
 
@@ -194,7 +200,7 @@ async def test_detached_is_stale(stage: Stage) -> None:
     await stage.show("<input id=field>")
     node = await stage.node("#field")
     await stage.js("window.kept = field; field.remove()")
-    with trio.fail_after(20), pytest.raises(StaleRef):
+    with trio.fail_after(20), pytest.raises(StaleRefError):
         await stage.type(node, "ada", timeout=30)
 
 
@@ -203,7 +209,7 @@ async def test_wrong_arguments_send_nothing(stage: Stage, text: str, delay: floa
     await stage.show("<input id=field>")
     node = await stage.node("#field")
     sent = stage.session.connection.statistics().sent
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         await stage.type(node, text, delay=delay)
     assert stage.session.connection.statistics().sent == sent
 

@@ -11,7 +11,13 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
-from cdpengine.errors import DeadlineExceeded, Disabled, InvalidArgument, NotInteractable, TargetCrashed
+from cdpengine.errors import (
+    DeadlineExceededError,
+    DisabledError,
+    InvalidArgumentError,
+    NotInteractableError,
+    TargetCrashedError,
+)
 
 pytestmark = pytest.mark.chrome
 
@@ -94,12 +100,12 @@ async def test_a_page_that_empties_the_input_when_it_has_read_it(
 @pytest.mark.parametrize(
     ("markup", "given", "error", "reason"),
     [
-        ("<input type=file id=field>", ["a.txt", "b \u00fc.txt"], NotInteractable, "one file, and 2"),
-        ("<input type=file id=field>", ["folder"], NotInteractable, "'folder' is a folder"),
-        ("<input type=file id=field webkitdirectory>", ["a.txt"], NotInteractable, "one folder"),
-        ("<input type=file id=field disabled>", ["a.txt"], Disabled, "disabled"),
-        ("<button id=field>Upload</button>", ["a.txt"], NotInteractable, "expect_file_chooser"),
-        ("<input id=field>", ["a.txt"], NotInteractable, "takes no files"),
+        ("<input type=file id=field>", ["a.txt", "b \u00fc.txt"], NotInteractableError, "one file, and 2"),
+        ("<input type=file id=field>", ["folder"], NotInteractableError, "'folder' is a folder"),
+        ("<input type=file id=field webkitdirectory>", ["a.txt"], NotInteractableError, "one folder"),
+        ("<input type=file id=field disabled>", ["a.txt"], DisabledError, "disabled"),
+        ("<button id=field>Upload</button>", ["a.txt"], NotInteractableError, "expect_file_chooser"),
+        ("<input id=field>", ["a.txt"], NotInteractableError, "takes no files"),
     ],
 )
 async def test_refused(
@@ -126,11 +132,11 @@ async def test_missing_files_are_named_before_anything_is_sent(
     await form.show("<input type=file id=field multiple>")
     field = await form.node("#field")
     sent = form.page.session.connection.statistics().sent
-    with pytest.raises(InvalidArgument, match="no such.txt.*nor this.txt") as caught:
+    with pytest.raises(InvalidArgumentError, match="no such.txt.*nor this.txt") as caught:
         await form.page.upload(field, tmp_path / "no such.txt", files["a.txt"], tmp_path / "nor this.txt")
     assert "a.txt'" not in caught.value.given
     for wrong in ((7,), (b"a",)):
-        with pytest.raises(InvalidArgument):
+        with pytest.raises(InvalidArgumentError):
             await form.page.upload(field, *wrong)
     assert form.page.session.connection.statistics().sent == sent
 
@@ -156,7 +162,7 @@ async def test_a_chooser_that_nobody_expects_is_dismissed(form: FormPage) -> Non
 async def test_an_expected_chooser(form: FormPage, files: dict[str, Path], when: str) -> None:
     await form.show("<input type=file id=field hidden><button id=open onclick='field.click()'>Open</button>")
     async with form.page.expect_file_chooser(timeout=20) as chooser:
-        with pytest.raises(InvalidArgument, match="after the block"):
+        with pytest.raises(InvalidArgumentError, match="after the block"):
             _ = chooser.value
         await form.page.click(await form.node("#open"))
         if when == "inside":
@@ -179,7 +185,7 @@ async def test_an_expectation_ends_with_its_block(form: FormPage) -> None:
     with pytest.raises(ValueError, match="mine"):
         async with form.page.expect_file_chooser():
             raise ValueError("mine")
-    with pytest.raises(DeadlineExceeded, match="expect a file chooser"):
+    with pytest.raises(DeadlineExceededError, match="expect a file chooser"):
         async with form.page.expect_file_chooser(timeout=0.1):
             pass
     with trio.move_on_after(0.1) as scope:
@@ -213,7 +219,7 @@ async def test_a_picker_without_an_input(
     await form.page.goto(httpserver.url_for("/"))
     async with form.page.expect_file_chooser(timeout=20) as chooser:
         await form.page.click(await form.node("#open"))
-        with pytest.raises(NotInteractable, match="without an input"):
+        with pytest.raises(NotInteractableError, match="without an input"):
             await chooser.set_files(files["a.txt"])
     assert await form.js("refused") == "AbortError"
     assert chooser.value.backend_node_id is None
@@ -247,7 +253,7 @@ async def test_choosers_of_frames_of_both_kinds(
 
 
 async def test_after_a_crash_choosers_are_still_kept_away(form: FormPage) -> None:
-    with pytest.raises(TargetCrashed):
+    with pytest.raises(TargetCrashedError):
         await form.page.session.call("Page.crash")
     await form.page.goto("about:blank")
     await form.show("<input type=file id=field>")
@@ -314,13 +320,13 @@ async def test_bytes_of_a_form_field(form: FormPage) -> None:
     [("", b"", None), ("a/b", b"", None), (1, b"", None), ("a", "text", None), ("a", b"", 1)],
 )
 def test_no_contents(name: Any, data: Any, kind: Any) -> None:
-    with pytest.raises(InvalidArgument):
+    with pytest.raises(InvalidArgumentError):
         cdpengine.FileContent(name, data, kind)
 
 
 async def test_too_many_bytes(form: FormPage) -> None:
     await form.show("<input type=file id=field>")
-    with pytest.raises(InvalidArgument, match="50000000"):
+    with pytest.raises(InvalidArgumentError, match="50000000"):
         await form.page.upload(await form.node("#field"), cdpengine.FileContent("a", bytes(50_000_001)))
 
 

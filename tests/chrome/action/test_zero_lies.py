@@ -13,7 +13,7 @@ import trio
 from rounds import rounds
 
 import cdpengine
-from cdpengine.errors import DeadlineExceeded, EngineError, NotDelivered
+from cdpengine.errors import DeadlineExceededError, EngineError, NotDeliveredError
 
 pytestmark = pytest.mark.chrome
 
@@ -105,13 +105,13 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
         held = True
         try:
             outcome = await page.click(target, timeout=0.12)
-        except NotDelivered as error:
+        except NotDeliveredError as error:
             held = error.held_back
-            end = f"NotDelivered, {'held back' if held else 'astray'}"
+            end = f"NotDeliveredError, {'held back' if held else 'astray'}"
             wanted: int | None = 0
-        except DeadlineExceeded as error:
+        except DeadlineExceededError as error:
             # The deadline came between the input and its receipt: it says so, and the clicks can be either way.
-            end, wanted = "DeadlineExceeded", None if "the input was sent" in error.steps else 0
+            end, wanted = "DeadlineExceededError", None if "the input was sent" in error.steps else 0
         except EngineError as error:
             end, wanted = type(error).__name__, 0
         else:
