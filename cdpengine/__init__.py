@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from cdpengine.activity.body_stream import BodyStream
     from cdpengine.activity.console import ConsoleMessage
     from cdpengine.activity.options import ActivityOptions, KeepBodies
-    from cdpengine.activity.outlets import ActivityStream, RequestEnded
     from cdpengine.activity.page_activity import PageActivity
     from cdpengine.activity.page_errors import PageError
     from cdpengine.activity.request import Request
     from cdpengine.activity.response import Response
+    from cdpengine.activity.subscribers import ActivityStream, RequestEnded
     from cdpengine.browser.activity import DownloadStarted, NavigationStarted, PopupOpened
+    from cdpengine.browser.bounded_history import BoundedHistory
     from cdpengine.browser.dialogs import Dialog, DialogAnswer
     from cdpengine.browser.download import Download, DownloadProgress
     from cdpengine.browser.file_choosers import FileChooser
     from cdpengine.browser.find import BrowserInstallation, find_browser, find_browsers
     from cdpengine.browser.finding import FoundNode
     from cdpengine.browser.frames import Frame
-    from cdpengine.browser.records import Records
     from cdpengine.browser.windows import WindowBounds
     from cdpengine.budget import Budget
     from cdpengine.engine.browser import Browser, BrowserStatistics
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from cdpengine.engine.page import Page
     from cdpengine.engine.page_forms import Field
     from cdpengine.engine.page_navigation import Navigation
-    from cdpengine.engine.targets import BackendNode, Target
+    from cdpengine.engine.targets import BackendNode, ElementTarget
     from cdpengine.errors import (
         ActivityOffError,
         AmbiguousNodeError,
@@ -97,10 +97,10 @@ if TYPE_CHECKING:
         RecordingDamagedError,
         RecordingFailedError,
         RecordingIncompleteError,
+        RecoveryReport,
+        RecoveryStep,
         RemoteError,
         ReplayDivergedError,
-        RescueReport,
-        RescueStep,
         ResourcesExhaustedError,
         RouteAnsweredError,
         SessionGoneError,
@@ -130,7 +130,7 @@ if TYPE_CHECKING:
         JSValue,
         JSWindow,
     )
-    from cdpengine.inject.bindings import BindingFailure, Exposed
+    from cdpengine.inject.bindings import Binding, BindingFailure
     from cdpengine.measure.coverage import Coverage
     from cdpengine.measure.coverage_report import CoverageGap, CoverageReport, CoveredText
     from cdpengine.measure.cpu_profile import CpuProfile, Profiling
@@ -138,8 +138,8 @@ if TYPE_CHECKING:
     from cdpengine.measure.metrics import PageMetrics
     from cdpengine.measure.tracing import Trace, TraceProgress, TraceReport
     from cdpengine.network.messages import InterceptedRequest, InterceptedResponse
+    from cdpengine.network.registration import RouteFailure, RouteRegistration
     from cdpengine.network.route import Route
-    from cdpengine.network.routed import Routed, RouteFailure
     from cdpengine.network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
     from cdpengine.picture.paper import PdfOptions
     from cdpengine.protocol.browser import BrowserVersion
@@ -164,7 +164,7 @@ if TYPE_CHECKING:
 _HOME = {
     "cdpengine.activity.arguments": "Unread",
     "cdpengine.activity.body_stream": "BodyStream",
-    "cdpengine.activity.outlets": "ActivityStream RequestEnded",
+    "cdpengine.activity.subscribers": "ActivityStream RequestEnded",
     "cdpengine.activity.console": "ConsoleMessage",
     "cdpengine.activity.options": "ActivityOptions KeepBodies",
     "cdpengine.activity.page_activity": "PageActivity",
@@ -195,7 +195,7 @@ _HOME = {
     "cdpengine.engine.page": "Page",
     "cdpengine.engine.page_forms": "Field",
     "cdpengine.engine.page_navigation": "Navigation",
-    "cdpengine.engine.targets": "BackendNode Target",
+    "cdpengine.engine.targets": "BackendNode ElementTarget",
     "cdpengine.errors": """
         ActivityOffError AmbiguousNodeError BodyUnavailableError BodyUndecodableError BrowserNotFoundError
         ConnectFailedError ConnectionLostError CookieRefusedError CoveredError DeadlineExceededError
@@ -205,7 +205,7 @@ _HOME = {
         LaunchFailedError MeasurementBusyError MeasurementFailedError NavigationFailedError NodeError
         NodeNotFoundError NotDeliveredError NotInteractableError OptionNotFoundError PageUnresponsiveError
         PictureTooLargeError ProtocolError RecordingDamagedError RecordingFailedError RecordingIncompleteError
-        RemoteError ReplayDivergedError RescueReport RescueStep ResourcesExhaustedError RouteAnsweredError
+        RemoteError ReplayDivergedError RecoveryReport RecoveryStep ResourcesExhaustedError RouteAnsweredError
         SessionGoneError StaleRefError StateFileInvalidError StateFileNotWrittenError StorageUnavailableError
         TargetCrashedError UndecodableReplyError UnstableError ValueRefusedError ValueTooLargeError
     """,
@@ -237,12 +237,12 @@ _HOME = {
     "cdpengine.state.proxies": "Proxy",
     "cdpengine.state.storage_state": "OriginState StorageState",
     "cdpengine.state.user_agents": "UserAgent",
-    "cdpengine.inject.bindings": "BindingFailure Exposed",
+    "cdpengine.inject.bindings": "BindingFailure Binding",
     "cdpengine.network.messages": "InterceptedRequest InterceptedResponse",
     "cdpengine.network.route": "Route",
-    "cdpengine.network.routed": "Routed RouteFailure",
+    "cdpengine.network.registration": "RouteRegistration RouteFailure",
     "cdpengine.network.words": "ABORT_REASONS NETWORKS AbortReason NetworkConditions ResourceType",
-    "cdpengine.browser.records": "Records",
+    "cdpengine.browser.bounded_history": "BoundedHistory",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 
@@ -275,10 +275,12 @@ __all__ = [
     "ActivityStream",
     "AmbiguousNodeError",
     "BackendNode",
+    "Binding",
     "BindingFailure",
     "BodyStream",
     "BodyUnavailableError",
     "BodyUndecodableError",
+    "BoundedHistory",
     "BoundingBox",
     "Browser",
     "BrowserContext",
@@ -312,6 +314,7 @@ __all__ = [
     "DownloadFailedError",
     "DownloadProgress",
     "DownloadStarted",
+    "ElementTarget",
     "EmulationOptions",
     "EmulationRefusedError",
     "EngineError",
@@ -325,7 +328,6 @@ __all__ = [
     "EventsLostError",
     "Expected",
     "ExpectedFileChooser",
-    "Exposed",
     "FailedField",
     "Field",
     "FileChooser",
@@ -385,21 +387,20 @@ __all__ = [
     "RecordingDamagedError",
     "RecordingFailedError",
     "RecordingIncompleteError",
-    "Records",
+    "RecoveryReport",
+    "RecoveryStep",
     "Ref",
     "RemoteError",
     "ReplayDivergedError",
     "Request",
     "RequestEnded",
-    "RescueReport",
-    "RescueStep",
     "ResourceType",
     "ResourcesExhaustedError",
     "Response",
     "Route",
     "RouteAnsweredError",
     "RouteFailure",
-    "Routed",
+    "RouteRegistration",
     "Session",
     "SessionGoneError",
     "Snapshot",
@@ -412,7 +413,6 @@ __all__ = [
     "StorageState",
     "StorageUnavailableError",
     "StreamStatistics",
-    "Target",
     "TargetCrashedError",
     "TargetInfo",
     "Trace",

@@ -20,7 +20,7 @@ WIDTH = 900.0
 LABELS = 210.0
 ALONE_LABELS = 330.0
 RIGHT = 150.0
-LANE = 15.0
+EVALUATION_SESSION = 15.0
 HEADING = 18.0
 CURVE_HEIGHT = 340.0
 CURVE_LEFT = 70.0
@@ -162,10 +162,10 @@ class RatioRow:
 
 
 def ratio_plot(rows: Sequence[RatioRow], title: str, name: str, alone: bool = False) -> str:
-    """Return the plot of how many times better the engine is: a lane for each side, with its quartiles as a bar.
+    """Return the plot of how many times better the engine is: an evaluation session for each side, with its quartiles as a bar.
 
     Above 1 the engine is better, which is on the right of the line. `alone` is for rows of one and the same side: the
-    label stands in the lane then, and the side's name is left out.
+    label stands in the evaluation session then, and the side's name is left out.
     """
     drawn = [row for row in rows if row.ratios]
     looks = styles(side for row in drawn for side, _ in row.ratios)
@@ -180,10 +180,12 @@ def ratio_plot(rows: Sequence[RatioRow], title: str, name: str, alone: bool = Fa
         parts.append(_tag("line", class_="grid", x1=8.0, x2=WIDTH - 8, y1=y, y2=y))
         y += 3 if alone else HEADING
         text = _cut(row.label, left - 20) if alone else row.label
-        parts.append(_text(8, y + LANE * 0.78 if alone else y - 4, text, css="label"))
+        parts.append(_text(8, y + EVALUATION_SESSION * 0.78 if alone else y - 4, text, css="label"))
         for side, ratio in row.ratios:
-            parts += _ratio_lane("" if alone else side, ratio, looks[side], axis, y + LANE / 2)
-            y += LANE
+            parts += _ratio_evaluation_session(
+                "" if alone else side, ratio, looks[side], axis, y + EVALUATION_SESSION / 2
+            )
+            y += EVALUATION_SESSION
         y += 3
     under = [
         *(
@@ -208,7 +210,7 @@ def ratio_plot(rows: Sequence[RatioRow], title: str, name: str, alone: bool = Fa
     return whole(WIDTH, y + 22, title, description, [*under, *parts, *ending], name)
 
 
-def _ratio_lane(side: str, ratio: Ratio, look: Style, axis: LogAxis, y: float) -> list[str]:
+def _ratio_evaluation_session(side: str, ratio: Ratio, look: Style, axis: LogAxis, y: float) -> list[str]:
     low, high = axis.at(ratio.low), axis.at(ratio.high)
     return [
         _text(axis.start - 12, y + 4, side, css=f"side {look.colour}", anchor="end"),

@@ -28,6 +28,14 @@ import trio
 
 from cdpengine.action.covering import covering_node
 from cdpengine.action.delivery import Interruptions
+from cdpengine.action.frame_chain import (
+    FrameChain,
+    content_boxes,
+    find_surroundings,
+    measured,
+    points_outside,
+    windows_from_outside,
+)
 from cdpengine.action.geometry import Point, Quad, contains
 from cdpengine.action.hindrance import Hindrance
 from cdpengine.action.in_page import (
@@ -38,17 +46,9 @@ from cdpengine.action.in_page import (
     run,
     stale,
 )
+from cdpengine.action.input_observer import InputObserver
 from cdpengine.action.look import Look, Requirements, look_request
 from cdpengine.action.placement import Placed, place
-from cdpengine.action.surroundings import (
-    Surroundings,
-    content_boxes,
-    find_surroundings,
-    measured,
-    points_outside,
-    windows_from_outside,
-)
-from cdpengine.action.witness import Witness
 from cdpengine.browser.node import Node
 from cdpengine.browser.remote_objects import ObjectGroup, object_group
 from cdpengine.browser.worlds import IsolatedWorlds
@@ -124,7 +124,7 @@ class Inspection:
         False  # whether the node is where something is being dragged to, which then covers nothing
     )
     _handle: Handle | None = None
-    _around: Surroundings | None = None
+    _around: FrameChain | None = None
     _looks: int = 0
     _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
     _align: str | None = None
@@ -136,7 +136,7 @@ class Inspection:
         self,
         requirements: Requirements,
         position: tuple[float, float] | None = None,
-        witness: Witness | None = None,
+        witness: InputObserver | None = None,
     ) -> Point:
         """Wait until the node meets the requirements, and return the point to act on.
 
@@ -232,7 +232,7 @@ class Inspection:
     # --- one look ------------------------------------------------------------------------------------------
 
     async def _point(
-        self, required: Requirements, position: tuple[float, float] | None, witness: Witness | None
+        self, required: Requirements, position: tuple[float, float] | None, witness: InputObserver | None
     ) -> Point:
         if self._looks == 1 and position is None and (point := await self._glance(required, witness)):
             return point
@@ -276,7 +276,7 @@ class Inspection:
             covered_by=covering.covered,
         )
 
-    async def _glance(self, required: Requirements, witness: Witness | None) -> Point | None:
+    async def _glance(self, required: Requirements, witness: InputObserver | None) -> Point | None:
         """Return the point of a node where all is well at first sight; None where it has to be looked at closely.
 
         Only in the page's own document: what is around a frame has to be measured.
@@ -401,7 +401,7 @@ class Inspection:
         return [Quad(*(document.at(*corner) for corner in corners))]
 
     async def _look(
-        self, placed: Placed, required: Requirements, witness: Witness | None
+        self, placed: Placed, required: Requirements, witness: InputObserver | None
     ) -> tuple[Look, list[tuple[Handle, Look]], list[dict[str, Any]]]:
         """Run actionability.js on the node and on the frame elements around it, in one round trip.
 
@@ -434,7 +434,7 @@ class Inspection:
         return looks[0], outer, [request for _, request in asked]
 
     async def _answers(
-        self, asked: Sequence[tuple[Handle, dict[str, Any]]], witness: Witness | None
+        self, asked: Sequence[tuple[Handle, dict[str, Any]]], witness: InputObserver | None
     ) -> list[Look]:
         with pending_group() as post:
             if witness is not None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import attrs
 
+from cdpengine.action.frame_chain import find_surroundings, measured, points_outside
 from cdpengine.action.geometry import Point, Quad
-from cdpengine.action.surroundings import find_surroundings, measured, points_outside
 from cdpengine.browser.node import Node
 from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import IsolatedWorlds

@@ -8,11 +8,11 @@ import attrs
 
 from cdpengine.action.actionability import Inspection, inspect
 from cdpengine.action.delivery import Interruptions
+from cdpengine.action.input_observer import DepartureWatch
 from cdpengine.action.keyboard import Keyboard
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import click
-from cdpengine.action.witness import Departure
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
@@ -31,7 +31,7 @@ class ActionContext:
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions
-    departure: Departure | None = None
+    departure: DepartureWatch | None = None
 
     def inspect(self, node: Node, action: str) -> AbstractAsyncContextManager[Inspection]:
         """Open an inspection of the node; `action` is what errors call the attempt."""

@@ -87,7 +87,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
     return dialog
 
 
-async def let_go(pendings: Sequence[PendingCall]) -> None:
+async def release(pendings: Sequence[PendingCall]) -> None:
     """Wait for releases on the way out of a cancelled action: shielded, at most 0.5 s, without complaint."""
     with undoing(_GRACE):
         for pending in pendings:

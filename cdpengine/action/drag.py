@@ -17,14 +17,14 @@ import attrs
 import trio
 
 from cdpengine.action.actionability import inspect
-from cdpengine.action.delivery import Interruptions, delivered, let_go
+from cdpengine.action.delivery import Interruptions, delivered, release
 from cdpengine.action.geometry import Point
 from cdpengine.action.in_page import post_library_call
+from cdpengine.action.input_observer import DepartureWatch, InputObserver, Record, in_order, judge
 from cdpengine.action.look import NO_REQUIREMENTS
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import TO_CLICK, TO_HOVER, check_position, deliver
-from cdpengine.action.witness import Departure, Record, Witness, in_order, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget, undoing
@@ -91,7 +91,7 @@ async def drag(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     source_position: tuple[float, float] | None = None,
     position: tuple[float, float] | None = None,
     steps: int = 5,
@@ -121,7 +121,7 @@ class _Drag:
     worlds: IsolatedWorlds
     budget: Budget
     interruptions: Interruptions
-    departure: Departure | None
+    departure: DepartureWatch | None
     modifiers: tuple[str, ...]
     force: bool
     start: Point | None = attrs.field(default=None, init=False)
@@ -152,7 +152,7 @@ class _Drag:
 
     async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
         """Press on the source, and move a little: an HTML5 drag starts with that."""
-        witness = Witness(_PRESSED, "mousedown", enough="pointerdown", marked=True)
+        witness = InputObserver(_PRESSED, "mousedown", enough="pointerdown", marked=True)
         required = NO_REQUIREMENTS if self.force else TO_CLICK
 
         async def press(at: Point) -> bool:
@@ -240,13 +240,13 @@ class _Drag:
                 witness.end()
         return self._landed(at, "", pressed, record or Record(), witness, dialog)
 
-    def _witness(self) -> Witness:
+    def _witness(self) -> InputObserver:
         if self.interception.data is None:
-            return Witness(_RELEASED, "mouseup", enough="pointerup", guard=False, on_disabled=True)
-        return Witness(_DROPPED, "drop", guard=False, on_disabled=True)
+            return InputObserver(_RELEASED, "mouseup", enough="pointerup", guard=False, on_disabled=True)
+        return InputObserver(_DROPPED, "drop", guard=False, on_disabled=True)
 
     def _landed(
-        self, at: Point, target: str, pressed: Record, record: Record, witness: Witness, dialog: bool
+        self, at: Point, target: str, pressed: Record, record: Record, witness: InputObserver, dialog: bool
     ) -> ActionOutcome:
         """Say what became of the release, or the drop. `target` is the destination node's description, if any.
 
@@ -348,7 +348,7 @@ class _Drag:
             elif self.mouse.buttons:
                 calls += self.mouse.post_release("left")
             calls.append(interception.page.post("Input.setInterceptDrags", enabled=False))
-        await let_go(calls)
+        await release(calls)
 
     def _inspect(self, node: Node, action: str) -> Any:
         return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)

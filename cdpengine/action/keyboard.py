@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import trio
 
-from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
+from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, release
 from cdpengine.action.graphemes import clusters
 from cdpengine.action.keys import US, Chord, chord_named, editing_commands, key_named
 from cdpengine.action.layout import SHIFT, Key, Layout, layout_of
@@ -63,7 +63,8 @@ class Keyboard:
     def layout(self) -> str:
         """The name of the layout: "us", "uk", "de" or "fr".
 
-        Setting it raises InvalidArgumentError for another one. It is what pages see of the keys (`code`, `keyCode`) and which characters have keys at all.
+        Setting it raises InvalidArgumentError for another one. It is what pages see of the keys (`code`,
+        `keyCode`) and which characters have keys at all.
         """
         return self._layout.name
 
@@ -102,7 +103,7 @@ class Keyboard:
         try:
             return await delivered([pending], self._interruptions)
         except BaseException:
-            await self._let_go([known])
+            await self._release([known])
             raise
 
     async def up(self, key: str) -> bool:
@@ -129,7 +130,7 @@ class Keyboard:
                 return True
             await trio.sleep(delay)
         except BaseException:
-            await self._let_go(keys)
+            await self._release(keys)
             raise
         return await delivered(self._post_ups(keys), self._interruptions)
 
@@ -258,7 +259,7 @@ class Keyboard:
         with suppress(
             SessionGoneError, ConnectionLostError
         ):  # there is no page left that a text could be composed in
-            await let_go([self._post_composition("")])
+            await release([self._post_composition("")])
 
     def _post_ups(self, keys: list[Key] | tuple[Key, ...]) -> list[PendingCall]:
         return [self._post_up(key) for key in reversed(keys)]
@@ -301,10 +302,10 @@ class Keyboard:
         # A capital letter or a "?" comes from Shift, and pages look at shiftKey, so the bit goes with it.
         return self.modifiers | (SHIFT if key.shifted else 0)
 
-    async def _let_go(self, keys: list[Key]) -> None:
+    async def _release(self, keys: list[Key]) -> None:
         held = [key for key in keys if key.code in self._down]
         try:
-            await let_go(self._post_ups(held))
+            await release(self._post_ups(held))
         except (SessionGoneError, ConnectionLostError):
             self._down.clear()  # there is no page left that a key could be down on
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import trio
 
-from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, let_go
+from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered, release
 from cdpengine.action.geometry import NO_MARK, Point
 from cdpengine.action.keyboard import Keyboard, check_delay
 from cdpengine.action.keys import modifier_mask
@@ -82,7 +82,7 @@ class Mouse:
         try:
             return await delivered([pending], self._interruptions)
         except BaseException:
-            await self._let_go(button, count, ())
+            await self._release(button, count, ())
             raise
 
     async def up(
@@ -137,7 +137,7 @@ class Mouse:
                     return True
                 await trio.sleep(delay)
             except BaseException:
-                await self._let_go(button, number, held)
+                await self._release(button, number, held)
                 raise
             gesture = [self._post_up(button, number, mask, mark)]
         return await delivered(gesture, watch)
@@ -171,7 +171,7 @@ class Mouse:
         try:
             return await delivered(gesture, self._interruptions)
         except BaseException:
-            await self._let_go("left", 1, ())
+            await self._release("left", 1, ())
             raise
 
     def post_release(self, button: str) -> list[PendingCall]:
@@ -268,11 +268,11 @@ class Mouse:
         mask = modifier_mask(names, mac=keyboard.mac) if keyboard else modifier_mask(names)
         return mask | (keyboard.modifiers if keyboard else 0)
 
-    async def _let_go(self, button: str, count: int, modifiers: Iterable[str]) -> None:
+    async def _release(self, button: str, count: int, modifiers: Iterable[str]) -> None:
         if button not in self._pressed:
             return
         try:
-            await let_go([self._post_up(button, count, self._modifiers(modifiers))])
+            await release([self._post_up(button, count, self._modifiers(modifiers))])
         except (SessionGoneError, ConnectionLostError):
             self._pressed.clear()  # there is no page left that a button could be down on
 

@@ -71,7 +71,7 @@ class ActionOutcome:
     download: DownloadStarted | None = None
     set_by_script: bool = False
 
-    healed: Any = None  # a Ref; this floor does not know what that is
+    healed: Any = None  # a Ref; this layer does not know what that is
     healed_destination: Any = None
 
     @property

@@ -15,11 +15,18 @@ import trio
 from cdpengine.action.actionability import Inspection, inspect, pauses_between_looks
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import Point
+from cdpengine.action.input_observer import (
+    MOVE_EVENTS,
+    PRESS_EVENTS,
+    DepartureWatch,
+    InputObserver,
+    Record,
+    judge,
+)
 from cdpengine.action.keyboard import check_delay
 from cdpengine.action.look import NO_REQUIREMENTS, Requirements
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.witness import MOVE_EVENTS, PRESS_EVENTS, Departure, Record, Witness, judge
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
@@ -38,7 +45,7 @@ async def click(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     button: str = "left",
     count: int = 1,
     modifiers: Iterable[str] = (),
@@ -73,7 +80,7 @@ async def click(
             mark=witness.mark,
         )
 
-    witness = Witness(
+    witness = InputObserver(
         PRESS_EVENTS,
         "click" if button == "left" else "auxclick",
         count,
@@ -101,7 +108,7 @@ async def double_click(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     button: str = "left",
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
@@ -130,7 +137,7 @@ async def hover(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
     force: bool = False,
@@ -148,7 +155,7 @@ async def hover(
             point.x, point.y, modifiers=modifiers, interruptions=interruptions, mark=witness.mark
         )
 
-    witness = Witness(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True, marked=True)
+    witness = InputObserver(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True, marked=True)
 
     return await perform(
         node,
@@ -168,13 +175,13 @@ async def perform(
     node: Node,
     action: str,
     gesture: Callable[[Point], Awaitable[bool]],
-    witness: Witness,
+    witness: InputObserver,
     required: Requirements,
     *,
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     position: tuple[float, float] | None = None,
 ) -> ActionOutcome:
     """Wait until the node meets `required`, run the gesture at its point, and say what `witness` saw of it."""
@@ -200,10 +207,10 @@ async def perform(
 async def deliver(
     inspection: Inspection,
     gesture: Callable[[Point], Awaitable[bool]],
-    witness: Witness,
+    witness: InputObserver,
     required: Requirements,
     *,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     position: tuple[float, float] | None = None,
     undo: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[Point, Record | None, bool]:

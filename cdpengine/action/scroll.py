@@ -13,11 +13,11 @@ import trio
 from cdpengine.action.actionability import inspect
 from cdpengine.action.delivery import Interruptions
 from cdpengine.action.geometry import Point
+from cdpengine.action.input_observer import DepartureWatch, InputObserver
 from cdpengine.action.look import Requirements
 from cdpengine.action.mouse import Mouse, checked_point
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import TO_HOVER, perform
-from cdpengine.action.witness import Departure, Witness
 from cdpengine.browser.node import Node
 from cdpengine.browser.page_functions import SETTLED
 from cdpengine.browser.worlds import IsolatedWorlds
@@ -44,13 +44,13 @@ async def scroll_at(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
 ) -> ActionOutcome:
     """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
     delta = checked_point(dx, dy, what="dx, dy")
     device = mouse.on(node.session)
 
-    witness = Witness(("wheel",), "wheel", guard=False, on_disabled=True)
+    witness = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
 
     async def gesture(point: Point) -> bool:
         dialog = await device.wheel_at(point, delta)

@@ -14,10 +14,10 @@ import msgspec
 
 from cdpengine.action.actionability import inspect
 from cdpengine.action.delivery import Interruptions
+from cdpengine.action.input_observer import DepartureWatch
 from cdpengine.action.keyboard import Keyboard, check_delay, check_text
 from cdpengine.action.layout import Layout
 from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.witness import Departure
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
@@ -38,7 +38,7 @@ async def type_text(
     submit: bool = False,
     delay: float = 0,
     layout: str | Layout | None = None,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
 ) -> ActionOutcome:
     """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
 
@@ -72,7 +72,7 @@ async def press(
     interruptions: Interruptions,
     node: Node | None = None,
     layout: str | Layout | None = None,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
 ) -> ActionOutcome:
     """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
 
@@ -124,7 +124,9 @@ class _Blurred(msgspec.Struct):
     blurred: bool
 
 
-async def _page_told(session: Session, interruptions: Interruptions, departure: Departure | None) -> None:
+async def _page_told(
+    session: Session, interruptions: Interruptions, departure: DepartureWatch | None
+) -> None:
     """Return when the page has told of what the keys set off in it, a navigation above all.
 
     Chrome answers keys by another way than the page's events come. A page that is about to show another document,

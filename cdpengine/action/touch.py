@@ -11,13 +11,13 @@ import trio
 
 from cdpengine.action.delivery import UNDISTURBED, Interruptions, delivered
 from cdpengine.action.geometry import NO_MARK, Point
+from cdpengine.action.input_observer import TOUCH_EVENTS, DepartureWatch, InputObserver
 from cdpengine.action.keyboard import Keyboard
 from cdpengine.action.keys import modifier_mask
 from cdpengine.action.look import NO_REQUIREMENTS
 from cdpengine.action.mouse import checked_point, marked
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.pointer import TO_CLICK, perform
-from cdpengine.action.witness import TOUCH_EVENTS, Departure, Witness
 from cdpengine.browser.node import Node
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget
@@ -74,7 +74,7 @@ async def tap(
     worlds: IsolatedWorlds,
     budget: Budget,
     interruptions: Interruptions,
-    departure: Departure | None = None,
+    departure: DepartureWatch | None = None,
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
     force: bool = False,
@@ -87,7 +87,7 @@ async def tap(
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
     modifier_mask(modifiers)
     device = touch.on(node.session)
-    witness = Witness(TOUCH_EVENTS, "click", enough="touchend", marked=True)
+    witness = InputObserver(TOUCH_EVENTS, "click", enough="touchend", marked=True)
 
     async def gesture(point: Point) -> bool:
         dialog = await device.tap(point.x, point.y, modifiers=modifiers, mark=witness.mark)

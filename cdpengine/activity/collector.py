@@ -14,16 +14,16 @@ from functools import partial
 from typing import Any
 
 from cdpengine.activity.arguments import ValueReader
+from cdpengine.activity.body_store import BodyStore
 from cdpengine.activity.buffers import Buffer
 from cdpengine.activity.console import ConsoleMessage
 from cdpengine.activity.exchange import Exchange, Exchanges
 from cdpengine.activity.har import Visit
-from cdpengine.activity.keeper import Keeper
 from cdpengine.activity.options import ActivityOptions
-from cdpengine.activity.outlets import Outlets, Part, RequestEnded
 from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Following, Request
 from cdpengine.activity.response import Response
+from cdpengine.activity.subscribers import Outlets, Part, RequestEnded
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import release_object
 from cdpengine.errors import ConnectionLostError, SessionGoneError
@@ -69,7 +69,7 @@ class Collector:
         self.outlets = Outlets(page.session)
         self._exchanges = Exchanges(_FOLLOWED)
         self._following = Following(active=False)
-        self._keeper: Keeper | None = None
+        self._keeper: BodyStore | None = None
         self._held: deque[tuple[Session, Sequence[str]]] = deque()
         page.session.on_end(self._page_ended)
         page.session.on_event(CRASHED, self._page_crashed)
@@ -93,7 +93,7 @@ class Collector:
             self.errors = _bounded(self.errors, options.errors)
             self.requests = _bounded(self.requests, options.requests)
         rules = None if options is None else options.bodies
-        self._keeper = None if rules is None else Keeper(rules, self.page.nursery)
+        self._keeper = None if rules is None else BodyStore(rules, self.page.nursery)
         self.options = options
         self.release(before - after)
         return calls
@@ -196,7 +196,7 @@ class Collector:
 
     def _switch_off(self, part: Part) -> None:
         if part != "requests" and not (self._users["console"] or self._users["errors"]):
-            self._let_go(0)
+            self._release(0)
         for key in [key for key in self._on if key[1] == part]:
             self._on.pop(key)()
         if part == "requests":
@@ -259,9 +259,9 @@ class Collector:
             self._held.append((session, object_ids))
             kept = max(_HELD, 0 if self.console is None else self.console.bound)
             if len(self._held) > kept:
-                self._let_go(kept)
+                self._release(kept)
 
-    def _let_go(self, kept: int) -> None:
+    def _release(self, kept: int) -> None:
         """Have the pages let go of objects that nobody can ask for any more. Sent, not waited for."""
         while len(self._held) > kept:
             session, object_ids = self._held.popleft()
@@ -362,7 +362,7 @@ class Collector:
             self.errors.clear()
         if self.requests is not None:
             self.requests.clear(lambda request: keep_loader is not None and request.loader_id == keep_loader)
-        self._let_go(0)
+        self._release(0)
 
     def _content_loaded(self, event: Event) -> None:
         if self.visits and self.visits[-1].content_loaded is None:

@@ -19,9 +19,9 @@ from cdpengine.activity.collector import Collector
 from cdpengine.activity.console import ConsoleMessage
 from cdpengine.activity.har_bodies import LARGEST_BODY, filled
 from cdpengine.activity.options import ActivityOptions, KeepBodies
-from cdpengine.activity.outlets import PART_OF, ActivityStream, Kind
 from cdpengine.activity.page_errors import PageError
 from cdpengine.activity.request import Request
+from cdpengine.activity.subscribers import PART_OF, ActivityStream, Kind
 from cdpengine.browser.output_file import checked_path, output_file
 from cdpengine.budget import check_timeout, within
 from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import attrs
 
-from cdpengine.browser.changes import Changes
+from cdpengine.browser.notifier import Notifier
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.errors import UndecodableReplyError
 from cdpengine.logs import get_logger
@@ -61,7 +61,7 @@ class Activity:
     navigations: list[NavigationStarted] = attrs.field(factory=list)
     popups: list[PopupOpened] = attrs.field(factory=list)
     downloads: list[DownloadStarted] = attrs.field(factory=list)
-    changes: Changes = attrs.field(factory=Changes)
+    changes: Notifier = attrs.field(factory=Notifier)
 
     @property
     def leaving(self) -> bool:

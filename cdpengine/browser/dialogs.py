@@ -24,9 +24,9 @@ class Dialog:
     it is open; `prompt_text` is the text that a prompt was given.
 
     `answered_by`: "policy"; "handler"; "expectation" (`page.expect_dialog`); "default" where a handler left it to
-    the default; "elsewhere" where another client, a person or a rescue was faster, or the page went away; "" while
-    it is open.
-    `failure` tells how the handler failed ("ValueError: ...", or that it took too long); "" where it did not.
+    the default; "elsewhere" where another client, a person or a recovery was faster, or the page went away; ""
+    while it is open. `failure` tells how the handler failed ("ValueError: ...", or that it took too long); ""
+    where it did not.
     """
 
     type: str

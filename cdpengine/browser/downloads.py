@@ -17,10 +17,10 @@ from pathlib import Path
 import attrs
 import trio
 
-from cdpengine.browser.changes import Changes
 from cdpengine.browser.download import Download, DownloadProgress
 from cdpengine.browser.download_folder import DownloadFolder
 from cdpengine.browser.file_names import place_file, safe_file_name
+from cdpengine.browser.notifier import Notifier
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, os_reason
@@ -68,7 +68,7 @@ class Downloads:
 
     def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
         self.records: deque[Download] = deque(maxlen=KEPT)
-        self.changes = Changes()
+        self.changes = Notifier()
         self._root = root
         self._pages = pages
         self._nursery = nursery

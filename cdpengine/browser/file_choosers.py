@@ -14,7 +14,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.browser.changes import Changes
+from cdpengine.browser.notifier import Notifier
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 from cdpengine.logs import get_logger
@@ -68,7 +68,7 @@ class AwaitedChooser:
 class FileChoosers:
     """Follows the file choosers that the sessions of one page tell of."""
 
-    def __init__(self, changes: Changes) -> None:
+    def __init__(self, changes: Notifier) -> None:
         self._changes = changes
         self._kept: deque[OpenedChooser] = deque(maxlen=KEPT)
         self._awaited: list[AwaitedChooser] = []

@@ -61,7 +61,7 @@ _SMALL_SHARED_MEMORY = 512 * 1024 * 1024
 
 
 @attrs.frozen
-class Surroundings:
+class FrameChain:
     """What the flags depend on: `sys.platform`, whether we are root, and the size of /dev/shm in bytes."""
 
     platform: str
@@ -69,7 +69,7 @@ class Surroundings:
     shared_memory: int | None
 
     @classmethod
-    def here(cls) -> Surroundings:
+    def here(cls) -> FrameChain:
         """Look at this machine."""
         if sys.platform == "win32":
             return cls(platform="win32", root=False, shared_memory=None)
@@ -105,7 +105,7 @@ def command_line(
     headless: bool,
     transport: Transport,
     lifeline: bool,
-    surroundings: Surroundings,
+    surroundings: FrameChain,
     computed_accessibility: bool = True,
 ) -> list[str]:
     """Return Chrome's arguments, without the program itself.

@@ -194,7 +194,7 @@ def _decoded(event: Event, kind: type[T]) -> T | None:
 _WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
 
 
-class Pulse:
+class Ping:
     """Asks a page whether it is there, one question at a time, and knows since when it owes an answer."""
 
     def __init__(self, session: Callable[[], Session]) -> None:
@@ -292,7 +292,7 @@ class EarlyQuestions:
     is one for the page, from an action until the question of the earliest deadline is due.
     """
 
-    def __init__(self, pulse: Pulse, session: Session, nursery: trio.Nursery) -> None:
+    def __init__(self, pulse: Ping, session: Session, nursery: trio.Nursery) -> None:
         self._pulse = pulse
         self._session = session
         self._nursery = nursery

@@ -358,7 +358,7 @@ async def _free(page: PageTarget, budget: Budget) -> None:
     if patience.cancelled_caught:
         budget.step("stopping the page's script, which did not answer")
         # Not waited for: where it stays without effect, a navigation to another site still frees the page.
-        for session in page.rescuers():
+        for session in page.recovery_sessions():
             with suppress(SessionGoneError, ConnectionLostError):
                 session.post("Runtime.terminateExecution")
 

@@ -1,4 +1,4 @@
-"""Node: one DOM node, named the way every floor above can act on it.
+"""Node: one DOM node, named the way every layer above can act on it.
 
 Rule: a backend node id counts per renderer process, so a node is always (session, backend node id), never the
 id alone. Whether the id still means what its owner thinks it means is checked before a Node is made.

@@ -18,7 +18,6 @@ from types import TracebackType
 import attrs
 import trio
 
-from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import (
     Dialog,
     DialogAnswer,
@@ -28,6 +27,7 @@ from cdpengine.browser.dialogs import (
     default_answer,
     filled_in,
 )
+from cdpengine.browser.notifier import Notifier
 from cdpengine.errors import (
     ConnectionLostError,
     DialogOpenedError,
@@ -96,12 +96,12 @@ class PageDialogs:
     """Follows and answers the dialogs of `session`'s page. Handlers run in `nursery`."""
 
     def __init__(
-        self, session: Session, changes: Changes, nursery: trio.Nursery, policy: DialogPolicy
+        self, session: Session, changes: Notifier, nursery: trio.Nursery, policy: DialogPolicy
     ) -> None:
         self.policy = policy
         self.owner: Callable[[], object] = lambda: (
             None
-        )  # what `Dialog.page` is: the business of the floor above
+        )  # what `Dialog.page` is: the business of the layer above
         self.opened = 0
         self.handler_failures = 0
         self._refusals = 0

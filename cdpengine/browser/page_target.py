@@ -1,4 +1,4 @@
-"""PageTarget: one page of the browser: its session, its lane's session, its frames, its dialogs.
+"""PageTarget: one page of the browser: its session, its evaluation session's session, its frames, its dialogs.
 
 Rule: its model is kept by the reader, event by event, so it is up to date when a later reply arrives. It holds
 state and waits for state; what is done to a page stands on it, in modules of its own.
@@ -13,14 +13,14 @@ from typing import TypeVar
 
 import trio
 
-from cdpengine.browser.changes import Changes
 from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.file_choosers import FileChoosers
 from cdpengine.browser.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
-from cdpengine.browser.liveness import EarlyQuestions, PendingNavigation, Pulse
+from cdpengine.browser.liveness import EarlyQuestions, PendingNavigation, Ping
+from cdpengine.browser.notifier import Notifier
 from cdpengine.browser.page_dialogs import PageDialogs
 from cdpengine.browser.turns import Turn
-from cdpengine.errors import EngineError, RescueReport, SessionGoneError, UndecodableReplyError, shown_url
+from cdpengine.errors import EngineError, RecoveryReport, SessionGoneError, UndecodableReplyError, shown_url
 from cdpengine.logs import get_logger
 from cdpengine.protocol.page import FrameTreeReply
 from cdpengine.protocol.target import TargetInfo
@@ -42,7 +42,7 @@ class PageTarget:
         self,
         session: Session,
         info: TargetInfo,
-        changes: Changes,
+        changes: Notifier,
         nursery: trio.Nursery,
         dialog_policy: DialogPolicy | None = None,
     ) -> None:
@@ -52,32 +52,34 @@ class PageTarget:
         self.context_id = info.browser_context_id
         self.opener_id = info.opener_id
         self.lineage = (info.target_id,) if info.opener_id is None else (info.opener_id, info.target_id)
-        self.lanes: dict[str, Session] = {}
-        self.lane_errors: dict[str, EngineError] = {}
-        self.lane_sinks: list[Callable[[Session], None]] = []
-        self.lane_rebuilds: Counter[str] = Counter()
+        self.evaluation_sessions: dict[str, Session] = {}
+        self.evaluation_session_errors: dict[str, EngineError] = {}
+        self.evaluation_listeners: list[Callable[[Session], None]] = []
+        self.evaluation_session_rebuilds: Counter[str] = Counter()
         self._turns: dict[Session, Turn] = {}
         self.frames = FrameTree(info.target_id)
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.worker_sessions: dict[str | None, Session] = {}
         self.documents: dict[str, object] = {}  # by loader, what they came with: the business of navigation
-        self.collector: object = None  # what follows the page's activity: the business of the floor above
+        self.collector: object = None  # what follows the page's activity: the business of the layer above
         self.changes = changes
         self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
         self.choosers = FileChoosers(changes)
         self.choosers.listen(session)
-        self.pulse = Pulse(self._probed_session)
+        self.pulse = Ping(self._probed_session)
         self.early_questions = EarlyQuestions(self.pulse, session, nursery)
         self.navigation = PendingNavigation(session, info.target_id, changes.notify)
         self.pictures = trio.Lock()
         self.before_leaving: list[Callable[[], Awaitable[None]]] = []
-        self.rescue_under_way = False
+        self.recovery_under_way = False
         self.terminating: set[object] = (
             set()
-        )  # targets that a rescue goes on with, terminations without answer
-        self.last_rescue: RescueReport | None = None
-        self.lane_in_doubt: Callable[[], None] = lambda: None  # called where nothing brings the page back
+        )  # targets that a recovery goes on with, terminations without answer
+        self.last_recovery: RecoveryReport | None = None
+        self.evaluation_session_in_doubt: Callable[[], None] = lambda: (
+            None
+        )  # called where nothing brings the page back
         self.held_back = False  # Chrome keeps it at its start until its set-up is there
         self._started = False
         self._ready = False
@@ -174,11 +176,11 @@ class PageTarget:
         self.changes.notify()
 
     async def started(self) -> None:
-        """Wait until the page is not held back, and no rescue is under way; it may be stuck or crashed.
+        """Wait until the page is not held back, and no recovery is under way; it may be stuck or crashed.
 
         Raises why it ended.
         """
-        await self.rescued()
+        await self.recovered()
         if self._started and not self.session.ended:
             return
 
@@ -194,14 +196,14 @@ class PageTarget:
         with trio.move_on_after(seconds):
             await self.changes.wait_for(lambda: self.closed or bool(self.frames.main.url))
 
-    async def rescued(self) -> None:
+    async def recovered(self) -> None:
         """Wait until nothing that is to bring the page back is under way."""
-        if self.rescue_under_way or self.terminating:
-            await self.changes.wait_for(lambda: not self.rescue_under_way and not self.terminating)
+        if self.recovery_under_way or self.terminating:
+            await self.changes.wait_for(lambda: not self.recovery_under_way and not self.terminating)
 
     async def ready(self) -> None:
-        """Wait until no rescue is under way and the page's set-up is answered. Raises as `set_up_answered`."""
-        await self.rescued()
+        """Wait until no recovery is under way and the page's set-up is answered. Raises as `set_up_answered`."""
+        await self.recovered()
         await self.set_up_answered()
 
     async def set_up_answered(self) -> None:
@@ -216,20 +218,24 @@ class PageTarget:
 
         await self.changes.wait_for(state)
 
-    def rescuers(self, target_id: str | None = None) -> list[Session]:
+    def recovery_sessions(self, target_id: str | None = None) -> list[Session]:
         """Return the sessions on which the process of a target (None: the page's own) can be freed.
 
         One of them was there, and had answered, before anything ran.
         """
         target_id = target_id or self.target_id
-        lane = self.lanes.get(target_id)
-        lanes = [] if lane is None else [lane]
+        evaluation_session = self.evaluation_sessions.get(target_id)
+        evaluation_sessions = [] if evaluation_session is None else [evaluation_session]
         own = [session for session in self.frame_sessions.values() if session.target_id == target_id]
-        return [session for session in lanes + own if not session.ended]
+        return [session for session in evaluation_sessions + own if not session.ended]
 
     def _probed_session(self) -> Session:
-        lane = self.lane
-        return self.session if lane is None or lane.ended or lane.crashed else lane
+        evaluation_session = self.evaluation_session
+        return (
+            self.session
+            if evaluation_session is None or evaluation_session.ended or evaluation_session.crashed
+            else evaluation_session
+        )
 
     async def wait_for(self, condition: Callable[[], T | None], *, also_crashed: bool = False) -> T:
         """Wait until `condition` gives a value.
@@ -252,35 +258,36 @@ class PageTarget:
 
         return await self.changes.wait_for(checked)
 
-    # --- lanes ---------------------------------------------------------------------------------------------
+    # --- evaluation sessions
+    # ---------------------------------------------------------------------------------------------
 
     @property
-    def lane(self) -> Session | None:
-        """The lane of the page's own target; None while there is none."""
-        return self.lanes.get(self.target_id)
+    def evaluation_session(self) -> Session | None:
+        """The evaluation session of the page's own target; None while there is none."""
+        return self.evaluation_sessions.get(self.target_id)
 
     @property
-    def lane_error(self) -> EngineError | None:
-        """Why the page's own target has no lane; None while it has one, or one is being made."""
-        return self.lane_errors.get(self.target_id)
+    def evaluation_session_error(self) -> EngineError | None:
+        """Why the page's own target has no evaluation session; None while it has one, or one is being made."""
+        return self.evaluation_session_errors.get(self.target_id)
 
-    def set_lane(self, target_id: str, lane: Session) -> None:
+    def set_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
         """Note the session on which a target (the page's own, or a frame's) can be stopped; it has answered."""
-        self.lanes[target_id] = lane
-        self.lane_errors.pop(target_id, None)
-        for sink in self.lane_sinks:
-            sink(lane)
+        self.evaluation_sessions[target_id] = evaluation_session
+        self.evaluation_session_errors.pop(target_id, None)
+        for sink in self.evaluation_listeners:
+            sink(evaluation_session)
         self.changes.notify()
 
-    def set_lane_error(self, target_id: str, error: EngineError) -> None:
-        """Note why a target has no lane."""
-        self.lane_errors[target_id] = error
+    def set_evaluation_session_error(self, target_id: str, error: EngineError) -> None:
+        """Note why a target has no evaluation session."""
+        self.evaluation_session_errors[target_id] = error
         self.changes.notify()
 
-    def drop_lane(self, target_id: str, lane: Session) -> None:
-        """Note that a lane is over; that of a later session of the same target stays."""
-        if self.lanes.get(target_id) is lane:
-            del self.lanes[target_id]
+    def drop_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
+        """Note that an evaluation session is over; that of a later session of the same target stays."""
+        if self.evaluation_sessions.get(target_id) is evaluation_session:
+            del self.evaluation_sessions[target_id]
         self.changes.notify()
 
     def turn_of(self, session: Session) -> Turn:
@@ -291,7 +298,7 @@ class PageTarget:
                 self._turns[session] = turn
         return turn
 
-    async def evaluation_session(self, target_id: str) -> Session:
+    async def script_session(self, target_id: str) -> Session:
         """Return the session on which the page's own target or a frame's is evaluated: the one that tells of it.
 
         Raises SessionGoneError when there is no such frame (any more), TargetCrashedError, ConnectionLostError.
@@ -299,20 +306,20 @@ class PageTarget:
         await self.ready()
         return self._own_session(target_id)
 
-    async def lane_of(self, target_id: str) -> Session:
-        """Return the usable lane of the page's own target or of a frame's, waiting until it is there.
+    async def evaluation_session_of(self, target_id: str) -> Session:
+        """Wait for a usable evaluation session of the page's own target or of a frame's, and return it.
 
-        Raises SessionGoneError when there is no such frame (any more) or no lane can be had for it,
+        Raises SessionGoneError when there is no such frame (any more) or no evaluation session can be had for it,
         TargetCrashedError, ConnectionLostError.
         """
 
         def usable() -> Session | None:
             self._own_session(target_id)
-            lane = self.lanes.get(target_id)
-            if lane is not None and not lane.ended:
+            evaluation_session = self.evaluation_sessions.get(target_id)
+            if evaluation_session is not None and not evaluation_session.ended:
                 # Told of a crash, or of the reload after it, on its own connection, it may be ahead or behind.
-                return None if lane.crashed else lane
-            if (reason := self.lane_errors.get(target_id)) is not None:
+                return None if evaluation_session.crashed else evaluation_session
+            if (reason := self.evaluation_session_errors.get(target_id)) is not None:
                 raise copy.copy(reason)  # as it is raised anew each time
             return None
 

@@ -26,7 +26,7 @@ import trio
 
 from cdpengine.browser.child import Child, PipeEnds
 from cdpengine.browser.ending_signals import UnwoundBySignals
-from cdpengine.browser.flags import Surroundings, Transport, command_line
+from cdpengine.browser.flags import FrameChain, Transport, command_line
 from cdpengine.browser.leftovers import sweep_profiles
 from cdpengine.browser.profile import Profile
 from cdpengine.errors import InvalidArgumentError, LaunchFailedError, os_reason, shortage_of
@@ -168,7 +168,7 @@ class _Keeper:
         options = self._options
         if options.transport == "pipe" and sys.platform == "win32":
             raise InvalidArgumentError(what="transport", given="'pipe'", expected="'websocket' on Windows")
-        surroundings = Surroundings.here()
+        surroundings = FrameChain.here()
         await trio.lowlevel.checkpoint()  # cancelled already: make nothing
         try:
             profile = Profile.prepare(options.user_data_dir)

@@ -1,8 +1,8 @@
 """Tabs: attaches every page, sets it up, and lets it run.
 
-Rule: a new target stands still until its session is set up and its lane (a second session, on which its scripts
-can be stopped) is attached and has answered: a page that hangs can only be freed by a session that was there
-before. The set-up goes out in one go; a target that does not answer holds up nobody else.
+Rule: a new target stands still until its session is set up and its evaluation session (a second session, on which
+its scripts can be stopped) is attached and has answered: a page that hangs can only be freed by a session that was
+there before. The set-up goes out in one go; a target that does not answer holds up nobody else.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from functools import partial
 
 import trio
 
-from cdpengine.browser.changes import Changes
-from cdpengine.browser.creations import Creations
 from cdpengine.browser.dialogs import DialogPolicy
 from cdpengine.browser.downloads import Downloads
+from cdpengine.browser.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine.browser.file_choosers import post_interception
-from cdpengine.browser.lanes import ConnectionOpener, Lanes
+from cdpengine.browser.notifier import Notifier
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.remote_resources import RemoteResources
 from cdpengine.errors import (
     ConnectionLostError,
     ProtocolError,
@@ -35,8 +35,8 @@ from cdpengine.session.targets import Attachment, Targets
 
 logger = get_logger("cdpengine.browser")
 
-LANE_GRACE = 2.0
-"""Seconds a new page is held back for its lane; after that it runs."""
+EVALUATION_SESSION_GRACE = 2.0
+"""Seconds a new page is held back for its evaluation session; after that it runs."""
 
 _CLOSE_PATIENCE = 1.0
 """Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a
@@ -71,24 +71,24 @@ class Tabs:
         opener_optional: bool = False,
     ) -> None:
         self.connection = connection
-        self.lanes = Lanes(connection, opener, nursery, optional=opener_optional)
+        self.evaluation_sessions = EvaluationSessions(connection, opener, nursery, optional=opener_optional)
         self.pages: dict[str, PageTarget] = {}
-        self.changes = Changes()
+        self.changes = Notifier()
         self.dialog_policy = DialogPolicy()
-        self.creations = Creations(connection.root, nursery)
+        self.creations = RemoteResources(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self.set_ups: list[SetUp] = []
         self.page_sinks: list[Callable[[PageTarget], None]] = []
         self.page_of: Callable[[PageTarget], object] = lambda _target: None
-        """What a page is to users: the business of the floor above."""
+        """What a page is to users: the business of the layer above."""
         self._nursery = nursery
 
     async def start(self) -> None:
         """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer.
 
-        Raises ConnectFailedError when the lanes' connection cannot be opened.
+        Raises ConnectFailedError when the evaluation sessions' connection cannot be opened.
         """
-        await self.lanes.start()
+        await self.evaluation_sessions.start()
         root = self.connection.root
         root.on_end(self.changes.notify)
         root.on_event("Target.targetDestroyed", lambda _event: self.changes.notify())
@@ -177,7 +177,7 @@ class Tabs:
         # A popup can ask before anybody has set its policy: it has its opener's.
         opener = self.pages.get(attachment.info.opener_id or "")
         policy = self.dialog_policy if opener is None else opener.dialogs.policy
-        page = PageTarget(attachment.session, attachment.info, Changes(self.changes), self._nursery, policy)
+        page = PageTarget(attachment.session, attachment.info, Notifier(self.changes), self._nursery, policy)
         page.held_back = attachment.waiting
         page.dialogs.owner = partial(self.page_of, page)
         if opener is not None:
@@ -210,14 +210,14 @@ class Tabs:
     async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
         session, waiting = page.session, attachment.waiting
         session.hold_domain("Page")
-        self.lanes.keep(page, session, held_back=waiting)
+        self.evaluation_sessions.keep(page, session, held_back=waiting)
         while not page.closed:
             try:
                 # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
                 calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
                 calls += _post_set_up(session)
                 if waiting:
-                    await self._hold_for_lane(page, session)
+                    await self._hold_for_evaluation_session(page, session)
                 calls += self._post_further(page, session)
                 if waiting:
                     calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
@@ -232,25 +232,31 @@ class Tabs:
                 page.set_ready()
                 return
 
-    async def _hold_for_lane(self, page: PageTarget, session: Session) -> None:
+    async def _hold_for_evaluation_session(self, page: PageTarget, session: Session) -> None:
         def settled() -> bool:
             target_id = session.target_id
-            return session.ended or target_id in page.lanes or target_id in page.lane_errors
+            return (
+                session.ended
+                or target_id in page.evaluation_sessions
+                or target_id in page.evaluation_session_errors
+            )
 
-        with trio.move_on_after(LANE_GRACE) as grace:
+        with trio.move_on_after(EVALUATION_SESSION_GRACE) as grace:
             await page.wait_for(settled)
         if grace.cancelled_caught:
-            # Nothing that a user could act on: evaluating in it waits for its lane.
-            logger.debug("%s runs before its lane: it was not ready in time", session.describe())
+            # Nothing that a user could act on: evaluating in it waits for its evaluation session.
+            logger.debug(
+                "%s runs before its evaluation session: it was not ready in time", session.describe()
+            )
 
     async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
         session = attachment.session
         session.hold_domain("Page")
         take = page.attach_frame_session(session)
-        self.lanes.keep(page, session, held_back=attachment.waiting)
+        self.evaluation_sessions.keep(page, session, held_back=attachment.waiting)
         calls = _post_set_up(session)
         if attachment.waiting:
-            await self._hold_for_lane(page, session)
+            await self._hold_for_evaluation_session(page, session)
         calls += self._post_further(page, session)
         calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
         await _answered(calls, take)

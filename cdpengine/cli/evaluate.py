@@ -20,7 +20,7 @@ RESCUES = ("terminate", "reload", "close")
     "--ref", metavar="REF", help="Pass the element with this ref, of a fresh snapshot, to the function."
 )
 @click.option(
-    "--rescue",
+    "--recover",
     type=click.Choice(RESCUES),
     default="terminate",
     show_default=True,
@@ -37,7 +37,7 @@ def evaluate(
     words: tuple[str, ...],
     timeout_ms: int,
     ref: str | None,
-    rescue: str,
+    recover: str,
     raw: bool,
     as_json: bool,
     executable: str | None,
@@ -82,7 +82,7 @@ def evaluate(
                 words[-1],
                 target=ref,
                 timeout=timeout_ms / 1000,
-                rescue=rescue,  # type: ignore[arg-type]
+                recover=recover,  # type: ignore[arg-type]
             )
             if as_json:
                 print_json({"value": value})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cdpengine.debug.cassettes import Cassette, cassette
     from cdpengine.debug.faults import Fault, Faults, parse_fault
-    from cdpengine.debug.proxy_server import Passage, Proxy, proxy
+    from cdpengine.debug.proxy_server import Proxy, ProxyConnection, proxy
     from cdpengine.debug.recorder import Recorder, RecorderStatistics, record
     from cdpengine.debug.recording import Header, Line, Recording, open_recording
     from cdpengine.debug.redact import Redactor
@@ -23,7 +23,7 @@ _HOME = {
     "Faults": "faults",
     "Header": "recording",
     "Line": "recording",
-    "Passage": "proxy_server",
+    "ProxyConnection": "proxy_server",
     "Proxy": "proxy_server",
     "Recorder": "recorder",
     "RecorderStatistics": "recorder",
@@ -45,8 +45,8 @@ __all__ = [
     "Faults",
     "Header",
     "Line",
-    "Passage",
     "Proxy",
+    "ProxyConnection",
     "Recorder",
     "RecorderStatistics",
     "Recording",

@@ -84,8 +84,8 @@ ACTIONS: dict[str, Action] = {
     "wait": Action(
         "!wait PATTERN...", "wait for the next event that matches, and print it", takes=(("patterns",),)
     ),
-    "rescue": Action(
-        "!rescue [reload | close]",
+    "recover": Action(
+        "!recover [reload | close]",
         "end the script of a page that does not answer",
         "none",
         (("terminate", "reload", "close"),),

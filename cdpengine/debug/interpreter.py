@@ -37,8 +37,8 @@ from cdpengine.errors import (
     EventsLostError,
     InvalidArgumentError,
     PageUnresponsiveError,
+    RecoveryReport,
     RemoteError,
-    RescueReport,
     TargetCrashedError,
 )
 from cdpengine.errors.foreign import escape_line, escape_lines
@@ -65,7 +65,7 @@ class Interpreter:
     """One console. `show_event` is called with each event that was asked for, as one line of text.
 
     `show_notice` is called, with one line too, when a page does not answer the line that runs, and when a script
-    was ended (default: `show_event`). `unattended`: nobody is there to type !rescue, so a page that had answered
+    was ended (default: `show_event`). `unattended`: nobody is there to type !recover, so a page that had answered
     before is not left hung by any line that is stopped. `stopped` says what was done about the latest line that
     was cancelled.
     """
@@ -174,7 +174,7 @@ class Interpreter:
                     now = trio.current_time()
                     stopped = await target.stop(work, began=now, terminated_before=before)
                 if isinstance(line, CallLine) and work == "script":
-                    report = stopped.report or RescueReport()
+                    report = stopped.report or RecoveryReport()
                     raise EvaluationTimeoutError(late.action, late.timeout, late.steps, report) from late
                 if stopped.acted:
                     self._notice(str(stopped))
@@ -225,8 +225,8 @@ class Interpreter:
             case "new":
                 page = await self.browser.new_page(rest or None, timeout=self.timeout)
                 return await self._use(str(self._number(page.target_id)))
-            case "rescue":
-                return await self._rescue(rest or "terminate")
+            case "recover":
+                return await self._recover(rest or "terminate")
         return await self._act_on_page(name, rest)
 
     async def _act_on_page(self, name: str, rest: str) -> Output | None:
@@ -240,16 +240,16 @@ class Interpreter:
             self.refs = output.refs
         return output
 
-    async def _rescue(self, allow: str) -> Output:
+    async def _recover(self, allow: str) -> Output:
         if self._session is self.browser.session:
             raise InvalidArgumentError(
-                what="!rescue", given=self.place, expected="a page or another target; !use N takes one"
+                what="!recover", given=self.place, expected="a page or another target; !use N takes one"
             )
         started = trio.current_time()
-        report = await self._target.rescue(allow, self.timeout)
+        report = await self._target.recover(allow, self.timeout)
         if not report.responsive and not report.closed:
             seconds = trio.current_time() - started
-            raise PageUnresponsiveError("!rescue", self.timeout, (str(report),), seconds)
+            raise PageUnresponsiveError("!recover", self.timeout, (str(report),), seconds)
         return Output(str(report))
 
     # --- targets -------------------------------------------------------------------------------------------

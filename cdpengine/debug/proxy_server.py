@@ -1,8 +1,8 @@
 """Proxy: a man in the middle between a client and a browser: passes on, records, does harm on demand.
 
 Rule: without faults a message goes through as it came, whole and in order, with no more memory than one message a
-direction. Whatever ends one side ends the other, with a reason that both are told of and `Passage.ending` keeps. A
-recording holds the clients' side of the wire: what a fault threw away is not in it, what it made up is.
+direction. Whatever ends one side ends the other, with a reason that both are told of and `ProxyConnection.ending`
+keeps. A recording holds the clients' side of the wire: what a fault threw away is not in it, what it made up is.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _PASSED_ON = ("origin", "user-agent", "authorization", "cookie")
 
 
 @attrs.define(eq=False)
-class Passage:
+class ProxyConnection:
     """One client's connection through the proxy. `ending` is why it is over, None while it goes on."""
 
     name: str
@@ -76,7 +76,7 @@ class Proxy:
         self.listens_on = ("", 0)
         self.faults = Faults()
         self.tap = Tap()
-        self.passages: list[Passage] = []
+        self.passages: list[ProxyConnection] = []
         self.notes: list[Callable[[str], None]] = []
         self._upstream = upstream
         self._browser_path = browser_path
@@ -169,7 +169,7 @@ class Proxy:
         path = socket.request.target
         if urlsplit(path).path in ("", "/"):
             path = self._browser_path
-        passage = Passage(f"client {next(self._numbers)} {urlsplit(path).path}", path)
+        passage = ProxyConnection(f"client {next(self._numbers)} {urlsplit(path).path}", path)
         self._list(passage)
         scheme = {"http": "ws", "https": "wss"}.get(self._upstream.scheme, self._upstream.scheme)
         url = f"{scheme}://{self._upstream.netloc}{path}"
@@ -182,7 +182,9 @@ class Proxy:
             passage.ending = passage.ending or _ENDED
             self.note(f"{passage.name}: over: {passage.ending}")
 
-    async def _open(self, socket: Socket, passage: Passage, url: str, headers: Mapping[str, str]) -> None:
+    async def _open(
+        self, socket: Socket, passage: ProxyConnection, url: str, headers: Mapping[str, str]
+    ) -> None:
         with trio.CancelScope(deadline=trio.current_time() + OPEN_PATIENCE) as opening:
             try:
                 async with open_websocket(url, headers=headers, name=passage.name) as upstream:
@@ -196,7 +198,7 @@ class Proxy:
             passage.ending = f"the browser did not let it in within {OPEN_PATIENCE:g} s"
             await socket.refuse(504, f"cdpengine proxy: {passage.ending}\n")
 
-    async def _run(self, socket: Socket, upstream: Transport, passage: Passage) -> None:
+    async def _run(self, socket: Socket, upstream: Transport, passage: ProxyConnection) -> None:
         try:
             await socket.accept()
         except TransportBroken as broken:
@@ -210,7 +212,7 @@ class Proxy:
             # A client that is gone already is past caring.
             await socket.close(1001, passage.ending or _ENDED)
 
-    def _list(self, passage: Passage) -> None:
+    def _list(self, passage: ProxyConnection) -> None:
         self.passages.append(passage)
         if len(self.passages) > _LISTED:
             over = next((each for each in self.passages if each.ending is not None), None)
@@ -221,7 +223,7 @@ class Proxy:
 class _Relay:
     """The two directions of one client's connection."""
 
-    def __init__(self, proxy: Proxy, passage: Passage, socket: Socket, upstream: Transport) -> None:
+    def __init__(self, proxy: Proxy, passage: ProxyConnection, socket: Socket, upstream: Transport) -> None:
         self._proxy = proxy
         self._passage = passage
         self._socket = socket

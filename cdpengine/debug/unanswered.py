@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
-from cdpengine.browser.liveness import PendingNavigation, Pulse, answers, terminate
+from cdpengine.browser.liveness import PendingNavigation, Ping, answers, terminate
 from cdpengine.debug.console import Work
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     InvalidArgumentError,
-    RescueReport,
-    RescueStep,
+    RecoveryReport,
+    RecoveryStep,
     SessionGoneError,
 )
 from cdpengine.session.events import Event
@@ -45,7 +45,7 @@ _TERMINATION = 0.1
 """Seconds for one termination. Chrome confirms it in 2 ms (measured)."""
 
 _RESCUE = 2.0
-"""Seconds for the rescue after that; its own patience is a twentieth of it."""
+"""Seconds for the recovery after that; its own patience is a twentieth of it."""
 
 _STOP_AT_MOST = 3.0
 """Seconds for all of it: a stopped line holds nobody up for longer."""
@@ -60,7 +60,7 @@ class Stopped:
     """
 
     noun: str = "page"
-    report: RescueReport | None = None
+    report: RecoveryReport | None = None
     seconds: float = 0.0
     loading: bool = False
     gone: str = ""
@@ -81,7 +81,7 @@ class Stopped:
         what = " and ".join(done)
         after = f"{self.seconds * 1000:.0f} ms"
         if not self.report.responsive:
-            advice = "!rescue reload ends its process and loads it again, !rescue close closes it"
+            advice = "!recover reload ends its process and loads it again, !recover close closes it"
             more = f": {what}" if what else ""
             return f"stopped{more}, but the {self.noun} has not answered after {after}; {advice}"
         if not what:
@@ -100,7 +100,7 @@ class LineTarget:
         self.page = page
         self.paused = False
         self.answered = False
-        self._pulse = Pulse(lambda: session)
+        self._pulse = Ping(lambda: session)
         self._navigation = PendingNavigation(session, session.target_id or "browser")
         session.on_event("Debugger.paused", self._note_pause)
         session.on_event("Debugger.resumed", self._note_pause)
@@ -147,7 +147,7 @@ class LineTarget:
     def _advice(self, *, ends: bool) -> str:
         if not ends:
             also = ", Debugger.resume lets it go on" if self.paused else ""
-            return f"Ctrl-C stops the command, !rescue ends the {self.noun}'s script{also}"
+            return f"Ctrl-C stops the command, !recover ends the {self.noun}'s script{also}"
         if self._navigation.under_way and not self.paused:
             return "Ctrl-C stops the command and the navigation"
         return f"Ctrl-C stops the command and ends the {self.noun}'s script"
@@ -159,7 +159,7 @@ class LineTarget:
 
         `terminated_before` is what `terminations` said before the line.
         """
-        report, loading = RescueReport(), False
+        report, loading = RecoveryReport(), False
         with (
             trio.CancelScope(shield=True, deadline=trio.current_time() + _STOP_AT_MOST),
             suppress(EngineError),
@@ -168,46 +168,46 @@ class LineTarget:
             report = await self._end_script("terminate", sent=work == "script", timeout=_RESCUE)
         if self.terminations() > terminated_before and not report.terminated:
             # The engine's own recovery was there first, and could not hand its report to who was cancelled.
-            step = RescueStep("terminate", True)
-            report = RescueReport(steps=(step, *report.steps), responsive=report.responsive)
+            step = RecoveryStep("terminate", True)
+            report = RecoveryReport(steps=(step, *report.steps), responsive=report.responsive)
         return Stopped(self.noun, report, trio.current_time() - began, loading, self._gone())
 
-    async def rescue(self, allow: str, timeout: float) -> RescueReport:
-        """Bring the target back if it does not answer, by the steps of `page.rescue`; end what is paused.
+    async def recover(self, allow: str, timeout: float) -> RecoveryReport:
+        """Bring the target back if it does not answer, by the steps of `page.recover`; end what is paused.
 
         Raises InvalidArgumentError for a step that the target does not have, DeadlineExceededError, and why it is
         gone.
         """
         if self.page is None and allow != "terminate":
             raise InvalidArgumentError(
-                what="!rescue", given=allow, expected=f"no more than !rescue for a {self.noun}"
+                what="!recover", given=allow, expected=f"no more than !recover for a {self.noun}"
             )
         if error := self.session.error("Runtime.evaluate") if self.page is None else None:
             raise error
         return await self._end_script(allow, sent=False, timeout=timeout)
 
-    async def _end_script(self, allow: str, *, sent: bool, timeout: float) -> RescueReport:
+    async def _end_script(self, allow: str, *, sent: bool, timeout: float) -> RecoveryReport:
         steps = await self._terminate_paused()
         if not steps and sent and self.session.error("Runtime.evaluate") is None:
             # On the session that it was sent on, at once: Chrome hears what came before the script.
             steps = [await self._terminate()]
-        report = await self._page_rescue(allow, timeout)
-        return RescueReport(
+        report = await self._recover_page(allow, timeout)
+        return RecoveryReport(
             sent=sent,
             steps=(*steps, *report.steps),
             responsive=report.responsive,
             under_way=report.under_way,
         )
 
-    async def _page_rescue(self, allow: str, timeout: float) -> RescueReport:
+    async def _recover_page(self, allow: str, timeout: float) -> RecoveryReport:
         if self.page is not None:
-            from cdpengine.evaluate.rescue import check_rescue
+            from cdpengine.evaluate.recovery import check_recovery
 
-            return await self.page.rescue(allow=check_rescue(allow), timeout=timeout)
+            return await self.page.recover(allow=check_recovery(allow), timeout=timeout)
         if await self._probed():
-            return RescueReport(responsive=True)
+            return RecoveryReport(responsive=True)
         step = await self._terminate()
-        return RescueReport(steps=(step,), responsive=await self._probed())
+        return RecoveryReport(steps=(step,), responsive=await self._probed())
 
     async def _probed(self) -> bool:
         with trio.move_on_after(_TERMINATION), suppress(SessionGoneError, ConnectionLostError):
@@ -215,13 +215,13 @@ class LineTarget:
             return True
         return False
 
-    async def _terminate(self) -> RescueStep:
+    async def _terminate(self) -> RecoveryStep:
         started, done = trio.current_time(), False
         with trio.move_on_after(_TERMINATION):
             done = await terminate([self.session])
-        return RescueStep("terminate", done, "", (trio.current_time() - started) * 1000)
+        return RecoveryStep("terminate", done, "", (trio.current_time() - started) * 1000)
 
-    async def _terminate_paused(self) -> list[RescueStep]:
+    async def _terminate_paused(self) -> list[RecoveryStep]:
         """End the script that this session's debugger holds. Chrome confirms no other termination meanwhile."""
         if not self.paused:
             return []
@@ -231,7 +231,7 @@ class LineTarget:
             done = True
         self.paused = False
         milliseconds = (trio.current_time() - started) * 1000
-        return [RescueStep("terminate", done, "it was paused in the debugger", milliseconds)]
+        return [RecoveryStep("terminate", done, "it was paused in the debugger", milliseconds)]
 
     async def _stop_loading(self) -> bool:
         if not self._navigation.under_way:

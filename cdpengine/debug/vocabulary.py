@@ -32,7 +32,7 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 OWN_FORMATS = frozenset({
     "action.actionability:_Focus", "action.check:_Seen", "action.fill:_Held", "action.fill:_Made",
     "action.listbox:_Seen", "action.look:Look", "action.select:_Seen", "action.text_entry:_Blurred",
-    "action.upload:_Seen", "action.witness:Record", "browser.finding:_Head", "browser.finding:_Seen",
+    "action.upload:_Seen", "action.input_observer:Record", "browser.finding:_Head", "browser.finding:_Seen",
     "browser.frame_watches:Report",
     "browser.settling:Stillness", "engine.scopes:_Deep", "engine.scopes:_DeepValue",
     "session.targets:Attachment", "snapshot.clickables:_Found", "snapshot.clickables:_Place",

@@ -15,19 +15,19 @@ import attrs
 
 from cdpengine.activity.activities import Activities
 from cdpengine.activity.options import ActivityOptions, checked_options
-from cdpengine.browser.creations import Creations
 from cdpengine.browser.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine.browser.download import Download
 from cdpengine.browser.downloads import Downloads
 from cdpengine.browser.navigation import check_url, go_to
 from cdpengine.browser.page_target import PageTarget
+from cdpengine.browser.remote_resources import RemoteResources
 from cdpengine.browser.tabs import Tabs
 from cdpengine.browser.url_patterns import UrlPattern, url_test
 from cdpengine.budget import Budget, within
 from cdpengine.engine.browser_measure import BrowserMeasure
 from cdpengine.engine.console_values import read_argument
 from cdpengine.engine.context import BrowserContext
-from cdpengine.engine.context_making import made_context, plan_context
+from cdpengine.engine.context_making import make_context, plan_context
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.page import Page
 from cdpengine.errors import SessionGoneError, shown_url
@@ -52,14 +52,15 @@ from cdpengine.wire.tap import span as action_span
 class BrowserStatistics:
     """Counts of both connections, how many pages there are, and the evaluations of all pages together.
 
-    `main` carries what is done and told, `lane` what stops scripts; over a pipe both are the same. A lane
-    connection that was lost is opened again (`lane_connections` counts them all), and `lane` counts from there.
+    `main` carries what is done and told, `evaluation_session` what stops scripts; over a pipe both are the same. A
+    evaluation session connection that was lost is opened again (`evaluation_connections` counts them all), and
+    `evaluation_session` counts from there.
     """
 
     main: ConnectionStatistics
-    lane: ConnectionStatistics
+    evaluation_session: ConnectionStatistics
     pages: int
-    lane_connections: int
+    evaluation_connections: int
     evaluation: EvaluationStatistics
 
 
@@ -148,10 +149,10 @@ class Browser(BrowserMeasure):
         """Return the counts so far."""
         return BrowserStatistics(
             main=self._tabs.connection.statistics(),
-            lane=self._tabs.lanes.connection.statistics(),
+            evaluation_session=self._tabs.evaluation_sessions.connection.statistics(),
             pages=len(self._tabs.pages),
-            lane_connections=self._tabs.lanes.connections_opened,
-            evaluation=self.evaluation_counters.statistics(self._tabs.lanes.rebuilds),
+            evaluation_connections=self._tabs.evaluation_sessions.connections_opened,
+            evaluation=self.evaluation_counters.statistics(self._tabs.evaluation_sessions.rebuilds),
         )
 
     async def new_page(
@@ -175,9 +176,7 @@ class Browser(BrowserMeasure):
             if context is not None and context.id is not None:
                 params["browserContextId"] = context.id
             creations = self._tabs.creations
-            created = await creations.create(
-                "Target.createTarget", params, CreateTargetReply, self._take_back
-            )
+            created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
             try:
                 target = await self._tabs.wait_for(created.target_id)
                 await target.ready()
@@ -187,7 +186,7 @@ class Browser(BrowserMeasure):
                     await go_to(target, url, "load", budget)
                 return self._page(target)
             except BaseException:
-                await creations.take_back(self._take_back, created)
+                await creations.dispose(self._dispose, created)
                 raise
 
     def set_activity(self, activity: bool | ActivityOptions | None) -> None:
@@ -324,7 +323,7 @@ class Browser(BrowserMeasure):
             emulation=emulation,
             chrome_version=self.version.number,
         )
-        async with made_context(self, plan, timeout) as context:
+        async with make_context(self, plan, timeout) as context:
             with self.activities.in_context(context.id, options):
                 yield context
 
@@ -343,7 +342,7 @@ class Browser(BrowserMeasure):
         return frozenset(self._contexts)
 
     @property
-    def creations(self) -> Creations:
+    def creations(self) -> RemoteResources:
         """What makes things in the browser. For the engine's own parts."""
         return self._tabs.creations
 
@@ -376,7 +375,7 @@ class Browser(BrowserMeasure):
         """Close a target and wait until it is gone. For pages, use `Page.close`, which has a timeout."""
         await self._tabs.close(target_id)
 
-    async def _take_back(self, made: CreateTargetReply) -> None:
+    async def _dispose(self, made: CreateTargetReply) -> None:
         await self._tabs.close(made.target_id)
 
     def refuse_downloads(self) -> None:
@@ -384,18 +383,18 @@ class Browser(BrowserMeasure):
         self._tabs.downloads.refuse()
 
     @asynccontextmanager
-    async def watched(self, rescue_after: float | None) -> AsyncIterator[None]:
-        """Have every page watched, and rescued when it is silent for `rescue_after` seconds, during the block."""
+    async def watched(self, recover_after: float | None) -> AsyncIterator[None]:
+        """Watch every page during the block; recover one that is silent for `recover_after` seconds."""
         async with open_body_nursery() as nursery:
-            if rescue_after is not None:
-                nursery.start_soon(watch_pages, self._tabs, rescue_after, name="watchdog")
+            if recover_after is not None:
+                nursery.start_soon(watch_pages, self._tabs, recover_after, name="watchdog")
             yield
 
     @property
     def connections(self) -> tuple[Connection, ...]:
         """The connections that are in use: one over a pipe, two over websockets."""
-        main, lane = self._tabs.connection, self._tabs.lanes.connection
-        return (main,) if main is lane else (main, lane)
+        main, evaluation_session = self._tabs.connection, self._tabs.evaluation_sessions.connection
+        return (main,) if main is evaluation_session else (main, evaluation_session)
 
 
 def _page_test(

@@ -18,9 +18,9 @@ from cdpengine.activity.options import ActivityOptions
 from cdpengine.browser.download import Download
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.budget import within
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.engine.context_network import ContextNetwork
 from cdpengine.engine.context_storage import ContextStorage
-from cdpengine.engine.lasting import Lasting
 from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.protocol.target import BrowserContextsReply
 from cdpengine.state.cookie import Cookie, checked_cookies, goes_to
@@ -140,7 +140,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
 
     def set_permissions(
         self, permissions: Mapping[str, PermissionState], *, origin: str | None = None, timeout: float = 30
-    ) -> Lasting[None]:
+    ) -> AwaitableScope[None]:
         """Have pages of an origin (None: of all) find permissions "granted", "denied" or in need of a "prompt".
 
         `await` it to last, `async with` it for a block, as with `Page.emulate`. The latest holds, but what is said
@@ -164,9 +164,11 @@ class BrowserContext(ContextStorage, ContextNetwork):
             finally:
                 await store.end(layer)
 
-        return Lasting("context.set_permissions(...)", last, scope)
+        return AwaitableScope("context.set_permissions(...)", last, scope)
 
-    def grant_permissions(self, *names: str, origin: str | None = None, timeout: float = 30) -> Lasting[None]:
+    def grant_permissions(
+        self, *names: str, origin: str | None = None, timeout: float = 30
+    ) -> AwaitableScope[None]:
         """Grant permissions, as `set_permissions({name: "granted"})` does."""
         granted: Literal["granted"] = "granted"
         return self.set_permissions(dict.fromkeys(names, granted), origin=origin, timeout=timeout)
@@ -176,7 +178,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
         with within("reset permissions", timeout):
             await self.browser.permissions.reset(self.id)
 
-    def emulate(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> Lasting[None]:
+    def emulate(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> AwaitableScope[None]:
         """Emulate for all pages of the context, present and future, as `Page.emulate` does, which goes before it.
 
         A page that does not answer holds up nothing: it obeys when it answers again.
@@ -202,7 +204,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
             finally:
                 await emulations.end(layer)
 
-        return Lasting("context.emulate(...)", last, scope)
+        return AwaitableScope("context.emulate(...)", last, scope)
 
     async def reset_emulation(self, *, timeout: float = 30) -> None:
         """Take back all that was emulated to last for the context; what its pages emulate themselves stays."""
@@ -219,7 +221,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
         others = self.browser.context_ids
         return [download for download in every if download.context_id not in others]
 
-    def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> Lasting[Path]:
+    def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
         """Let all downloads of the context come into `directory`, which is made if need be; gives its whole path.
 
         `await` it to last, `async with` it for a block. Names are the server's, made safe, with a number where the
@@ -252,7 +254,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
                 if made is not None:
                     downloads.disallow(self.id or self._default_id, made)
 
-        return Lasting("context.allow_downloads(...)", last, scope)
+        return AwaitableScope("context.allow_downloads(...)", last, scope)
 
     # --- for the engine's own parts ----------------------------------------------------------------------------
 

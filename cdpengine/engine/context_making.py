@@ -77,7 +77,7 @@ def plan_context(
 
 
 @asynccontextmanager
-async def made_context(browser: Browser, plan: ContextPlan, timeout: float) -> AsyncIterator[BrowserContext]:
+async def make_context(browser: Browser, plan: ContextPlan, timeout: float) -> AsyncIterator[BrowserContext]:
     """Make a context as planned, and dispose of it with the block."""
     params: dict[str, object] = {"disposeOnDetach": True}
     if plan.proxy is not None:

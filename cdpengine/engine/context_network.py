@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from cdpengine.browser.page_scope import PageScope
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.browser.reach import Reach
 from cdpengine.budget import Budget, within
 from cdpengine.engine.network_scopes import NetworkScopes
 from cdpengine.engine.script_scopes import ScriptScopes
@@ -32,8 +32,8 @@ class ContextNetwork(NetworkScopes, ScriptScopes):
         """Return Chrome's id of the context, of the default one too."""
         raise NotImplementedError
 
-    def _reach(self) -> Reach:
-        return Reach(self.browser.tabs, self.holds)
+    def _reach(self) -> PageScope:
+        return PageScope(self.browser.tabs, self.holds)
 
     @asynccontextmanager
     async def _entering(self, action: str, timeout: float) -> AsyncIterator[Budget]:

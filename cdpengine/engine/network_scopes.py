@@ -12,22 +12,22 @@ from functools import cached_property
 
 import attrs
 
-from cdpengine.browser.reach import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold
-from cdpengine.browser.records import Records
+from cdpengine.browser.bounded_history import BoundedHistory
+from cdpengine.browser.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold
 from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
 from cdpengine.budget import within
-from cdpengine.engine.lasting import Lasting
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.engine.scoped import Scoped, check_function, check_limit
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.emulation import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
 from cdpengine.network.headers import check_headers
 from cdpengine.network.interceptor import interceptor_of
-from cdpengine.network.routed import (
-    Routed,
+from cdpengine.network.registration import (
     RouteFailure,
     RouteHandler,
     RouteMatch,
+    RouteRegistration,
     Stage,
     chrome_url_of,
 )
@@ -48,8 +48,8 @@ class Routes:
     `failures`: requests that failed because of a handler, of routes that have ended, too.
     """
 
-    active: list[Routed] = attrs.field(factory=list)
-    failures: Records[RouteFailure] = attrs.field(factory=Records)
+    active: list[RouteRegistration] = attrs.field(factory=list)
+    failures: BoundedHistory[RouteFailure] = attrs.field(factory=BoundedHistory)
 
 
 class NetworkScopes(Scoped):
@@ -69,7 +69,7 @@ class NetworkScopes(Scoped):
         stage: Stage = "request",
         limit: float = 30,
         timeout: float = 30,
-    ) -> Lasting[Routed]:
+    ) -> AwaitableScope[RouteRegistration]:
         """Have `handler` answer the requests whose URL matches.
 
         `async with` it for a block; `await` it to last, until `unroute`.
@@ -89,12 +89,12 @@ class NetworkScopes(Scoped):
         """
 
         @asynccontextmanager
-        async def scope() -> AsyncIterator[Routed]:
+        async def scope() -> AsyncIterator[RouteRegistration]:
             match = _route_match(pattern, resource_type, stage)
             check_function("handler", handler)
             check_limit(limit)
             async with open_body_nursery() as nursery:
-                routed = Routed(match, handler, limit, nursery, self.routes.failures)
+                routed = RouteRegistration(match, handler, limit, nursery, self.routes.failures)
                 hold = Hold(
                     self._reach(),
                     lambda session: interceptor_of(session).add(routed),
@@ -126,7 +126,7 @@ class NetworkScopes(Scoped):
         origin: str | None = None,
         proxy: bool = False,
         timeout: float = 30,
-    ) -> Lasting[None]:
+    ) -> AwaitableScope[None]:
         """Answer servers that ask for a name and a password (HTTP authentication).
 
         `async with` it for a block; `await` it to last, until `reset_network`.
@@ -150,7 +150,7 @@ class NetworkScopes(Scoped):
 
         return self._lasting("network", "http_credentials", scope)
 
-    def extra_headers(self, headers: Mapping[str, str], *, timeout: float = 30) -> Lasting[None]:
+    def extra_headers(self, headers: Mapping[str, str], *, timeout: float = 30) -> AwaitableScope[None]:
         """Send these headers along with every request, to whatever server.
 
         `async with` it for a block; `await` it to last, until `reset_network`.
@@ -175,7 +175,7 @@ class NetworkScopes(Scoped):
 
     def network_conditions(
         self, conditions: NetworkConditions | str, *, timeout: float = 30
-    ) -> Lasting[None]:
+    ) -> AwaitableScope[None]:
         """Make the network slow, or cut it.
 
         `async with` it for a block; `await` it to last, until `reset_network`.
@@ -194,11 +194,11 @@ class NetworkScopes(Scoped):
 
         return self._lasting("network", "network_conditions", scope)
 
-    def offline(self, *, timeout: float = 30) -> Lasting[None]:
+    def offline(self, *, timeout: float = 30) -> AwaitableScope[None]:
         """Cut the network: `network_conditions("offline")`."""
         return self.network_conditions("offline", timeout=timeout)
 
-    def throttle_cpu(self, rate: float, *, timeout: float = 30) -> Lasting[None]:
+    def throttle_cpu(self, rate: float, *, timeout: float = 30) -> AwaitableScope[None]:
         """Make the page's main thread `rate` times slower; 1 is as it is.
 
         `async with` it for a block; `await` it to last, until `reset_network`.
@@ -215,7 +215,7 @@ class NetworkScopes(Scoped):
 
         return self._lasting("network", "throttle_cpu", scope)
 
-    def bypass_service_workers(self, *, timeout: float = 30) -> Lasting[None]:
+    def bypass_service_workers(self, *, timeout: float = 30) -> AwaitableScope[None]:
         """Have requests go to the network past the page's service worker, where routes see them.
 
         `async with` it for a block; `await` it to last, until `reset_network`. Raises DeadlineExceededError, and

@@ -28,8 +28,8 @@ from cdpengine.browser.endpoint import (
     resolve_endpoint,
     secrets_in_endpoint,
 )
+from cdpengine.browser.evaluation_sessions import ConnectionOpener
 from cdpengine.browser.find import find_browser
-from cdpengine.browser.lanes import ConnectionOpener
 from cdpengine.browser.liveness import check_seconds
 from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine.browser.tabs import Tabs
@@ -74,7 +74,7 @@ async def launch(
     user_data_dir: str | Path | None = None,
     transport: Literal["websocket", "pipe"] = "websocket",
     env: Mapping[str, str] | None = None,
-    rescue_after: float | None = None,
+    recover_after: float | None = None,
     evaluate_enabled: bool = True,
     computed_accessibility: bool = True,
     activity: bool | ActivityOptions | None = None,
@@ -86,7 +86,7 @@ async def launch(
     or the first one installed. `args` are further switches. `user_data_dir` is a profile to use and keep.
     `transport="pipe"` opens no port. `env` replaces the environment. `timeout` (seconds) is for the start.
 
-    `rescue_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
+    `recover_after` (seconds) has every page watched: one that does not answer for so long has its dialog dismissed
     and its script terminated, an evaluate's as well as the page's own. `evaluate_enabled=False` refuses every
     evaluate with EvaluationDisabledError; the engine's own scripts still run, in a world of their own.
 
@@ -109,8 +109,8 @@ async def launch(
     """
     if transport not in ("websocket", "pipe"):
         raise InvalidArgumentError(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
-    if rescue_after is not None:
-        check_seconds("rescue_after", rescue_after)
+    if recover_after is not None:
+        check_seconds("recover_after", recover_after)
     activity_options = checked_options(activity)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
@@ -141,7 +141,7 @@ async def launch(
             started()
             ready()
             try:
-                async with browser.watched(rescue_after):
+                async with browser.watched(recover_after):
                     yield browser
             finally:
                 await _close(browser)
@@ -158,7 +158,7 @@ async def connect(
     endpoint: str,
     *,
     headers: Mapping[str, str] | None = None,
-    rescue_after: float | None = None,
+    recover_after: float | None = None,
     evaluate_enabled: bool = True,
     activity: bool | ActivityOptions | None = None,
     timeout: float = 30,
@@ -170,13 +170,13 @@ async def connect(
     What stops scripts has a second connection where the address names one browser (/devtools/browser/<id>, as http://host:port
     gives for Chrome) and that browser is reached again. Elsewhere, as at services that start a browser for each
     connection or allow only one, it is on the first one.
-    `rescue_after`, `evaluate_enabled` and `activity` as in `launch`.
+    `recover_after`, `evaluate_enabled` and `activity` as in `launch`.
 
     Raises InvalidArgumentError for what is no endpoint, ConnectFailedError when no browser answers there in
     `timeout`.
     """
-    if rescue_after is not None:
-        check_seconds("rescue_after", rescue_after)
+    if recover_after is not None:
+        check_seconds("recover_after", recover_after)
     activity_options = checked_options(activity)
     budget = Budget.start("connect", timeout)
     _check_recording()
@@ -202,7 +202,7 @@ async def connect(
             await trio.lowlevel.checkpoint_if_cancelled()  # it was over in the very last moment
             browser.set_activity(activity_options)
             started()
-            async with browser.watched(rescue_after):
+            async with browser.watched(recover_after):
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
@@ -343,7 +343,7 @@ async def _engine(
             await tabs.downloads.close()
             await tabs.creations.settle()
             # Before the nursery closes: nothing that comes in later may find it closed.
-            tabs.lanes.close()
+            tabs.evaluation_sessions.close()
             main.lose("this program closed the connection")
 
 

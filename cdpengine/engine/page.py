@@ -1,7 +1,7 @@
 """Page: what one does with a page.
 
 Rule: every public method takes one `timeout`, makes one Budget of it, and hands it down; what is done stands in
-the floors below, a method here only says in which order. Nothing here waits beyond its budget, whatever the
+the layer below, a method here only says in which order. Nothing here waits beyond its budget, whatever the
 page does.
 """
 
@@ -24,8 +24,8 @@ from cdpengine.engine.page_scripts import PageScripts
 from cdpengine.engine.page_view import PageView
 from cdpengine.engine.page_waiting import PageWaiting
 from cdpengine.engine.page_windows import PageWindows
-from cdpengine.errors import RescueReport
-from cdpengine.evaluate.rescue import Rescue, check_rescue, patience_of, rescue_page
+from cdpengine.errors import RecoveryReport
+from cdpengine.evaluate.recovery import Recovery, check_recovery, patience_of, recover_page
 from cdpengine.wire.tap import span as action_span
 
 
@@ -83,13 +83,13 @@ class Page(
     async def unresponsive_for(self) -> float:
         """Return for how many seconds at least the page has not answered; 0.0 when it answers within 50 ms.
 
-        It counts from the first question that was left without an answer: ask early, or use `rescue_after` of
+        It counts from the first question that was left without an answer: ask early, or use `recover_after` of
         `launch` and `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError when there is no
         page to ask.
         """
         return await self._target.pulse.silence(QUICK_PROBE)
 
-    async def rescue(self, *, allow: Rescue = "terminate", timeout: float = 30) -> RescueReport:
+    async def recover(self, *, allow: Recovery = "terminate", timeout: float = 30) -> RecoveryReport:
         """Bring back a page that does not answer, whatever hung it; nothing is done to one that answers.
 
         A page that is only slow has half a second for that, and once more after the termination; less where
@@ -100,12 +100,12 @@ class Page(
         and after a reload they have crashed. The report tells what was done, and whether the page answers. Raises
         DeadlineExceededError; a reload or closing goes on then, and the page's next action waits for it.
         """
-        check_rescue(allow)
-        with action_span("page.rescue"), within("rescue the page", timeout):
-            report = await rescue_page(self._target, allow=allow, patience=patience_of(timeout))
+        check_recovery(allow)
+        with action_span("page.recover"), within("recover the page", timeout):
+            report = await recover_page(self._target, allow=allow, patience=patience_of(timeout))
             if report.under_way:
-                await self._target.rescued()
-                report = self._target.last_rescue or report
+                await self._target.recovered()
+                report = self._target.last_recovery or report
             return report
 
     async def bring_to_front(self, *, timeout: float = 30) -> None:

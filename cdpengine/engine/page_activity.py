@@ -13,9 +13,9 @@ import attrs
 import trio
 
 from cdpengine.activity.har import Redacting
-from cdpengine.activity.outlets import ActivityStream, RequestEnded
 from cdpengine.activity.page_activity import PageActivity
 from cdpengine.activity.response import Response
+from cdpengine.activity.subscribers import ActivityStream, RequestEnded
 from cdpengine.browser.url_patterns import UrlPattern, url_test, url_words
 from cdpengine.budget import Budget, check_timeout, within
 from cdpengine.engine.expectations import Expected, arrive

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from cdpengine.action.context import ActionContext
+from cdpengine.action.input_observer import DepartureWatch
 from cdpengine.action.keyboard import Keyboard
 from cdpengine.action.mouse import Mouse
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.touch import Touch
-from cdpengine.action.witness import Departure
 from cdpengine.browser.activity import Activity, watch_activity
 from cdpengine.browser.frames import Frame
 from cdpengine.browser.node import Node
@@ -25,8 +25,8 @@ from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.worlds import IsolatedWorlds
 from cdpengine.budget import Budget, within
 from cdpengine.engine.healing import look_again, successor
-from cdpengine.engine.staleness import explained, staleness
-from cdpengine.engine.targets import Target, known_ref, resolve
+from cdpengine.engine.staleness import explain_stale, staleness
+from cdpengine.engine.targets import ElementTarget, known_ref, resolve
 from cdpengine.engine.unresponsive import told_unresponsive, unresponsive
 from cdpengine.errors import CoveredError, DeadlineExceededError, StaleRefError, shown_url
 from cdpengine.evaluate.counters import EvaluationCounters
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @attrs.define(eq=False)
-class Happenings:
+class SideEffects:
     """What happens on a page while an action runs. Filled while it runs.
 
     `healed` is the ref that the action is done to instead of a stale one, `healed_destination` that of where a
@@ -117,18 +117,18 @@ class PageBase:
         """The page's refs, shared with every other Page object of this target. Not to be kept over an await."""
         return ref_tables().table(self.browser.key, self.target_id)
 
-    def _node(self, target: Target) -> Node:
+    def _node(self, target: ElementTarget) -> Node:
         return resolve(self._target, self._refs, target)
 
-    async def _aim(self, target: Target, heal: bool, budget: Budget, happenings: Happenings) -> Node:
+    async def _aim(self, target: ElementTarget, heal: bool, budget: Budget, effects: SideEffects) -> Node:
         """Return the node that `target` names; with `heal`, what stands in its place now, noted as `healed`.
 
         Raises as `resolve`; with `heal`, StaleRefError only when it is not sure what that is.
         """
-        node, happenings.healed = await self._aimed(target, heal, budget)
+        node, effects.healed = await self._aimed(target, heal, budget)
         return node
 
-    async def _aimed(self, target: Target, heal: bool, budget: Budget) -> tuple[Node, Ref | None]:
+    async def _aimed(self, target: ElementTarget, heal: bool, budget: Budget) -> tuple[Node, Ref | None]:
         if not heal or not isinstance(target, str | Ref):
             return self._node(target), None
         ref = known_ref(self._refs, target)
@@ -142,13 +142,13 @@ class PageBase:
         healed = successor(page, self._refs, ref, error)
         return self._node(healed), healed
 
-    def _role_of(self, target: Target) -> str:
+    def _role_of(self, target: ElementTarget) -> str:
         """Return the role that a ref had in its snapshot; "" for targets that are no refs."""
         if isinstance(target, str):
             return self._refs.lookup(target).role
         return target.role if isinstance(target, Ref) else ""
 
-    def _context(self, budget: Budget, departure: Departure | None = None) -> ActionContext:
+    def _context(self, budget: Budget, departure: DepartureWatch | None = None) -> ActionContext:
         return ActionContext(self.keyboard, self.mouse, self._worlds, budget, self._target, departure)
 
     @asynccontextmanager
@@ -170,25 +170,27 @@ class PageBase:
                 try:
                     yield budget
                 except StaleRefError as error:
-                    raise await explained(self._target, self._refs, self._worlds, error) from error.__cause__
+                    raise await explain_stale(
+                        self._target, self._refs, self._worlds, error
+                    ) from error.__cause__
         except DeadlineExceededError as late:  # as told_unresponsive, without the cost of another generator
             if (told := await unresponsive(self._target, late)) is None:
                 raise
             raise told from late
 
     @asynccontextmanager
-    async def _input(self, action: str, timeout: float) -> AsyncIterator[tuple[Budget, Happenings]]:
+    async def _input(self, action: str, timeout: float) -> AsyncIterator[tuple[Budget, SideEffects]]:
         """Run one action that sends input, and collect what happens on the page meanwhile."""
         async with self._action(action, timeout) as budget:
             with self._target.dialogs.span() as span, watch_activity(self._target) as activity:
                 try:
-                    yield budget, Happenings(span, activity)
+                    yield budget, SideEffects(span, activity)
                 except CoveredError as error:
                     error.covered_ref = self._ref_of(error.covering_node)
                     raise
 
-    async def _told(self, outcome: ActionOutcome, happenings: Happenings) -> ActionOutcome:
-        span, activity = happenings.dialogs, happenings.activity
+    async def _told(self, outcome: ActionOutcome, effects: SideEffects) -> ActionOutcome:
+        span, activity = effects.dialogs, effects.activity
         if span.shown:
             await self._target.dialogs.wait_for_answer()
         self._target.navigation.told |= {
@@ -201,8 +203,8 @@ class PageBase:
             navigation=next(iter(activity.navigations), None),
             popup=next(iter(activity.popups), None),
             download=next(iter(activity.downloads), None),
-            healed=happenings.healed,
-            healed_destination=happenings.healed_destination,
+            healed=effects.healed,
+            healed_destination=effects.healed_destination,
         )
 
     def _ref_of(self, covering_node: int | None) -> str:

@@ -14,7 +14,7 @@ import attrs
 from cdpengine.browser.worlds import context_gone
 from cdpengine.budget import Budget
 from cdpengine.engine.page_snapshots import PageSnapshots, taken_snapshot
-from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.targets import ElementTarget, describe_target
 from cdpengine.errors import InvalidArgumentError, RemoteError
 from cdpengine.picture.options import ImageFormat, ImageOptions, check_image_options
 from cdpengine.picture.screenshot import current_view, screen_scale, take_screenshot
@@ -48,7 +48,7 @@ class PageContent(PageSnapshots):
 
     async def extract_text(
         self,
-        target: Target | None = None,
+        target: ElementTarget | None = None,
         *,
         main_only: bool = False,
         max_chars: int | None = None,
@@ -65,7 +65,7 @@ class PageContent(PageSnapshots):
 
     async def extract_markdown(
         self,
-        target: Target | None = None,
+        target: ElementTarget | None = None,
         *,
         main_only: bool = False,
         max_chars: int | None = None,
@@ -77,7 +77,7 @@ class PageContent(PageSnapshots):
         """
         return await self._extract("extract Markdown", to_markdown, target, main_only, max_chars, timeout)
 
-    async def outer_html(self, target: Target, *, timeout: float = 30) -> str:
+    async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
         """Return the element's HTML as it is now, its own tag included.
 
         Raises NodeNotFoundError and StaleRefError.
@@ -152,7 +152,7 @@ class PageContent(PageSnapshots):
         self,
         action: str,
         write: Callable[[Sequence[Block]], str],
-        target: Target | None,
+        target: ElementTarget | None,
         main_only: bool,
         max_chars: int | None,
         timeout: float,

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
-from cdpengine.engine.lasting import Lasting
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.page_storage import PageStorage
 from cdpengine.state.emulation import Layer
@@ -39,7 +39,7 @@ class PageEmulation(PageBase):
         """The session storage of the page's documents."""
         return PageStorage(self._target, local=False)
 
-    def emulate(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> Lasting[None]:
+    def emulate(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> AwaitableScope[None]:
         """Have the page, its frames and workers, and popups that it opens, take the device for another one.
 
         `await page.emulate(...)` lasts; `async with page.emulate(...)` holds for the block. Options that are not
@@ -80,7 +80,7 @@ class PageEmulation(PageBase):
             finally:
                 await emulations.end(layer)
 
-        return Lasting("page.emulate(...)", last, scope)
+        return AwaitableScope("page.emulate(...)", last, scope)
 
     async def reset_emulation(self, *, timeout: float = 30) -> None:
         """Take back all that was emulated to last for this page; what its context emulates stays."""

@@ -28,7 +28,7 @@ from cdpengine.budget import Budget
 from cdpengine.engine.expectations import Expected, arrive
 from cdpengine.engine.expected_chooser import ExpectedFileChooser
 from cdpengine.engine.page_base import PageBase
-from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.targets import ElementTarget, describe_target
 from cdpengine.engine.unresponsive import told_unresponsive
 from cdpengine.errors import InvalidArgumentError
 
@@ -41,7 +41,7 @@ class Field:
     that takes several; a path or a FileContent, or a list of these, for an input of files ([] empties it).
     """
 
-    target: Target
+    target: ElementTarget
     value: FieldValue
 
 
@@ -50,7 +50,7 @@ class PageForms(PageBase):
 
     async def type(
         self,
-        target: Target,
+        target: ElementTarget,
         text: str,
         *,
         submit: bool = False,
@@ -66,9 +66,9 @@ class PageForms(PageBase):
         disabled or read-only, NotInteractableError for one that takes no text, InvalidArgumentError, before
         anything is sent, for a layout that there is not, and as `click` does.
         """
-        async with self._input(f"type into {describe_target(target)}", timeout) as (budget, happenings):
+        async with self._input(f"type into {describe_target(target)}", timeout) as (budget, effects):
             outcome = await type_text(
-                await self._aim(target, heal, budget, happenings),
+                await self._aim(target, heal, budget, effects),
                 text,
                 keyboard=self.keyboard,
                 worlds=self._worlds,
@@ -77,14 +77,14 @@ class PageForms(PageBase):
                 delay=delay,
                 layout=layout,
                 interruptions=self._target,
-                departure=happenings.activity,
+                departure=effects.activity,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
     async def press(
         self,
         key: str,
-        target: Target | None = None,
+        target: ElementTarget | None = None,
         *,
         layout: str | Layout | None = None,
         heal: bool = False,
@@ -97,8 +97,8 @@ class PageForms(PageBase):
         not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
-        async with self._input(f"press {_shown_key(key)}{on}", timeout) as (budget, happenings):
-            node = None if target is None else await self._aim(target, heal, budget, happenings)
+        async with self._input(f"press {_shown_key(key)}{on}", timeout) as (budget, effects):
+            node = None if target is None else await self._aim(target, heal, budget, effects)
             outcome = await press(
                 key,
                 node=node,
@@ -107,40 +107,40 @@ class PageForms(PageBase):
                 worlds=self._worlds,
                 budget=budget,
                 interruptions=self._target,
-                departure=happenings.activity,
+                departure=effects.activity,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
-    async def focus(self, target: Target, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
+    async def focus(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Give the node the keyboard focus, without a click, as the Tab key does: it need not be seen.
 
         Raises as `press` does.
         """
-        async with self._input(f"focus {describe_target(target)}", timeout) as (budget, happenings):
+        async with self._input(f"focus {describe_target(target)}", timeout) as (budget, effects):
             outcome = await focus(
-                await self._aim(target, heal, budget, happenings),
+                await self._aim(target, heal, budget, effects),
                 worlds=self._worlds,
                 budget=budget,
                 interruptions=self._target,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
-    async def blur(self, target: Target, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
+    async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
 
         Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
         """
-        async with self._input(f"blur {describe_target(target)}", timeout) as (budget, happenings):
+        async with self._input(f"blur {describe_target(target)}", timeout) as (budget, effects):
             outcome = await blur(
-                await self._aim(target, heal, budget, happenings),
+                await self._aim(target, heal, budget, effects),
                 worlds=self._worlds,
                 budget=budget,
                 interruptions=self._target,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
     async def fill(
-        self, target: Target, value: FillValue, *, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, value: FillValue, *, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Put `value` in the place of what the control holds, and read back whether it took it.
 
@@ -161,7 +161,7 @@ class PageForms(PageBase):
 
     async def fill_form(
         self,
-        fields: Mapping[Any, FieldValue] | Iterable[Field | tuple[Target, FieldValue]],
+        fields: Mapping[Any, FieldValue] | Iterable[Field | tuple[ElementTarget, FieldValue]],
         *,
         timeout: float = 30,
     ) -> ActionOutcome:
@@ -183,7 +183,7 @@ class PageForms(PageBase):
             return await told(await fill_form(work, context=context))
 
     async def select(
-        self, target: Target, *values: str | Option, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, *values: str | Option, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Choose options: of a <select>, or of a listbox or combobox that the page made itself.
 
@@ -205,7 +205,7 @@ class PageForms(PageBase):
             return await told(await select(await aim(target, heal), *values, context=context))
 
     async def check(
-        self, target: Target, *, force: bool = False, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Check a checkbox, switch or radio button by a click, on its label where it has no box of its own.
 
@@ -216,14 +216,14 @@ class PageForms(PageBase):
             return await told(await set_checked(await aim(target, heal), True, context=context, force=force))
 
     async def uncheck(
-        self, target: Target, *, force: bool = False, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Uncheck a checkbox or switch. As `check`; NotInteractableError for a radio button that is checked."""
         async with self._acting(f"uncheck {describe_target(target)}", timeout) as (context, aim, told):
             return await told(await set_checked(await aim(target, heal), False, context=context, force=force))
 
     async def upload(
-        self, target: Target, *paths: UploadFile, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, *paths: UploadFile, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Choose files in an input of files, shown or hidden, or a folder in one that takes folders.
 
@@ -272,16 +272,16 @@ class PageForms(PageBase):
     ) -> AsyncIterator[
         tuple[
             ActionContext,
-            Callable[[Target, bool], Awaitable[Node]],
+            Callable[[ElementTarget, bool], Awaitable[Node]],
             Callable[[ActionOutcome], Awaitable[ActionOutcome]],
         ]
     ]:
         """Give what an action stands on, what finds its node, and what tells what came of it."""
-        async with self._input(action, timeout) as (budget, happenings):
+        async with self._input(action, timeout) as (budget, effects):
             yield (
-                self._context(budget, happenings.activity),
-                lambda target, heal: self._aim(target, heal, budget, happenings),
-                lambda outcome: self._told(outcome, happenings),
+                self._context(budget, effects.activity),
+                lambda target, heal: self._aim(target, heal, budget, effects),
+                lambda outcome: self._told(outcome, effects),
             )
 
     @asynccontextmanager
@@ -289,7 +289,7 @@ class PageForms(PageBase):
         async with self._action(action, timeout) as budget:
             yield self._context(budget)
 
-    def _finder(self, target: Target) -> Callable[[], Node]:
+    def _finder(self, target: ElementTarget) -> Callable[[], Node]:
         return lambda: self._node(target)
 
 

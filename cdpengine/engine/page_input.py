@@ -17,7 +17,7 @@ from cdpengine.action.select import choose_clicked_option
 from cdpengine.action.touch import tap
 from cdpengine.browser.node import Node
 from cdpengine.engine.page_base import PageBase
-from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.targets import ElementTarget, describe_target
 
 _NAMES = {1: "click", 2: "double click", 3: "triple click"}
 
@@ -27,7 +27,7 @@ class PageInput(PageBase):
 
     async def click(
         self,
-        target: Target,
+        target: ElementTarget,
         *,
         button: str = "left",
         count: int = 1,
@@ -53,15 +53,15 @@ class PageInput(PageBase):
         """
         action = f"{_NAMES.get(count, 'click')} {describe_target(target)}"
         plain = (button, count, tuple(modifiers)) == ("left", 1, ())
-        async with self._input(action, timeout) as (budget, happenings):
-            node = await self._aim(target, heal, budget, happenings)
+        async with self._input(action, timeout) as (budget, effects):
+            node = await self._aim(target, heal, budget, effects)
             if plain and self._role_of(target) == "option":
                 # Of a <select>: it has no place on the page, open or not. Chosen as by keyboard, it does what a
                 # click on it does.
-                context = self._context(budget, happenings.activity)
+                context = self._context(budget, effects.activity)
                 chosen = await choose_clicked_option(node, context=context)
                 if chosen is not None:
-                    return await self._told(chosen, happenings)
+                    return await self._told(chosen, effects)
             outcome = await click(
                 node,
                 mouse=self.mouse,
@@ -74,13 +74,13 @@ class PageInput(PageBase):
                 delay=delay,
                 force=force,
                 interruptions=self._target,
-                departure=happenings.activity,
+                departure=effects.activity,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
     async def double_click(
         self,
-        target: Target,
+        target: ElementTarget,
         *,
         button: str = "left",
         modifiers: Sequence[str] = (),
@@ -105,7 +105,7 @@ class PageInput(PageBase):
 
     async def triple_click(
         self,
-        target: Target,
+        target: ElementTarget,
         *,
         modifiers: Sequence[str] = (),
         position: tuple[float, float] | None = None,
@@ -126,7 +126,7 @@ class PageInput(PageBase):
 
     async def hover(
         self,
-        target: Target,
+        target: ElementTarget,
         *,
         modifiers: Sequence[str] = (),
         position: tuple[float, float] | None = None,
@@ -135,9 +135,9 @@ class PageInput(PageBase):
         timeout: float = 30,
     ) -> ActionOutcome:
         """Move the mouse onto the node. Checks and errors as `click`; a disabled node can be hovered."""
-        async with self._input(f"hover {describe_target(target)}", timeout) as (budget, happenings):
+        async with self._input(f"hover {describe_target(target)}", timeout) as (budget, effects):
             outcome = await hover(
-                await self._aim(target, heal, budget, happenings),
+                await self._aim(target, heal, budget, effects),
                 mouse=self.mouse,
                 worlds=self._worlds,
                 budget=budget,
@@ -145,13 +145,13 @@ class PageInput(PageBase):
                 position=position,
                 force=force,
                 interruptions=self._target,
-                departure=happenings.activity,
+                departure=effects.activity,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
     async def tap(
         self,
-        target: Target,
+        target: ElementTarget,
         *,
         modifiers: Sequence[str] = (),
         position: tuple[float, float] | None = None,
@@ -163,9 +163,9 @@ class PageInput(PageBase):
 
         Waits up to 0.4 s for the click that Chrome makes out of a tap; a page can prevent that one.
         """
-        async with self._input(f"tap {describe_target(target)}", timeout) as (budget, happenings):
+        async with self._input(f"tap {describe_target(target)}", timeout) as (budget, effects):
             outcome = await tap(
-                await self._aim(target, heal, budget, happenings),
+                await self._aim(target, heal, budget, effects),
                 touch=self.touch,
                 worlds=self._worlds,
                 budget=budget,
@@ -173,14 +173,14 @@ class PageInput(PageBase):
                 position=position,
                 force=force,
                 interruptions=self._target,
-                departure=happenings.activity,
+                departure=effects.activity,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
     async def drag(
         self,
-        source: Target,
-        destination: Target | tuple[float, float],
+        source: ElementTarget,
+        destination: ElementTarget | tuple[float, float],
         *,
         source_position: tuple[float, float] | None = None,
         position: tuple[float, float] | None = None,
@@ -206,14 +206,14 @@ class PageInput(PageBase):
         """
         described = f"{destination}" if isinstance(destination, tuple) else describe_target(destination)
         action = f"drag {describe_target(source)} to {described}"
-        async with self._input(action, timeout) as (budget, happenings):
+        async with self._input(action, timeout) as (budget, effects):
             end: Node | Point
             if isinstance(destination, tuple):
                 end = checked_point(*destination)
             else:
-                end, happenings.healed_destination = await self._aimed(destination, heal, budget)
+                end, effects.healed_destination = await self._aimed(destination, heal, budget)
             outcome = await drag(
-                await self._aim(source, heal, budget, happenings),
+                await self._aim(source, heal, budget, effects),
                 end,
                 mouse=self.mouse,
                 worlds=self._worlds,
@@ -224,6 +224,6 @@ class PageInput(PageBase):
                 modifiers=modifiers,
                 force=force,
                 interruptions=self._target,
-                departure=happenings.activity,
+                departure=effects.activity,
             )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)

@@ -1,6 +1,6 @@
 """PageNavigation: the part of a Page that goes to documents, and says what they came with.
 
-Rule: what became of a navigation is as the engine's floor below tells; the response is added to it.
+Rule: what became of a navigation is as the engine's layer below tells; the response is added to it.
 """
 
 from __future__ import annotations

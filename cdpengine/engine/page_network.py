@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 
-from cdpengine.browser.reach import Reach
+from cdpengine.browser.page_scope import PageScope
 from cdpengine.budget import Budget
 from cdpengine.engine.network_scopes import NetworkScopes
 from cdpengine.engine.page_base import PageBase
@@ -14,8 +14,8 @@ from cdpengine.engine.script_scopes import ScriptScopes
 class PageNetwork(NetworkScopes, ScriptScopes, PageBase):
     """The part of a Page that intercepts, sets headers and conditions, and puts scripts into documents."""
 
-    def _reach(self) -> Reach:
-        return Reach.of_page(self.browser.tabs, self._target)
+    def _reach(self) -> PageScope:
+        return PageScope.of_page(self.browser.tabs, self._target)
 
     def _entering(self, action: str, timeout: float) -> AbstractAsyncContextManager[Budget]:
         return self._action(action, timeout)

@@ -18,7 +18,7 @@ from cdpengine.action.scroll import scroll_into_view
 from cdpengine.browser.output_file import checked_path, output_file
 from cdpengine.budget import Budget
 from cdpengine.engine.page_content import PageContent
-from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.targets import ElementTarget, describe_target
 from cdpengine.errors import InvalidArgumentError, InvisibleError
 from cdpengine.picture.options import ImageFormat, ImageOptions, format_of
 from cdpengine.picture.paper import PdfOptions, print_params
@@ -35,7 +35,7 @@ class PagePictures(PageContent):
         self,
         path: str | os.PathLike[str] | None = None,
         *,
-        target: Target | None = None,
+        target: ElementTarget | None = None,
         clip: BoundingBox | None = None,
         full_page: bool = False,
         refs: bool = False,
@@ -43,7 +43,7 @@ class PagePictures(PageContent):
         quality: int | None = None,
         scale: float | None = None,
         omit_background: bool = False,
-        mask: Sequence[Target] = (),
+        mask: Sequence[ElementTarget] = (),
         mask_color: str = "#ff00ff",
         overwrite: bool = True,
         timeout: float = 30,
@@ -144,7 +144,7 @@ class PagePictures(PageContent):
                 await file.write(piece)
         return file.size
 
-    async def _box_in_view(self, target: Target, budget: Budget) -> BoundingBox:
+    async def _box_in_view(self, target: ElementTarget, budget: Budget) -> BoundingBox:
         node = self._node(target)
         await scroll_into_view(node, worlds=self._worlds, budget=budget, interruptions=self._target)
         box = await bounding_box(node, self._worlds)

@@ -14,10 +14,10 @@ from cdpengine.browser.finding import FoundNode
 from cdpengine.browser.frames import Frame
 from cdpengine.budget import Budget
 from cdpengine.engine.page_base import PageBase
-from cdpengine.engine.targets import BackendNode, Target
+from cdpengine.engine.targets import BackendNode, ElementTarget
 from cdpengine.evaluate.counters import EvaluationStatistics
 from cdpengine.evaluate.evaluation import JSHandle, Script, World
-from cdpengine.evaluate.rescue import Rescue
+from cdpengine.evaluate.recovery import Recovery
 from cdpengine.js import own, script
 from cdpengine.snapshot.refs import Ref
 from cdpengine.wire.tap import span as action_span
@@ -45,17 +45,17 @@ class PageScripts(PageBase):
         self,
         expression_or_function: str,
         *args: object,
-        target: Target | None = None,
+        target: ElementTarget | None = None,
         frame: Frame | None = None,
         world: World = "main",
-        rescue: Rescue = "terminate",
+        recover: Recovery = "terminate",
         timeout: float = 30,
     ) -> Any:
         """Evaluate an expression, or call a function with `args`, and return its value; promises are awaited.
 
         Runs on a session of its own, so it never holds up another action. When the timeout or a surrounding
-        cancel scope ends it, the page's script is terminated first; `rescue` says how much further to go with a
-        page that does not answer even then (see `rescue`). `target`, a ref or node, is passed to the function as
+        cancel scope ends it, the page's script is terminated first; `recover` says how much further to go with a
+        page that does not answer even then (see `recover`). `target`, a ref or node, is passed to the function as
         its first argument; a Ref or BackendNode among the other arguments is an element too. `frame` is one of
         `frames`; `world="isolated"` keeps out of reach of the page's own script. Arguments are what JSON holds,
         NaN, the infinities, -0 and big integers; what comes back is told in cdpengine/evaluate/values.py.
@@ -67,17 +67,17 @@ class PageScripts(PageBase):
         budget = Budget.start("evaluate", timeout)
         script = self._script(expression_or_function, args, target, frame, world)
         with action_span("page.evaluate"), self._target.dialogs.reported("evaluate"):
-            return await self._evaluator.evaluate(script, budget, allow=rescue)
+            return await self._evaluator.evaluate(script, budget, allow=recover)
 
     @asynccontextmanager
     async def evaluate_handle(
         self,
         expression_or_function: str,
         *args: object,
-        target: Target | None = None,
+        target: ElementTarget | None = None,
         frame: Frame | None = None,
         world: World = "main",
-        rescue: Rescue = "terminate",
+        recover: Recovery = "terminate",
         timeout: float = 30,
     ) -> AsyncIterator[JSHandle]:
         """Evaluate as `evaluate` does, and leave the value in the page: `async with` gives a handle on it.
@@ -89,15 +89,22 @@ class PageScripts(PageBase):
         script = self._script(expression_or_function, args, target, frame, world)
         async with AsyncExitStack() as stack:
             with action_span("page.evaluate_handle"):
-                handle = await stack.enter_async_context(self._evaluator.handle(script, budget, allow=rescue))
+                handle = await stack.enter_async_context(
+                    self._evaluator.handle(script, budget, allow=recover)
+                )
             yield handle
 
     def evaluate_statistics(self) -> EvaluationStatistics:
         """Return the counts of this page's evaluations, and of what was done about those that hung."""
-        return self._evaluator.counters.statistics(self._target.lane_rebuilds)
+        return self._evaluator.counters.statistics(self._target.evaluation_session_rebuilds)
 
     def _script(
-        self, source: str, args: Sequence[object], target: Target | None, frame: Frame | None, world: World
+        self,
+        source: str,
+        args: Sequence[object],
+        target: ElementTarget | None,
+        frame: Frame | None,
+        world: World,
     ) -> Script:
         first = [] if target is None else [self._node(target)]
         rest = [self._node(arg) if isinstance(arg, (Ref, BackendNode, FoundNode)) else arg for arg in args]

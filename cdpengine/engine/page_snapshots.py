@@ -14,7 +14,7 @@ from cdpengine.browser.frames import Frame
 from cdpengine.budget import Budget
 from cdpengine.engine.page_base import PageBase
 from cdpengine.engine.scopes import FrameTarget, find_frame, find_root
-from cdpengine.engine.targets import Target
+from cdpengine.engine.targets import ElementTarget
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 from cdpengine.snapshot.arrival import Arrival, has_nothing
 from cdpengine.snapshot.axlines import loose_nodes
@@ -45,7 +45,7 @@ class PageSnapshots(PageBase):
         max_tokens: int | None = None,
         source: Source | None = None,
         frame: FrameTarget | None = None,
-        root: Target | None = None,
+        root: ElementTarget | None = None,
         refs: RefsFor = "actions",
         ignored: bool = False,
         fresh: bool = False,
@@ -129,7 +129,7 @@ class PageSnapshots(PageBase):
         options: SnapshotOptions,
         source: Source | None,
         frame: FrameTarget | None,
-        root: Target | None,
+        root: ElementTarget | None,
         *,
         fresh: bool = False,
     ) -> Scope:

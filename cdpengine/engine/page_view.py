@@ -15,7 +15,7 @@ from cdpengine.action.mouse import checked_point
 from cdpengine.action.outcome import ActionOutcome
 from cdpengine.action.scroll import rest, scroll_at, scroll_into_view
 from cdpengine.engine.page_base import PageBase
-from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.targets import ElementTarget, describe_target
 from cdpengine.errors import InvisibleError
 
 
@@ -23,7 +23,13 @@ class PageView(PageBase):
     """The part of a Page that scrolls and shows."""
 
     async def scroll(
-        self, dx: float, dy: float, target: Target | None = None, *, heal: bool = False, timeout: float = 30
+        self,
+        dx: float,
+        dy: float,
+        target: ElementTarget | None = None,
+        *,
+        heal: bool = False,
+        timeout: float = 30,
     ) -> ActionOutcome:
         """Turn the mouse wheel by CSS pixels (positive: right, down), and wait until the scrolling has ended.
 
@@ -32,7 +38,7 @@ class PageView(PageBase):
         `hover` does.
         """
         over = "" if target is None else f" over {describe_target(target)}"
-        async with self._input(f"scroll by ({dx}, {dy}){over}", timeout) as (budget, happenings):
+        async with self._input(f"scroll by ({dx}, {dy}){over}", timeout) as (budget, effects):
             if target is None:
                 delta = checked_point(dx, dy, what="dx, dy")
                 at = self.mouse.position
@@ -43,19 +49,19 @@ class PageView(PageBase):
                     await rest(self.session, self._worlds, self._target.frames.main.id)
             else:
                 outcome = await scroll_at(
-                    await self._aim(target, heal, budget, happenings),
+                    await self._aim(target, heal, budget, effects),
                     dx,
                     dy,
                     mouse=self.mouse,
                     worlds=self._worlds,
                     budget=budget,
                     interruptions=self._target,
-                    departure=happenings.activity,
+                    departure=effects.activity,
                 )
-            return await self._told(outcome, happenings)
+            return await self._told(outcome, effects)
 
     async def scroll_into_view(
-        self, target: Target, *, heal: bool = False, timeout: float = 30
+        self, target: ElementTarget, *, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Scroll, as little as needed, until the node is in the viewport and still; all scrollers around it too.
 
@@ -64,14 +70,14 @@ class PageView(PageBase):
         StaleRefError, NodeNotFoundError.
         """
         action = f"scroll {describe_target(target)} into view"
-        async with self._input(action, timeout) as (budget, happenings):
-            node = await self._aim(target, heal, budget, happenings)
+        async with self._input(action, timeout) as (budget, effects):
+            node = await self._aim(target, heal, budget, effects)
             point = await scroll_into_view(
                 node, worlds=self._worlds, budget=budget, interruptions=self._target
             )
-            return await self._told(ActionOutcome("scroll into view", node.description, point), happenings)
+            return await self._told(ActionOutcome("scroll into view", node.description, point), effects)
 
-    async def bounding_box(self, target: Target, *, timeout: float = 30) -> BoundingBox | None:
+    async def bounding_box(self, target: ElementTarget, *, timeout: float = 30) -> BoundingBox | None:
         """Return the upright rectangle around the node, in CSS pixels of the page's viewport; None if it has none.
 
         Nothing is scrolled: the box of what is further down lies below the viewport. Frames and transforms are
@@ -82,7 +88,7 @@ class PageView(PageBase):
 
     @asynccontextmanager
     async def highlight(
-        self, target: Target, *, color: str = "#6fa8dc", info: bool = True, timeout: float = 30
+        self, target: ElementTarget, *, color: str = "#6fa8dc", info: bool = True, timeout: float = 30
     ) -> AsyncIterator[None]:
         """Mark the node while the block runs: `async with page.highlight("e3"):`.
 

@@ -29,7 +29,7 @@ from cdpengine.engine.conditions import (
     check_text,
 )
 from cdpengine.engine.page_base import PageBase
-from cdpengine.engine.targets import Target, describe_target
+from cdpengine.engine.targets import ElementTarget, describe_target
 from cdpengine.engine.waits import Condition, Elapsed, Expression, InPage, NetworkIdle, Simple
 from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError, shown_url
 from cdpengine.nursery import open_body_nursery
@@ -51,7 +51,7 @@ class PageWaiting(PageBase):
         text_gone: Words | None = None,
         css: str | None = None,
         css_gone: str | None = None,
-        ref: Target | None = None,
+        ref: ElementTarget | None = None,
         state: NodeState = "visible",
         url: UrlPattern | None = None,
         load_state: LoadState | None = None,
@@ -186,7 +186,7 @@ class PageWaiting(PageBase):
             told.append((f"{kind} {describe_words(words)}" + ("" if wanted else " gone"), wanted))
         return [InPage(FrameWatches(self._target, self._worlds, asked), told, patterns=patterns)]
 
-    def _node_condition(self, ref: Target, state: NodeState) -> Condition:
+    def _node_condition(self, ref: ElementTarget, state: NodeState) -> Condition:
         node = self._node(ref)
         frame = self._target.frames.get(node.frame_id)
         loader_id = None if frame is None else frame.loader_id

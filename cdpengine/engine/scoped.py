@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import TypeVar
 
 from cdpengine.browser.liveness import check_seconds
-from cdpengine.browser.reach import Hold, Reach
+from cdpengine.browser.page_scope import Hold, PageScope
 from cdpengine.budget import Budget
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.engine.kept import Kept
-from cdpengine.engine.lasting import Lasting
 from cdpengine.errors import InvalidArgumentError
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class Scoped:
     """The base of what has a reach: one page with what it opens, or one context."""
 
-    def _reach(self) -> Reach:
+    def _reach(self) -> PageScope:
         """Return what things hold for."""
         raise NotImplementedError
 
@@ -41,13 +41,13 @@ class Scoped:
 
     def _lasting(
         self, kind: str, name: str, scope: Callable[[], AbstractAsyncContextManager[T]]
-    ) -> Lasting[T]:
+    ) -> AwaitableScope[T]:
         """Return what can be awaited to last, or entered to hold for a block."""
 
         async def last() -> tuple[T, Callable[[], Awaitable[None]]]:
             return await self._kept.keep(kind, scope)
 
-        return Lasting(f"{name}(...)", last, scope)
+        return AwaitableScope(f"{name}(...)", last, scope)
 
     def end_lasting(self) -> None:
         """End all that was awaited to last, without waiting: the page or context is gone. For the engine."""

@@ -18,7 +18,7 @@ from cdpengine.browser.page_functions import deep
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.engine.targets import BackendNode, Target, describe_target
+from cdpengine.engine.targets import BackendNode, ElementTarget, describe_target
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 from cdpengine.js import own, script
 from cdpengine.protocol.dom import DescribeNodeReply
@@ -27,7 +27,7 @@ from cdpengine.session.calls import decode_reply
 from cdpengine.snapshot.refs import Ref, parse_ref_text
 from cdpengine.snapshot.text import quote, shorten
 
-FrameTarget: TypeAlias = Frame | Target
+FrameTarget: TypeAlias = Frame | ElementTarget
 """A Frame, a frame's id, its name, a pattern of its URL with `*` and `?`, or a ref of the element that owns it."""
 
 _MOST_LISTED = 3
@@ -42,7 +42,9 @@ class _Deep(msgspec.Struct, rename="camel"):
     value: _DeepValue | None = None
 
 
-async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[Target], Node]) -> Frame:
+async def find_frame(
+    page: PageTarget, target: FrameTarget, node_of: Callable[[ElementTarget], Node]
+) -> Frame:
     """Return the frame that `target` names; `node_of` makes a node of a ref.
 
     Raises NodeNotFoundError when the page has no such frame, InvalidArgumentError when several fit, and as
@@ -80,7 +82,7 @@ async def find_frame(page: PageTarget, target: FrameTarget, node_of: Callable[[T
     )
 
 
-async def _owned_frame(page: PageTarget, target: Target, node: Node) -> Frame:
+async def _owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
     reply = await node.session.request(
         "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
     )

@@ -16,18 +16,18 @@ from typing import Any, Literal
 import attrs
 import trio
 
+from cdpengine.browser.bounded_history import BoundedHistory
 from cdpengine.browser.page_functions import ExecutionContext
-from cdpengine.browser.reach import Hold
-from cdpengine.browser.records import Records
+from cdpengine.browser.page_scope import Hold
 from cdpengine.browser.remote_objects import object_group
 from cdpengine.browser.worlds import USERS_WORLD_NAME
 from cdpengine.budget import within
-from cdpengine.engine.lasting import Lasting
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.engine.scoped import Scoped, check_function, check_limit
 from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError
 from cdpengine.evaluate.literals import to_literal
 from cdpengine.evaluate.receive import holds_objects, receive_value
-from cdpengine.inject.bindings import BindingFailure, Exposed, ExposedFunction
+from cdpengine.inject.bindings import Binding, BindingFailure, ExposedFunction
 from cdpengine.inject.init_scripts import InitScript
 from cdpengine.nursery import open_body_nursery
 from cdpengine.protocol.runtime import CompileScriptReply, EvaluateReply
@@ -43,8 +43,8 @@ class Bindings:
     `failures`: calls that ended in a rejection, of functions that were taken back, too.
     """
 
-    active: list[Exposed] = attrs.field(factory=list)
-    failures: Records[BindingFailure] = attrs.field(factory=Records)
+    active: list[Binding] = attrs.field(factory=list)
+    failures: BoundedHistory[BindingFailure] = attrs.field(factory=BoundedHistory)
 
 
 class ScriptScopes(Scoped):
@@ -62,7 +62,7 @@ class ScriptScopes(Scoped):
         path: str | Path | None = None,
         world: Literal["main", "isolated"] = "main",
         timeout: float = 30,
-    ) -> Lasting[None]:
+    ) -> AwaitableScope[None]:
         """Run a script in every new document before the document's own scripts.
 
         `async with` it for a block; `await` it to last, until `remove_init_scripts`.
@@ -99,7 +99,7 @@ class ScriptScopes(Scoped):
 
     def expose(
         self, name: str, function: ExposedFunction, *, limit: float = 30, timeout: float = 30
-    ) -> Lasting[Exposed]:
+    ) -> AwaitableScope[Binding]:
         """Have the page's JavaScript call `function` as `name(...)`; it gets a promise.
 
         `async with` it for a block; `await` it to last, until `unexpose`.
@@ -116,7 +116,7 @@ class ScriptScopes(Scoped):
         """
 
         @asynccontextmanager
-        async def scope() -> AsyncIterator[Exposed]:
+        async def scope() -> AsyncIterator[Binding]:
             self._check_enabled("expose a function")
             if not isinstance(name, str) or _IDENTIFIER.fullmatch(name) is None:
                 raise InvalidArgumentError(
@@ -126,7 +126,7 @@ class ScriptScopes(Scoped):
             check_limit(limit)
             reach = self._reach()
             async with open_body_nursery() as nursery:
-                exposed = Exposed(
+                exposed = Binding(
                     reach.tabs,
                     name,
                     function,

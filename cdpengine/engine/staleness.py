@@ -34,7 +34,7 @@ _REASONS: dict[Became, str] = {
 }
 
 
-async def explained(
+async def explain_stale(
     page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
 ) -> StaleRefError:
     """Return the error with what became of the node and with what the page has instead."""

@@ -31,11 +31,11 @@ class BackendNode:
             )
 
 
-Target: TypeAlias = str | Ref | BackendNode | FoundNode
+ElementTarget: TypeAlias = str | Ref | BackendNode | FoundNode
 """A ref as text ("e3", "@e3", "ref=e3", "3"), a Ref out of a snapshot, a BackendNode, or what `page.find` gave."""
 
 
-def describe_target(target: Target) -> str:
+def describe_target(target: ElementTarget) -> str:
     """Return a short text for messages; whatever was passed, also nonsense."""
     if isinstance(target, Ref):
         return target.id
@@ -46,7 +46,7 @@ def describe_target(target: Target) -> str:
     return str(target)[:80]
 
 
-def resolve(page: PageTarget, refs: RefTable, target: Target) -> Node:
+def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
     """Return the node that `target` names, in the session that its frame has now.
 
     Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,

@@ -22,7 +22,7 @@ from cdpengine.errors import (
 )
 from cdpengine.logs import get_logger
 
-logger = get_logger("cdpengine.rescue")
+logger = get_logger("cdpengine.recovery")
 
 
 @asynccontextmanager

@@ -65,8 +65,8 @@ from cdpengine.errors.evaluation import (
     EvaluationFailedError,
     EvaluationTerminatedError,
     EvaluationTimeoutError,
-    RescueReport,
-    RescueStep,
+    RecoveryReport,
+    RecoveryStep,
     ValueTooLargeError,
 )
 from cdpengine.errors.measure import (
@@ -171,10 +171,10 @@ __all__ = [
     "RecordingDamagedError",
     "RecordingFailedError",
     "RecordingIncompleteError",
+    "RecoveryReport",
+    "RecoveryStep",
     "RemoteError",
     "ReplayDivergedError",
-    "RescueReport",
-    "RescueStep",
     "ResourcesExhaustedError",
     "RouteAnsweredError",
     "SessionGoneError",

@@ -36,6 +36,6 @@ class PageUnresponsiveError(DeadlineExceededError):
     def _describe(self) -> str:
         return (
             f"{self.action} did not finish within {self.timeout:g} s: the page has not answered for at least "
-            f'{self.unresponsive_for:.2f} s. page.rescue() stops its script, page.rescue(allow="reload") also '
-            f'reloads it, page.rescue(allow="close") closes it{tried(self.steps)}'
+            f'{self.unresponsive_for:.2f} s. page.recover() stops its script, page.recover(allow="reload") also '
+            f'reloads it, page.recover(allow="close") closes it{tried(self.steps)}'
         )

@@ -38,7 +38,7 @@ class ValueTooLargeError(EvaluationFailedError):
 
 
 @attrs.frozen
-class RescueStep:
+class RecoveryStep:
     """One thing that was done to bring a page back. `done`: Chrome confirmed it, and in time."""
 
     name: Literal["dialog", "terminate", "reload", "close"]
@@ -52,7 +52,7 @@ class RescueStep:
 
 
 @attrs.frozen
-class RescueReport:
+class RecoveryReport:
     """What was done to bring a page back, in order, and what is known of it after that.
 
     `sent`: a script was given to the page at all. `responsive`: the page answered a probe after the last step.
@@ -61,7 +61,7 @@ class RescueReport:
     """
 
     sent: bool = False
-    steps: tuple[RescueStep, ...] = ()
+    steps: tuple[RecoveryStep, ...] = ()
     responsive: bool = False
     under_way: bool = False
     terminated: bool = attrs.field(init=False)
@@ -86,7 +86,9 @@ class RescueReport:
             state = "the page answers again" if self.steps else "the page answers"
         else:
             state = "the page does not answer yet"
-        more = "; the rescue is under way, and the page's next action waits for it" if self.under_way else ""
+        more = (
+            "; the recovery is under way, and the page's next action waits for it" if self.under_way else ""
+        )
         steps = f" [{'; '.join(map(str, self.steps))}]" if self.steps else ""
         return f"{state}{more}{steps}"
 
@@ -95,7 +97,7 @@ class RescueReport:
 class EvaluationTimeoutError(DeadlineExceededError):
     """The script did not finish in time and was told to stop. `report` says what was done and what is known."""
 
-    report: RescueReport = attrs.field(factory=RescueReport)
+    report: RecoveryReport = attrs.field(factory=RecoveryReport)
 
     def _describe(self) -> str:
         return f"{self.action} did not finish within {self.timeout:g} s: {self._state()}{tried(self.steps)}"

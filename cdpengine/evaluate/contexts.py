@@ -1,9 +1,9 @@
 """Execution contexts: in which of a page's worlds something is evaluated.
 
-Rule: the main frame of a session needs no context, it is Chrome's default. For the main world of a frame inside
-of it, Chrome is asked for its contexts each time: their numbers start anew with every renderer process, so one
-that was remembered could name another frame's. It is asked on the lane, where nothing else wants to know: Chrome
-tells them only when `Runtime` is enabled anew. The numbers are the same on all sessions of a process.
+Rule: the main frame of a session needs no context, it is Chrome's default. For the main world of a frame inside of
+it, Chrome is asked for its contexts each time: their numbers start anew with every renderer process, so one that
+was remembered could name another frame's. It is asked on the evaluation session, where nothing else wants to know:
+Chrome tells them only when `Runtime` is enabled anew. The numbers are the same on all sessions of a process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ async def context_of(
 ) -> int | None:
     """Return the id of the frame's context in that world, None for the session's default one.
 
-    Raises NodeNotFoundError when the frame is gone; as `PageTarget.lane_of`, for the main world of a frame inside.
+    Raises NodeNotFoundError when the frame is gone; as `PageTarget.evaluation_session_of`, for the main world of a
+    frame inside.
     """
     gone = NodeNotFoundError(
         target=f"frame {frame.url[:200] or frame.id[:8]}", reason="it is gone, or moved to another process"
@@ -51,9 +52,12 @@ async def context_of(
             raise gone from None
     if frame.id == session.target_id:
         return None
-    lane = await page.lane_of(session.target_id or page.target_id)
+    evaluation_session = await page.evaluation_session_of(session.target_id or page.target_id)
     # Enabling tells all contexts that there are, before it is answered.
-    async with lane.subscribe(_MARK, enable=False) as events, lane.enabled("Runtime"):
+    async with (
+        evaluation_session.subscribe(_MARK, enable=False) as events,
+        evaluation_session.enabled("Runtime"),
+    ):
         found = None
         while events.statistics().waiting:
             context = (await events.receive()).decode(_ContextCreated).context

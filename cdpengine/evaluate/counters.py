@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from cdpengine.errors import RescueReport
+from cdpengine.errors import RecoveryReport
 
 _DURATIONS_KEPT = 1000
 
@@ -22,8 +22,9 @@ class EvaluationStatistics:
     """Counts since the page (or the browser) was there; durations in seconds.
 
     `evaluates` were sent, `answered` gave a value or threw. `terminations` were told to Chrome, `confirmed` by it.
-    `rescues` counts the steps of the ladder that were done, by name; `lane_rebuilds` and `fallbacks` count by
-    reason. `p50`, `p95` and `longest` are of the latest thousand that were answered, None without any.
+    `recoveries` counts the steps of the ladder that were done, by name; `evaluation_session_rebuilds` and
+    `fallbacks` count by reason. `p50`, `p95` and `longest` are of the latest thousand that were answered, None
+    without any.
     """
 
     evaluates: int = 0
@@ -33,8 +34,8 @@ class EvaluationStatistics:
     cancellations: int = 0
     terminations: int = 0
     confirmed: int = 0
-    rescues: Mapping[str, int] = attrs.field(factory=dict)
-    lane_rebuilds: Mapping[str, int] = attrs.field(factory=dict)
+    recoveries: Mapping[str, int] = attrs.field(factory=dict)
+    evaluation_session_rebuilds: Mapping[str, int] = attrs.field(factory=dict)
     fallbacks: Mapping[str, int] = attrs.field(factory=dict)
     p50: float | None = None
     p95: float | None = None
@@ -47,7 +48,7 @@ class EvaluationCounters:
 
     outer: EvaluationCounters | None = None
     _counts: Counter[str] = attrs.field(factory=Counter, init=False)
-    _rescues: Counter[str] = attrs.field(factory=Counter, init=False)
+    _recoveries: Counter[str] = attrs.field(factory=Counter, init=False)
     _fallbacks: Counter[str] = attrs.field(factory=Counter, init=False)
     _durations: deque[float] = attrs.field(factory=lambda: deque(maxlen=_DURATIONS_KEPT), init=False)
 
@@ -71,14 +72,14 @@ class EvaluationCounters:
         if self.outer is not None:
             self.outer.given_up(timeout=timeout)
 
-    def rescued(self, report: RescueReport) -> None:
-        """Count the steps of a rescue."""
+    def recovered(self, report: RecoveryReport) -> None:
+        """Count the steps of a recovery."""
         for step in report.steps:
             self._counts["terminations"] += step.name == "terminate"
             self._counts["confirmed"] += step.name == "terminate" and step.done
-            self._rescues[step.name] += step.done
+            self._recoveries[step.name] += step.done
         if self.outer is not None:
-            self.outer.rescued(report)
+            self.outer.recovered(report)
 
     def fell_back(self, reason: str) -> None:
         """Count one time that something simpler had to do, with its reason."""
@@ -86,14 +87,14 @@ class EvaluationCounters:
         if self.outer is not None:
             self.outer.fell_back(reason)
 
-    def statistics(self, lane_rebuilds: Mapping[str, int]) -> EvaluationStatistics:
+    def statistics(self, evaluation_session_rebuilds: Mapping[str, int]) -> EvaluationStatistics:
         """Return the counts so far."""
         durations = sorted(self._durations)
         return EvaluationStatistics(
             **self._counts,
-            rescues=dict(+self._rescues),
+            recoveries=dict(+self._recoveries),
             fallbacks=dict(self._fallbacks),
-            lane_rebuilds=dict(lane_rebuilds),
+            evaluation_session_rebuilds=dict(evaluation_session_rebuilds),
             p50=statistics.median(durations) if durations else None,
             p95=durations[int(0.95 * (len(durations) - 1))] if durations else None,
             longest=durations[-1] if durations else None,

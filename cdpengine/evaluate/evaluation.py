@@ -30,8 +30,8 @@ from cdpengine.errors import (
     EvaluationFailedError,
     EvaluationTimeoutError,
     InvalidArgumentError,
+    RecoveryReport,
     RemoteError,
-    RescueReport,
     SessionGoneError,
     StaleRefError,
 )
@@ -40,7 +40,7 @@ from cdpengine.evaluate.contexts import context_of
 from cdpengine.evaluate.counters import EvaluationCounters
 from cdpengine.evaluate.literals import to_literal
 from cdpengine.evaluate.receive import holds_objects, receive_value
-from cdpengine.evaluate.rescue import Rescue, check_rescue, rescue
+from cdpengine.evaluate.recovery import Recovery, check_recovery, recover
 from cdpengine.evaluate.results import explain
 from cdpengine.evaluate.source import is_function
 from cdpengine.logs import get_logger
@@ -178,14 +178,14 @@ class Evaluator:
     enabled: bool = True
 
     async def evaluate(
-        self, script: Script, budget: Budget, *, allow: Rescue = "terminate", own: bool = False
+        self, script: Script, budget: Budget, *, allow: Recovery = "terminate", own: bool = False
     ) -> Any:
         """Evaluate, and return the value. `own`: the engine asks, and not its user. Raises as `_guarded` does."""
         return await self._guarded(_Run(), script, budget, allow=allow, own=own)
 
     @asynccontextmanager
     async def handle(
-        self, script: Script, budget: Budget, *, allow: Rescue = "terminate"
+        self, script: Script, budget: Budget, *, allow: Recovery = "terminate"
     ) -> AsyncIterator[JSHandle]:
         """Evaluate, and give the value as a handle that is released with the block.
 
@@ -204,7 +204,7 @@ class Evaluator:
             run.keep = False
             run.release()
 
-    async def _guarded(self, run: _Run, script: Script, budget: Budget, *, allow: Rescue, own: bool) -> Any:
+    async def _guarded(self, run: _Run, script: Script, budget: Budget, *, allow: Recovery, own: bool) -> Any:
         """Evaluate under the budget; stop what does not stop.
 
         Raises EvaluationFailedError when the script threw, EvaluationTimeoutError when the budget ended it,
@@ -213,8 +213,8 @@ class Evaluator:
         """
         if not self.enabled and not own:
             raise EvaluationDisabledError(action=budget.action)
-        check_rescue(allow)
-        report = RescueReport(sent=False)
+        check_recovery(allow)
+        report = RecoveryReport(sent=False)
         if budget.timeout > 0:
             with budget.scope() as scope:
                 try:
@@ -223,13 +223,15 @@ class Evaluator:
                     # Its frame's session ended under it: nobody will hear how the script ends, others stop it.
                     if run.sent and self.page.session.error() is None:
                         self.counters.fell_back("its session ended under it")
-                        self.counters.rescued(await rescue(self.page, run.session, sent=True, call=run.call))
+                        self.counters.recovered(
+                            await recover(self.page, run.session, sent=True, call=run.call)
+                        )
                     raise
                 except (trio.Cancelled, KeyboardInterrupt):
                     # A termination hits every script of the process: only where ours may be running.
                     if run.sent:
-                        report = await rescue(self.page, run.session, allow=allow, sent=True, call=run.call)
-                        self.counters.rescued(report)
+                        report = await recover(self.page, run.session, allow=allow, sent=True, call=run.call)
+                        self.counters.recovered(report)
                         self.counters.given_up(timeout=scope.cancel_called)
                     raise
                 finally:
@@ -281,7 +283,7 @@ class Evaluator:
         if len(target_ids) > 1:
             raise _several("documents of several processes")
         own = self.page.session_of(frame).target_id
-        session = await self.page.evaluation_session(
+        session = await self.page.script_session(
             (target_ids.pop() if target_ids else own) or self.page.target_id
         )
         for handle in handles:

@@ -1,7 +1,8 @@
-"""The watchdog: notices a page that has hung by itself, in a timer or a click handler, and rescues it.
+"""The watchdog: notices a page that has hung by itself, in a timer or a click handler, and recoveries it.
 
 Rule: it asks each page now and then whether it is there, one question at a time. A page that owes an answer for
-`rescue_after` seconds gets the default rescue: its dialog dismissed, its script terminated. It takes no page away.
+`recover_after` seconds gets the default recovery: its dialog dismissed, its script terminated. It takes no page
+away.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import trio
 from cdpengine.browser.page_target import PageTarget
 from cdpengine.browser.tabs import Tabs
 from cdpengine.errors import ConnectionLostError, SessionGoneError, TargetCrashedError
-from cdpengine.evaluate.rescue import rescue
+from cdpengine.evaluate.recovery import recover
 
 _PARTS = 4
 """Questions in the time that a page may be silent, so that a hang is noticed early in it."""
@@ -22,7 +23,7 @@ _SHORTEST, _LONGEST = 0.5, 2.0
 """Bounds for the seconds between two questions."""
 
 
-async def watch_pages(tabs: Tabs, rescue_after: float) -> None:
+async def watch_pages(tabs: Tabs, recover_after: float) -> None:
     """Watch every page there is and will be. Ends with the connection, or when it is cancelled."""
     watched: set[str] = set()
 
@@ -37,12 +38,12 @@ async def watch_pages(tabs: Tabs, rescue_after: float) -> None:
                 for page in await tabs.changes.wait_for(unwatched):
                     watched.add(page.target_id)
                     nursery.start_soon(
-                        _watch, page, rescue_after, watched, name=f"watch {page.target_id[:8]}"
+                        _watch, page, recover_after, watched, name=f"watch {page.target_id[:8]}"
                     )
 
 
-async def _watch(page: PageTarget, rescue_after: float, watched: set[str]) -> None:
-    pause = min(max(rescue_after / _PARTS, _SHORTEST), _LONGEST)
+async def _watch(page: PageTarget, recover_after: float, watched: set[str]) -> None:
+    pause = min(max(recover_after / _PARTS, _SHORTEST), _LONGEST)
     try:
         while not page.closed:
             try:
@@ -51,15 +52,17 @@ async def _watch(page: PageTarget, rescue_after: float, watched: set[str]) -> No
                 if silence and page.navigation.under_way:
                     await page.wait_for(lambda: not page.navigation.under_way)
                     page.pulse.forget()  # it was held back, and did not hang
-                elif silence >= rescue_after:
-                    report = await rescue(page, None, sent=True)
+                elif silence >= recover_after:
+                    report = await recover(page, None, sent=True)
                     if not report.responsive:
-                        await trio.sleep(rescue_after)  # what did not help is not repeated at once
+                        await trio.sleep(recover_after)  # what did not help is not repeated at once
                 elif not silence:
                     await trio.sleep(pause)
             except TargetCrashedError:
                 await page.changes.wait_for(lambda: page.closed or not page.session.crashed)
             except (SessionGoneError, ConnectionLostError):
-                await trio.sleep(pause)  # the page's end, or only its lane's: then there is a new one soon
+                await trio.sleep(
+                    pause
+                )  # the page's end, or only its evaluation session's: then there is a new one soon
     finally:
         watched.discard(page.target_id)

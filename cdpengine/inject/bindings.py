@@ -21,8 +21,8 @@ from weakref import WeakKeyDictionary
 import attrs
 import trio
 
+from cdpengine.browser.bounded_history import BoundedHistory
 from cdpengine.browser.page_functions import ExecutionContext
-from cdpengine.browser.records import Records
 from cdpengine.browser.tabs import Posted, Tabs
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
@@ -61,7 +61,7 @@ class BindingFailure:
     reason: str
 
 
-class Exposed:
+class Binding:
     """One function while it is exposed. Calls run in `nursery`, each for at most `limit` seconds.
 
     `read` and `literal` carry values over, each way. `calls` counts the calls.
@@ -77,11 +77,11 @@ class Exposed:
         nursery: trio.Nursery,
         read: Reader,
         literal: Callable[[object], str],
-        log: Records[BindingFailure],
+        log: BoundedHistory[BindingFailure],
     ) -> None:
         self.name = name
         self.calls = 0
-        self.failures: Records[BindingFailure] = Records()
+        self.failures: BoundedHistory[BindingFailure] = BoundedHistory()
         self._function = function
         self._limit = limit
         self._nursery = nursery

@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager, suppress
 import attrs
 import trio
 
+from cdpengine.browser.page_scope import Hold, PageScope
 from cdpengine.browser.page_target import PageTarget
-from cdpengine.browser.reach import Hold, Reach
 from cdpengine.browser.tabs import Tabs
 from cdpengine.budget import within
 from cdpengine.errors import ConnectionLostError, MeasurementBusyError, RemoteError, SessionGoneError
@@ -78,7 +78,7 @@ async def covered(
         raise MeasurementBusyError("coverage", hint)
     _COVERED.add(key)
     watch = _Watch(page, javascript, css)
-    hold = Hold(Reach.of_page(tabs, page, popups=False), watch.begin, watch.end)
+    hold = Hold(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)
     coverage = Coverage()
     try:
         try:

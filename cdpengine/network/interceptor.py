@@ -16,7 +16,7 @@ from cdpengine.logs import get_logger
 from cdpengine.network.credentials import Credentials
 from cdpengine.network.exchange import Exchange
 from cdpengine.network.messages import at_response, to_request, to_response
-from cdpengine.network.routed import Routed
+from cdpengine.network.registration import RouteRegistration
 from cdpengine.protocol.fetch import AuthRequired, RequestPaused, RequestPausedId
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.events import Event
@@ -34,7 +34,7 @@ class Interceptor:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._routes: list[Routed] = []
+        self._routes: list[RouteRegistration] = []
         self._credentials: list[Credentials] = []
         self._fetching: dict[str, Exchange] = {}
         self._challenged: OrderedDict[str, Credentials] = OrderedDict()
@@ -43,18 +43,18 @@ class Interceptor:
             logger, "an intercepted request was not understood, and goes on: %s", level=logging.ERROR
         )
 
-    def add(self, part: Routed | Credentials) -> list[PendingCall]:
+    def add(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
         """Have a route, or credentials, from now on."""
-        if isinstance(part, Routed):
+        if isinstance(part, RouteRegistration):
             self._routes.append(part)
         else:
             self._credentials.append(part)
             self._session.connection.tap.add_secret(part.password)
         return self._tell()
 
-    def remove(self, part: Routed | Credentials) -> list[PendingCall]:
+    def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
         """Do without it again. What its handlers hold is let go before: `Routed.close`."""
-        if isinstance(part, Routed):
+        if isinstance(part, RouteRegistration):
             known = part in self._routes
             self._routes = [route for route in self._routes if route is not part]
         else:
@@ -94,7 +94,7 @@ class Interceptor:
             self._not_understood.tell(error)
             self._continue(event.decode(RequestPausedId).request_id)
             return
-        takers: Sequence[Routed] = self._routes[::-1]
+        takers: Sequence[RouteRegistration] = self._routes[::-1]
         if at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
             fetched.respond(to_response(paused, fetched.body_reader()), takers)
             return

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import attrs
 
-from cdpengine.browser.reach import Tell
+from cdpengine.browser.page_scope import Tell
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 

@@ -285,7 +285,7 @@ class Session:
             if self.error() is None:
                 self.post(f"{domain}.disable")
 
-    # --- for the floors above and for the reader ----------------------------------------------------------
+    # --- for the layer above and for the reader ----------------------------------------------------------
 
     def on_event(self, method: str, sink: Callable[[Event], None]) -> None:
         """Have the reader call `sink` with each such event, before any later message is looked at.

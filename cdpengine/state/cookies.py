@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
-from cdpengine.browser.creations import Creations
+from cdpengine.browser.remote_resources import RemoteResources
 from cdpengine.errors import ConnectionLostError, CookieRefusedError, RemoteError, SessionGoneError
 from cdpengine.protocol.storage import CookiesReply
 from cdpengine.session.session import Session
@@ -39,7 +39,7 @@ async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
 
 
 async def write_cookies(
-    root: Session, creations: Creations, context_id: str | None, cookies: Sequence[Cookie]
+    root: Session, creations: RemoteResources, context_id: str | None, cookies: Sequence[Cookie]
 ) -> None:
     """Set cookies that were checked. Raises CookieRefusedError when one is not there afterwards; then none is.
 
@@ -65,7 +65,7 @@ async def write_cookies(
         async def put_back(old: dict[tuple[object, ...], Cookie]) -> None:
             await _put_back(root, context_id, old, cookies)
 
-        await creations.take_back(put_back, before, _UNDO_GRACE)
+        await creations.dispose(put_back, before, _UNDO_GRACE)
         raise
 
 

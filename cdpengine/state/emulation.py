@@ -28,7 +28,7 @@ from cdpengine.logs import get_logger
 from cdpengine.session.calls import PendingCall
 from cdpengine.session.session import Session
 from cdpengine.state.emulation_commands import (
-    LANE,
+    EVALUATION_SESSION,
     PROCESS_WIDE,
     SETTING_OF,
     UNDO,
@@ -119,12 +119,17 @@ class Emulations:
         self._touched: dict[Session, set[str]] = {}
 
     def post(self, page: PageTarget, session: Session) -> list[PendingCall]:
-        """Tell a session that is new, and its lane, what holds for its page. The answers are taken here."""
+        """Tell a session that is new, and its evaluation session, what holds for its page.
+
+        The answers are taken here.
+        """
         if session is page.session:
-            page.lane_sinks.append(lambda lane: self._tell_new(page, lane, LANE))
+            page.evaluation_listeners.append(
+                lambda evaluation_session: self._tell_new(page, evaluation_session, EVALUATION_SESSION)
+            )
         self._tell_new(page, session, session.target_type)
-        if (lane := page.lanes.get(session.target_id or "")) is not None:
-            self._tell_new(page, lane, LANE)
+        if (evaluation_session := page.evaluation_sessions.get(session.target_id or "")) is not None:
+            self._tell_new(page, evaluation_session, EVALUATION_SESSION)
         return []
 
     def _tell_new(self, page: PageTarget, session: Session, kind: str) -> None:
@@ -206,8 +211,8 @@ class Emulations:
         for page in list(self._pages.values()):
             for session in (*page.frame_sessions.values(), *page.worker_sessions.values()):
                 sent += self._post_changes(page, session, session.target_type)
-            for lane in page.lanes.values():
-                sent += self._post_changes(page, lane, LANE)
+            for evaluation_session in page.evaluation_sessions.values():
+                sent += self._post_changes(page, evaluation_session, EVALUATION_SESSION)
         return sent
 
     def _post_changes(self, page: PageTarget, session: Session, kind: str) -> list[_Sent]:
@@ -276,7 +281,7 @@ class Emulations:
 
     async def _take(self, sent: list[_Sent], page: PageTarget | None) -> None:
         """Wait for the answers; those of other sessions than the page's own for a moment only."""
-        sessions = () if page is None else (page.session, page.lane)
+        sessions = () if page is None else (page.session, page.evaluation_session)
         own = [each for each in sent if each.session in sessions]
         for each in own:
             try:

@@ -25,7 +25,7 @@ class Command:
     params: dict[str, Any] = attrs.field(factory=dict)
 
 
-LANE = "lane"
+EVALUATION_SESSION = "evaluation session"
 """In place of a target's type: the second session that a page or frame has. A new document is told what each
 session wants, in the order in which they came, and of some groups the last one wins that way, even where it wants
 nothing: so they are told to both."""
@@ -57,7 +57,7 @@ _TOUCH_POINTS = 5
 def commands(settings: Settings, target_type: str) -> dict[str, Command]:
     """Return what a target of that type is told, by group."""
     made = {"user_agent": _user_agent(settings)}
-    if target_type == LANE and settings.get("media") is not None:
+    if target_type == EVALUATION_SESSION and settings.get("media") is not None:
         # Not the features: each session has its own, and forced colours that two have had stay on.
         made["media"] = Command("Emulation.setEmulatedMedia", {"media": settings["media"], "features": []})
     if target_type in ("page", "iframe"):

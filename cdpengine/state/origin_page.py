@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 
 import attrs
 
-from cdpengine.browser.creations import Creations
+from cdpengine.browser.remote_resources import RemoteResources
 from cdpengine.budget import undoing
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError, StorageUnavailableError
 from cdpengine.protocol.fetch import RequestPaused
@@ -53,7 +53,7 @@ class OriginPage:
 
 @asynccontextmanager
 async def open_origin_page(
-    root: Session, creations: Creations, context_id: str | None
+    root: Session, creations: RemoteResources, context_id: str | None
 ) -> AsyncIterator[OriginPage]:
     """Open an unseen page in a context, and close it with the block. Raises RemoteError, ConnectionLostError."""
     params: dict[str, object] = {"url": "about:blank", "hidden": True, "background": True}

@@ -11,7 +11,7 @@ from functools import partial
 
 import trio
 
-from cdpengine.browser.creations import Creations
+from cdpengine.browser.remote_resources import RemoteResources
 from cdpengine.errors import EngineError, StorageUnavailableError
 from cdpengine.logs import get_logger
 from cdpengine.session.session import Session
@@ -58,7 +58,7 @@ async def collect_state(
 
 async def apply_state(
     root: Session,
-    creations: Creations,
+    creations: RemoteResources,
     context_id: str | None,
     origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
     state: StorageState,
@@ -86,7 +86,7 @@ async def apply_state(
                 await items.write(each.local_storage)
             await write_cookies(root, creations, context_id, cookies)
     except BaseException:
-        await creations.take_back(partial(_take_out, origin_page), before, _UNDO_GRACE)
+        await creations.dispose(partial(_take_out, origin_page), before, _UNDO_GRACE)
         raise
 
 

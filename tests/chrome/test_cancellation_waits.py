@@ -48,7 +48,10 @@ class Stage:
             found.append("pages")
         if trio.lowlevel.current_statistics().tasks_living != self.tasks:
             found.append("tasks")
-        sessions = [self.page.session, *([self.page._target.lane] if self.page._target.lane else [])]
+        sessions = [
+            self.page.session,
+            *([self.page._target.evaluation_session] if self.page._target.evaluation_session else []),
+        ]
         if any(session._streams for session in sessions) or set(self.page.session._domains) != {"Page"}:
             found.append("subscriptions")
         downloads = self.browser.download_events

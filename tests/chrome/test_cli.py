@@ -474,7 +474,7 @@ def test_a_running_browsers_page_needs_no_url(shared_endpoint: str) -> None:
         ("evaluate",),
         ("evaluate", "1 + 1"),
         ("evaluate", "about:blank", "1", "2"),
-        ("evaluate", "about:blank", "1", "--rescue", "pray"),
+        ("evaluate", "about:blank", "1", "--recover", "pray"),
     ],
 )
 def test_an_evaluate_that_is_used_wrongly(words: tuple[str, ...]) -> None:

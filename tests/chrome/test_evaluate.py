@@ -156,7 +156,7 @@ async def test_an_evaluate_that_another_termination_hits_says_so(page: cdpengine
             cdpengine.EvaluationTimeoutError, match=r"(?s)never sent.* was sent before and keeps"
         ):
             await page.evaluate("1", timeout=0.3)
-        assert (await page.rescue()).terminated
+        assert (await page.recover()).terminated
 
 
 async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:

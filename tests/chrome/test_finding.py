@@ -261,7 +261,7 @@ async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
             pass
     with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsiveError):
         await shown.find("h1", timeout=0.6)
-    await shown.rescue()
+    await shown.recover()
     assert await shown.find("h1")
 
 

@@ -37,10 +37,10 @@ WASM_LOOP = """(async () => {
 
 @attrs.frozen
 class Hang:
-    """One script that does not end; `rescue` is what it takes to free the page."""
+    """One script that does not end; `recover` is what it takes to free the page."""
 
     source: str
-    rescue: str = "terminate"
+    recover: str = "terminate"
 
 
 HANGS = {
@@ -101,14 +101,14 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     await page.goto(site.url_for("/"))
     started = trio.current_time()
     with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
-        await page.evaluate(hang.source, timeout=BUDGET, rescue=hang.rescue)  # type: ignore[arg-type]
+        await page.evaluate(hang.source, timeout=BUDGET, recover=hang.recover)  # type: ignore[arg-type]
     spent = trio.current_time() - started
     assert BUDGET <= spent < BUDGET + LATE
     report = caught.value.report
     assert report.sent
     assert [step.name for step in report.steps][:1] in (["terminate"], ["dialog"])
     if report.responsive:
-        assert hang.rescue == "terminate"
+        assert hang.recover == "terminate"
     await still_works(page)
     # What hung does not go on behind the scenes.
     assert await page.evaluate("1 + 1", timeout=20) == 2

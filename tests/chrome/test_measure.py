@@ -296,7 +296,7 @@ async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpeng
             with trio.fail_after(20):
                 while await page.unresponsive_for() == 0:  # until the script runs
                     pass
-    await page.rescue()
+    await page.recover()
     async with page.coverage() as coverage:
         await page.evaluate(USE, 1)
     assert coverage.report is not None

@@ -125,7 +125,7 @@ async def test_all_scripts_but_the_users_are_noted(
     await page.screenshot(full_page=True)
     await page.labelled_screenshot()
     await page.unresponsive_for()
-    await page.rescue()
+    await page.recover()
     # Beside what the user gave: what brings the values of that back.
     bringing = (USERS, "(watch) => watch.next()", script("value"))
     assert [each for each in ear.others if not any(part in each for part in bringing)] == []

@@ -64,7 +64,7 @@ async def test_a_popup_is_set_up_before_its_script_runs(
     await page.evaluate("void window.open('/popup')", timeout=20)
     popup = await browser.wait_for_page(opener=page, timeout=20)
     assert popup.opener is page
-    # Its script never ends; that it can be ended shows that the lane was there before it.
+    # Its script never ends; that it can be ended shows that the evaluation session was there before it.
     with pytest.raises(cdpengine.EvaluationTimeoutError):
         while True:  # until the popup has left its first, empty document
             await popup.evaluate("1", timeout=0.3)

@@ -157,7 +157,7 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
         await page.screenshot(full_page=True, timeout=0.7)
     with pytest.raises(cdpengine.PageUnresponsiveError):
         await page.pdf(timeout=0.7)
-    await page.rescue()
+    await page.recover()
     assert near(opened(await page.screenshot()).getpixel((5, 5)), (255, 0, 0))
 
 

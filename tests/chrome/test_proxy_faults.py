@@ -141,8 +141,8 @@ async def wrong_within(timeout: float, endpoint: str, operation: Operation, faul
                     await operation.run(page, timeout)
                 except EngineError as error:
                     raised = error
-            # The first message after it may be one of the lanes' connection, which is opened again by itself.
-            lane_only = fault == "cut:*@any:1" and browser.connections[0].lost is None
+            # The first message after it may be one of the evaluation sessions' connection, which is opened again by itself.
+            evaluation_session_only = fault == "cut:*@any:1" and browser.connections[0].lost is None
             made = proxy.faults.made(number)
             proxy.faults.clear()
             await trio.to_thread.run_sync(close, endpoint, page.target_id)
@@ -153,7 +153,7 @@ async def wrong_within(timeout: float, endpoint: str, operation: Operation, faul
         return "it hung"
     if not made:
         return f"{NEVER_MADE}, and it ended with {raised!r}"
-    if lane_only and raised is None:
+    if evaluation_session_only and raised is None:
         return None
     right = isinstance(raised, expected) if expected else raised is None
     return None if right else f"it ended with {raised!r}"

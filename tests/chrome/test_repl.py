@@ -163,12 +163,12 @@ async def test_a_stopped_line_leaves_a_page_that_answers(
                     assert scope.cancelled_caught, line
                     assert "the script that ran was terminated, and the page answers" in str(repl.stopped)
                 assert await text(repl, "!evaluate 1+1") == "2"
-            # A script of the page's own is not touched by a question that is stopped, but by a rescue.
+            # A script of the page's own is not touched by a question that is stopped, but by a recovery.
             await repl.run(f"Runtime.evaluate expression='setTimeout(() => {{ {LOOP} }}, 0)'")
             with trio.move_on_after(0.2):
                 await repl.run("DOM.getDocument")
             assert str(repl.stopped) == "stopped"
-            assert re.match(r"the page answers again \[.*terminate: done", await text(repl, "!rescue"))
+            assert re.match(r"the page answers again \[.*terminate: done", await text(repl, "!recover"))
             await repl.run("!settle")
         finally:
             await browser.pages[-1].close()

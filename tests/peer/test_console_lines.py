@@ -28,7 +28,7 @@ from cdpengine.testing.peer import Answer
 
 NOTICE = "the page has not answered for 1.1 s"
 ENDS = "Ctrl-C stops the command and ends the page's script"
-LEAVES = "Ctrl-C stops the command, !rescue ends the page's script"
+LEAVES = "Ctrl-C stops the command, !recover ends the page's script"
 
 
 class Console:
@@ -114,7 +114,7 @@ async def test_a_stopped_question_leaves_the_page_alone(
 
 
 @pytest.mark.parametrize("answered", [False, True])
-async def test_where_nobody_can_type_a_rescue_a_page_that_had_answered_is_freed(
+async def test_where_nobody_can_type_a_recover_a_page_that_had_answered_is_freed(
     console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock, answered: bool
 ) -> None:
     console.interpreter = console.make(unattended=True)
@@ -134,7 +134,7 @@ async def test_a_page_that_never_answers_holds_nobody_up(
     said = await console.stop("Runtime.evaluate expression=1", 0.5)
     assert trio.current_time() - started < 1.2
     assert said.startswith("stopped, but the page has not answered after ")
-    assert "!rescue reload" in said
+    assert "!recover reload" in said
 
 
 async def test_a_paused_script_is_ended_by_the_session_that_paused_it(
@@ -283,23 +283,23 @@ async def test_no_time_at_all_sends_nothing(
     assert len(scripted.received) == sent
 
 
-# --- !rescue -----------------------------------------------------------------------------------------------------
+# --- !recover -----------------------------------------------------------------------------------------------------
 
 
-async def test_rescue(console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock) -> None:
-    output = await console.interpreter.run("!rescue")
+async def test_recover(console: Console, scripted: ScriptedBrowser, autojump_clock: MockClock) -> None:
+    output = await console.interpreter.run("!recover")
     assert output is not None
     assert output.text == "the page answers"
     hang(scripted)
-    output = await console.interpreter.run("!rescue")
+    output = await console.interpreter.run("!recover")
     assert output is not None
     assert output.text.startswith("the page answers again [terminate: done")
     hang(scripted)
     scripted.on("Runtime.terminateExecution", SILENCE)
     with pytest.raises(PageUnresponsiveError, match="the page does not answer yet"):
-        await console.interpreter.run("!rescue")
+        await console.interpreter.run("!recover")
     scripted.on("Target.closeTarget", scripted.close_target)
-    output = await console.interpreter.run("!rescue close")
+    output = await console.interpreter.run("!recover close")
     assert output is not None
     assert output.text.startswith("the page was closed")
 
@@ -307,11 +307,11 @@ async def test_rescue(console: Console, scripted: ScriptedBrowser, autojump_cloc
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        (["!rescue everything"], "'terminate', 'reload', 'close'"),
-        (["!use 0", "!rescue"], "a page or another target"),
+        (["!recover everything"], "'terminate', 'reload', 'close'"),
+        (["!use 0", "!recover"], "a page or another target"),
     ],
 )
-async def test_rescues_that_cannot_be(console: Console, lines: list[str], expected: str) -> None:
+async def test_recovers_that_cannot_be(console: Console, lines: list[str], expected: str) -> None:
     for line in lines[:-1]:
         await console.interpreter.run(line)
     with pytest.raises(InvalidArgumentError, match=expected):
@@ -336,11 +336,11 @@ async def test_a_target_that_is_no_page_is_terminated_on_its_own_session(
     ended = [each.session_id for each in scripted.received if each.method == "Runtime.terminateExecution"]
     assert set(ended) == {"S-W1"}
     hang(scripted)
-    output = await console.interpreter.run("!rescue")
+    output = await console.interpreter.run("!recover")
     assert output is not None
     assert "terminate: done" in output.text
     with pytest.raises(InvalidArgumentError, match="for a worker"):
-        await console.interpreter.run("!rescue reload")
+        await console.interpreter.run("!recover reload")
 
 
 # --- scripts -----------------------------------------------------------------------------------------------------
@@ -464,9 +464,11 @@ async def test_a_line_can_be_stopped_at_every_moment(console: Console, scripted:
         lambda: console.interpreter.run("Runtime.evaluate expression=1"), fine, own_steps_only=True
     )
     assert runs > 1
-    assert await walk_cancellations(lambda: console.interpreter.run("!rescue"), fine, own_steps_only=True) > 1
+    assert (
+        await walk_cancellations(lambda: console.interpreter.run("!recover"), fine, own_steps_only=True) > 1
+    )
     target = console.interpreter._target
-    assert await walk_cancellations(lambda: target.rescue("terminate", 1), fine, own_steps_only=True) > 1
+    assert await walk_cancellations(lambda: target.recover("terminate", 1), fine, own_steps_only=True) > 1
 
 
 async def test_what_fails_leaves_as_itself(console: Console, scripted: ScriptedBrowser) -> None:

@@ -27,7 +27,7 @@ LEAVING = 2.0
 LATE = 0.15
 
 ENGINE_OWN = {
-    "lane",
+    "evaluation session",
     "questions before deadlines",
     "_set_up_page",
     "take back",

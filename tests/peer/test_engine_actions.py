@@ -73,7 +73,7 @@ async def test_of_many_evaluations_that_hang_one_is_in_chrome(
     scripted.on("Runtime.evaluate", SILENCE)
     scripted.on("Runtime.terminateExecution", freed)
     started = trio.current_time()
-    reports: list[cdpengine.RescueReport] = []
+    reports: list[cdpengine.RecoveryReport] = []
 
     async def hang() -> None:
         with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
@@ -108,7 +108,7 @@ async def test_what_goes_on_is_waited_for_by_the_next_action(
 ) -> None:
     scripted.on("Runtime.evaluate", SILENCE)
     held = scripted.hold("Runtime.terminateExecution")
-    with pytest.raises(cdpengine.EvaluationTimeoutError, match="the rescue is under way") as caught:
+    with pytest.raises(cdpengine.EvaluationTimeoutError, match="the recovery is under way") as caught:
         await page.evaluate("for (;;);", timeout=0.5)
     assert (caught.value.report.under_way, caught.value.report.responsive) == (True, False)
     async with trio.open_nursery() as nursery:
@@ -296,7 +296,7 @@ async def test_a_page_that_is_gone_in_the_middle(
             scripted.vanish("T1")
         elif way == "crash":
             scripted.page_event("Inspector.targetCrashed", {})
-            scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
+            scripted.tell("Inspector.targetCrashed", {}, "L-T1", evaluation_session=True)
         else:
             for link in scripted.links:
                 link.drop()

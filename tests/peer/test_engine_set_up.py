@@ -8,8 +8,8 @@ from scripted_browser import NUMBER, ScriptedBrowser, quiet, target_of
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.browser.lanes import ANSWER_TIMEOUT, PROOF_GRACE
-from cdpengine.browser.tabs import LANE_GRACE
+from cdpengine.browser.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
+from cdpengine.browser.tabs import EVALUATION_SESSION_GRACE
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
 
@@ -18,17 +18,17 @@ def methods(scripted: ScriptedBrowser, session_id: str | None) -> list[str]:
     return [request.method for request in scripted.received if request.session_id == session_id]
 
 
-async def test_a_page_runs_only_when_its_lane_has_answered(
+async def test_a_page_runs_only_when_its_evaluation_session_has_answered(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    lane = scripted.hold("Runtime.evaluate", nth=1)
+    evaluation_session = scripted.hold("Runtime.evaluate", nth=1)
     scripted.open("T1")
-    await lane.wait()
+    await evaluation_session.wait()
     await quiet()
     sent = methods(scripted, "S-T1")
     assert {"Page.enable", "Page.setLifecycleEventsEnabled", "Target.setAutoAttach"} <= set(sent)
     assert "Runtime.runIfWaitingForDebugger" not in sent
-    lane.release(NUMBER)
+    evaluation_session.release(NUMBER)
     page = await browser.wait_for_page()
     assert methods(scripted, "S-T1")[-1] == "Runtime.runIfWaitingForDebugger"
     assert await page.evaluate("1") == 1
@@ -40,12 +40,12 @@ async def test_a_page_runs_only_when_its_lane_has_answered(
         # The first connection has it then.
         (["Target.attachToTarget"], ANSWER_TIMEOUT),
         # The browser is busy: nothing is known of the connections.
-        (["Target.attachToTarget", "Browser.getVersion"], LANE_GRACE),
+        (["Target.attachToTarget", "Browser.getVersion"], EVALUATION_SESSION_GRACE),
         # It is attached, so it can stop what the page does: it is used as it is.
         (["Runtime.evaluate"], PROOF_GRACE),
     ],
 )
-async def test_a_lane_that_never_answers_does_not_keep_the_page(
+async def test_a_evaluation_session_that_never_answers_does_not_keep_the_page(
     browser: cdpengine.Browser,
     scripted: ScriptedBrowser,
     silent: list[str],
@@ -66,10 +66,10 @@ async def test_a_lane_that_never_answers_does_not_keep_the_page(
 @pytest.mark.parametrize(
     "answer", [Refusal(-32000, "Not allowed"), {"sessionId": 5}, {}, {"sessionId": "unknown"}]
 )
-async def test_a_lane_that_cannot_be_had_is_named_where_it_is_needed(
+async def test_a_evaluation_session_that_cannot_be_had_is_named_where_it_is_needed(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, answer: Answer, autojump_clock: MockClock
 ) -> None:
-    """The contexts of a frame within are asked for on the lane; all else goes without it."""
+    """The contexts of a frame within are asked for on the evaluation session; all else goes without it."""
     scripted.on("Target.attachToTarget", answer)
     started = trio.current_time()
     page = await browser.new_page()
@@ -271,7 +271,10 @@ async def test_a_page_that_was_dead_when_we_came(
     def dead(request: Request) -> Answer:
         if request.session_id is not None and request.session_id.endswith("T1"):
             scripted.tell(
-                "Inspector.targetCrashed", {}, request.session_id, lane=request.session_id[0] == "L"
+                "Inspector.targetCrashed",
+                {},
+                request.session_id,
+                evaluation_session=request.session_id[0] == "L",
             )
         return None
 
@@ -287,7 +290,7 @@ async def test_a_page_that_was_dead_when_we_came(
     def revive(request: Request) -> Answer:
         scripted.page_event("Inspector.targetReloadedAfterCrash", {})
         answer = scripted.navigate(request)
-        scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", lane=True)
+        scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", evaluation_session=True)
         return answer
 
     scripted.on("Inspector.enable", None)
@@ -297,12 +300,12 @@ async def test_a_page_that_was_dead_when_we_came(
     assert await page.evaluate("1", timeout=5) == 1
 
 
-async def test_a_lane_that_hears_of_the_reload_later(
+async def test_a_evaluation_session_that_hears_of_the_reload_later(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
     scripted.page_event("Inspector.targetCrashed", {})
-    scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
+    scripted.tell("Inspector.targetCrashed", {}, "L-T1", evaluation_session=True)
     await quiet()
     with pytest.raises(cdpengine.TargetCrashedError):
         await page.evaluate("1")
@@ -312,7 +315,7 @@ async def test_a_lane_that_hears_of_the_reload_later(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(page.evaluate, "1")
         await quiet()
-        scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", lane=True)
+        scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", evaluation_session=True)
     assert not page.session.crashed
 
 

@@ -12,10 +12,10 @@ from scripted_browser import ScriptedBrowser, quiet
 
 import cdpengine
 from cdpengine.browser.download import Download
-from cdpengine.engine.lasting import Lasting
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.session.session import Session
 
-CLASSES = [cdpengine.Browser, cdpengine.BrowserContext, cdpengine.Page, Session, Download, Lasting]
+CLASSES = [cdpengine.Browser, cdpengine.BrowserContext, cdpengine.Page, Session, Download, AwaitableScope]
 
 
 def public(kind: type) -> list[str]:

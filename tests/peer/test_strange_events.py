@@ -58,7 +58,7 @@ async def test_strange_events_are_passed_over(
         for strange in STRANGE:
             scripted.page_event(method, strange)  # type: ignore[arg-type]
             scripted.tell(method, strange)  # type: ignore[arg-type]
-            scripted.tell(method, strange, "L-T1", lane=True)  # type: ignore[arg-type]
+            scripted.tell(method, strange, "L-T1", evaluation_session=True)  # type: ignore[arg-type]
         scripted.links[0].send(json.dumps({"method": method, "sessionId": "S-T1", "params": "text"}))
         scripted.links[0].send(json.dumps({"method": method, "sessionId": "S-T1"}))
         return scripted.navigate(request)

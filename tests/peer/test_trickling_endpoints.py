@@ -18,7 +18,7 @@ from raw_server import LOOPBACK_TLS, ByteStream, accepting, read_request, tcp_se
 from scripted_browser import ScriptedBrowser
 
 import cdpengine
-from cdpengine.browser.lanes import ANSWER_TIMEOUT
+from cdpengine.browser.evaluation_sessions import ANSWER_TIMEOUT
 from cdpengine.debug import proxy
 from cdpengine.debug.protocol_source import fetch_protocol
 from cdpengine.wire.transport import CLOSE_GRACE
@@ -205,7 +205,7 @@ async def test_a_second_connection_that_stalls_holds_up_nothing(name: str) -> No
             page = await browser.new_page(timeout=10)
             assert trio.current_time() - began <= ANSWER_TIMEOUT + LATE
             assert await page.evaluate("1") == 1
-            assert (await page._target.lane_of("T1")).connection is browser.session.connection
+            assert (await page._target.evaluation_session_of("T1")).connection is browser.session.connection
             began = trio.current_time()
         assert trio.current_time() - began <= CLOSE_GRACE + LATE
 

@@ -241,7 +241,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.profile": READS,
     "Page.reload": SWITCHES,
     "Page.remove_init_scripts": ENDS,
-    "Page.rescue": ENDS,
+    "Page.recover": ENDS,
     "Page.reset_emulation": ENDS,
     "Page.reset_network": ENDS,
     "Page.route": {

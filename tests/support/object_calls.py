@@ -269,7 +269,7 @@ CALLS: dict[str, Row] = {
 
 NOT_HERE = {
     "Page": "page_calls.py has its methods",
-    "LineTarget": "the console's own: it calls page.rescue",
+    "LineTarget": "the console's own: it calls page.recover",
     "Source": "the command line's own: it calls browser.new_page",
     "Budget": "it only starts a clock",
     "EvaluationCounters": "its `timeout` says how an evaluation ended",

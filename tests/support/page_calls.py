@@ -130,7 +130,7 @@ CALLS = {
     "profile": given(),
     "reload": given(),
     "remove_init_scripts": given(),
-    "rescue": given(),
+    "recover": given(),
     "reset_emulation": given(),
     "reset_network": given(),
     "route": given("**", print),
@@ -209,7 +209,7 @@ class FaultyBrowser(ScriptedBrowser):
 
 def crash(browser: FaultyBrowser, _request: Request, _answer: Answer) -> Answer:
     browser.page_event("Inspector.targetCrashed", {}, browser.target)
-    browser.tell("Inspector.targetCrashed", {}, f"L-{browser.target}", lane=True)
+    browser.tell("Inspector.targetCrashed", {}, f"L-{browser.target}", evaluation_session=True)
     return SILENCE
 
 

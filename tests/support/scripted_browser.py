@@ -26,7 +26,7 @@ NUMBER = {"result": {"type": "number", "value": 1}}
 
 
 class ScriptedBrowser(ScriptedPeer):
-    """Pages are T1, T2, ...; the session of T1 is "S-T1", that of its lane "L-T1"; its documents "T1.1", ..."""
+    """Pages are T1, T2, ...; the session of T1 is "S-T1", that of its evaluation session "L-T1"; its documents "T1.1", ..."""
 
     def __init__(self, kind: Literal["websocket", "pipe"] = "pipe") -> None:
         super().__init__(kind)
@@ -77,10 +77,15 @@ class ScriptedBrowser(ScriptedPeer):
     # --- what it says ------------------------------------------------------------------------------------------
 
     def tell(
-        self, method: str, params: Mapping[str, Any], session_id: str | None = None, *, lane: bool = False
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        session_id: str | None = None,
+        *,
+        evaluation_session: bool = False,
     ) -> None:
         message = {"method": method, "params": params} | ({"sessionId": session_id} if session_id else {})
-        self.links[-1 if lane else 0].send(json.dumps(message))
+        self.links[-1 if evaluation_session else 0].send(json.dumps(message))
 
     def page_event(self, method: str, params: Mapping[str, Any], target_id: str = "T1") -> None:
         self.tell(method, params, f"S-{target_id}")
@@ -99,8 +104,10 @@ class ScriptedBrowser(ScriptedPeer):
     def vanish(self, target_id: str) -> None:
         """A page ends."""
         self.alive.discard(target_id)
-        for lane, session in ((False, f"S-{target_id}"), (True, f"L-{target_id}")):
-            self.tell("Target.detachedFromTarget", {"sessionId": session}, lane=lane)
+        for evaluation_session, session in ((False, f"S-{target_id}"), (True, f"L-{target_id}")):
+            self.tell(
+                "Target.detachedFromTarget", {"sessionId": session}, evaluation_session=evaluation_session
+            )
         self.tell("Target.targetDestroyed", {"targetId": target_id})
 
     def commit(self, target_id: str, url: str, *, loaded: bool = True) -> str:
@@ -163,7 +170,7 @@ class ScriptedBrowser(ScriptedPeer):
 
 
 class Door:
-    """Opens the lanes' connections, and refuses or keeps silent when told to."""
+    """Opens the evaluation sessions' connections, and refuses or keeps silent when told to."""
 
     def __init__(self, scripted: ScriptedBrowser) -> None:
         self.scripted = scripted

@@ -22,7 +22,7 @@ from cdpengine.debug.console import (
     work_of,
 )
 from cdpengine.debug.unanswered import Stopped
-from cdpengine.errors import InvalidArgumentError, RescueReport, RescueStep
+from cdpengine.errors import InvalidArgumentError, RecoveryReport, RecoveryStep
 
 CANARY = "hunter2-canary"
 
@@ -72,7 +72,7 @@ def test_commands(line: str, params: dict[str, object] | None) -> None:
         ("!type e3 two  words ", ActionLine("type", "e3 two  words")),
         ("!snapshot", ActionLine("snapshot", "")),
         ("!fill\te3\tp w ", ActionLine("fill", "e3\tp w")),
-        ("!rescue reload", ActionLine("rescue", "reload")),
+        ("!recover reload", ActionLine("recover", "reload")),
     ],
 )
 def test_other_lines(line: str, expected: object) -> None:
@@ -125,7 +125,7 @@ def test_words_that_are_not_closed_are_refused_and_not_repeated(text: str) -> No
     [
         ("?", "none"),
         ("!targets", "none"),
-        ("!rescue", "none"),
+        ("!recover", "none"),
         ("!snapshot", "question"),
         ("!wait *", "question"),
         ("DOM.getDocument", "question"),
@@ -267,8 +267,8 @@ def texts(line: str) -> list[str]:
         ("!events Tr", ["!events Tree.*"]),
         ("!events Tree.* Tree.f", ["!events Tree.* Tree.fallen"]),
         ("!snapshot i", ["!snapshot interactive"]),
-        ("!rescue ", ["!rescue terminate", "!rescue reload", "!rescue close"]),
-        ("!rescue reload ", []),
+        ("!recover ", ["!recover terminate", "!recover reload", "!recover close"]),
+        ("!recover reload ", []),
         ("!fill e1", ["!fill e1", "!fill e12"]),
         ("!fill e1 e", []),
         ("!select ", ["!select e1", "!select e12"]),
@@ -294,23 +294,24 @@ def test_without_a_protocol_actions_are_still_completed() -> None:
 
 # --- what is said of a line that was stopped ------------------------------------------------------------------
 
-MORE = "!rescue reload ends its process and loads it again, !rescue close closes it"
+MORE = "!recover reload ends its process and loads it again, !recover close closes it"
 
 
 @pytest.mark.parametrize(
     ("stopped", "text"),
     [
         (Stopped(), "stopped"),
-        (Stopped(report=RescueReport(responsive=True)), "stopped; the page answers"),
+        (Stopped(report=RecoveryReport(responsive=True)), "stopped; the page answers"),
         (
             Stopped(
-                report=RescueReport(steps=(RescueStep("terminate", True),), responsive=True), seconds=0.004
+                report=RecoveryReport(steps=(RecoveryStep("terminate", True),), responsive=True),
+                seconds=0.004,
             ),
             "stopped: the script that ran was terminated, and the page answers, after 4 ms",
         ),
         (
             Stopped(
-                "service worker", RescueReport(steps=(RescueStep("terminate", False),)), 1.5, loading=True
+                "service worker", RecoveryReport(steps=(RecoveryStep("terminate", False),)), 1.5, loading=True
             ),
             f"stopped: the navigation was stopped, but the service worker has not answered after 1500 ms; {MORE}",
         ),

@@ -80,7 +80,7 @@ def test_every_public_name_is_in_the_reference() -> None:
         "FillValue",
         "NETWORKS",
         "ResourceType",
-        "Target",
+        "ElementTarget",
         "debug",
     }
     told_with_the_errors = {name for name in cdpengine.__all__ if hasattr(errors, name)}

@@ -9,7 +9,7 @@ import pytest
 
 import cdpengine
 from cdpengine.state.devices import DEVICES, find_device
-from cdpengine.state.emulation_commands import LANE, UNDO, Command, commands
+from cdpengine.state.emulation_commands import EVALUATION_SESSION, UNDO, Command, commands
 from cdpengine.state.emulation_options import Geolocation, check_options
 from cdpengine.state.user_agents import UserAgent, check_user_agent, metadata, navigator_platform
 
@@ -172,7 +172,7 @@ def test_the_commands() -> None:
     assert page["metrics"].params == {"width": 0, "height": 0, "deviceScaleFactor": 2, "mobile": False}
     assert commands(made, "iframe").keys() == page.keys() - {"metrics"}
     assert commands(made, "worker").keys() == {"user_agent"}
-    assert commands(made, LANE).keys() == {"user_agent", "media"}
+    assert commands(made, EVALUATION_SESSION).keys() == {"user_agent", "media"}
     assert commands(settings(geolocation="unavailable"), "page")["geolocation"] == Command(
         "Emulation.setGeolocationOverride"
     )

@@ -22,7 +22,7 @@ from cdpengine.action.option import Option
 from cdpengine.browser.endpoint import check_endpoint
 from cdpengine.browser.flags import check_arguments
 from cdpengine.cli.output import describe_error
-from cdpengine.errors import EngineError, RescueReport, RescueStep
+from cdpengine.errors import EngineError, RecoveryReport, RecoveryStep
 from cdpengine.evaluate.literals import to_literal
 from cdpengine.network.headers import check_headers
 from cdpengine.state.cookie import checked_cookie
@@ -56,7 +56,7 @@ def make(kind: type[EngineError], text: str = "a word") -> EngineError:
         "Sequence[tuple[str, str]]": (("click", text),),
         "Became": text,
         "tuple[Any, ...]": (text, Foreign(text)),
-        "RescueReport": RescueReport(sent=True, steps=(RescueStep("close", False, text, 2.0),)),
+        "RecoveryReport": RecoveryReport(sent=True, steps=(RecoveryStep("close", False, text, 2.0),)),
     }
     return cast("EngineError", kind(**{field.name: values[str(field.type)] for field in attrs.fields(kind)}))
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 import pytest
 
-from cdpengine.browser.flags import ALWAYS, DISABLED_FEATURES, Surroundings, command_line
+from cdpengine.browser.flags import ALWAYS, DISABLED_FEATURES, FrameChain, command_line
 from cdpengine.browser.profile import parse_port_file
 from cdpengine.errors import InvalidArgumentError
 
-PLAIN = Surroundings(platform="linux", root=False, shared_memory=8 << 30)
+PLAIN = FrameChain(platform="linux", root=False, shared_memory=8 << 30)
 
 
 def line(
@@ -19,7 +19,7 @@ def line(
     headless: bool = True,
     transport: Literal["websocket", "pipe"] = "websocket",
     lifeline: bool = True,
-    surroundings: Surroundings = PLAIN,
+    surroundings: FrameChain = PLAIN,
     computed_accessibility: bool = True,
 ) -> list[str]:
     return command_line(
@@ -75,7 +75,7 @@ def test_port_and_pipe(
 def test_the_surroundings_decide(
     platform: str, root: bool, memory: int | None, sandbox_off: bool, memory_off: bool
 ) -> None:
-    arguments = line(surroundings=Surroundings(platform=platform, root=root, shared_memory=memory))
+    arguments = line(surroundings=FrameChain(platform=platform, root=root, shared_memory=memory))
     assert ("--no-sandbox" in arguments) == sandbox_off
     assert ("--disable-dev-shm-usage" in arguments) == memory_off
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
-from cdpengine.engine.lasting import Lasting
+from cdpengine.engine.awaitable_scope import AwaitableScope
 from cdpengine.errors import NavigationFailedError
 from cdpengine.logs import get_logger
 
@@ -113,14 +113,17 @@ WARNINGS = {
     ("browser/download_folder.py", "the download of %s is removed "): "give a directory, or use wait()",
     ("browser/download_folder.py", "the folder of downloads could "): "remove the folder by hand",
     ("browser/downloads.py", "a download was lost: %s"): "make room, or give another directory",
-    ("browser/lanes.py", "the connection for evaluation "): "see to the endpoint, or start anew",
+    (
+        "browser/evaluation_sessions.py",
+        "the connection for evaluation ",
+    ): "see to the endpoint, or start anew",
     ("browser/process.py", "browser process %d did not end"): "see what keeps the process",
     ("browser/profile.py", "the temporary profile %s could"): "remove the folder by hand",
     ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
     ("debug/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replay_server.py", "client %d of the replay sent s"): "see to the client",
-    ("engine/lasting.py", None): "await it, or enter it",
-    ("evaluate/rescue.py", "rescue of %s: %s"): "allow more: a reload, or to close the page",
+    ("engine/awaitable_scope.py", None): "await it, or enter it",
+    ("evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
     ("measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
     ("measure/tracing.py", "the trace of what failed could"): "make room, or give another path",
     ("network/credentials.py", "%s refused the credentials tha"): "give others",
@@ -152,7 +155,7 @@ def test_a_warning_of_ours() -> None:
         raise NotImplementedError
 
     with pytest.warns(RuntimeWarning) as caught:
-        Lasting(HOSTILE, last, contextlib.nullcontext)
+        AwaitableScope(HOSTILE, last, contextlib.nullcontext)
     assert (
         str(caught[0].message) == f"{SAFE} was neither awaited nor entered with `async with`: nothing was set"
     )

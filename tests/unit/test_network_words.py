@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.records import Records
+from cdpengine.browser.bounded_history import BoundedHistory
 from cdpengine.browser.url_patterns import url_test, url_words
 from cdpengine.errors import (
     BodyUndecodableError,
@@ -23,7 +23,7 @@ from cdpengine.network.exchange import Overrides
 from cdpengine.network.fulfilment import fulfilment
 from cdpengine.network.headers import check_headers, merged
 from cdpengine.network.messages import InterceptedRequest, InterceptedResponse, at_response, to_request
-from cdpengine.network.routed import RouteMatch, chrome_url_of
+from cdpengine.network.registration import RouteMatch, chrome_url_of
 from cdpengine.network.words import (
     ABORT_REASONS,
     NETWORKS,
@@ -291,7 +291,7 @@ async def test_a_response_is_read_once_and_in_its_charset() -> None:
 
 
 def test_records_say_what_they_dropped() -> None:
-    records: Records[int] = Records(3)
+    records: BoundedHistory[int] = BoundedHistory(3)
     for number in range(5):
         records.add(number)
     assert (list(records), len(records), records.dropped) == ([2, 3, 4], 3, 2)

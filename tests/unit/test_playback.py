@@ -123,21 +123,21 @@ def test_two_connections_keep_the_common_order() -> None:
     tape = Tape()
     tape.call(1, "Browser.getVersion", c="main")
     tape.reply(1, "Browser.getVersion", c="main", product="X/1")
-    tape.call(1, "Target.attachToTarget", c="lane", targetId="T")
-    tape.event("Target.attachedToTarget", c="lane")
+    tape.call(1, "Target.attachToTarget", c="evaluation session", targetId="T")
+    tape.event("Target.attachedToTarget", c="evaluation session")
     tape.event("Page.frameNavigated", c="main")
-    tape.reply(1, c="lane", sessionId="L")
+    tape.reply(1, c="evaluation session", sessionId="L")
     playback = tape.play()
     assert playback.product == "X/1"
-    main, lane = Program(playback), Program(playback)
+    main, evaluation_session = Program(playback), Program(playback)
     assert len(main.ask("Browser.getVersion")) == 1
-    sent = lane.ask("Target.attachToTarget", targetId="T")
+    sent = evaluation_session.ask("Target.attachToTarget", targetId="T")
     assert [message.get("method", "reply") for message in sent] == [
         "Target.attachedToTarget",
         "Page.frameNavigated",
         "reply",
     ]
-    assert (main.client.connection, lane.client.connection) == ("main", "lane")
+    assert (main.client.connection, evaluation_session.client.connection) == ("main", "evaluation session")
 
 
 def test_a_page_connection_is_played_to_the_client_of_its_path() -> None:

@@ -61,9 +61,9 @@ def test_a_refusal_is_an_error() -> None:
 
 
 def test_replies_of_other_connections_are_not_mixed_up() -> None:
-    other = Traffic(1.0, "received", "lane", json.dumps({"id": 1, "result": {}}))
+    other = Traffic(1.0, "received", "evaluation session", json.dumps({"id": 1, "result": {}}))
     _, stranger = lines_of(sent({"id": 1, "method": "A.b"}), other)
-    assert (stranger.k, stranger.m, stranger.ms, stranger.c) == ("reply", "", None, "lane")
+    assert (stranger.k, stranger.m, stranger.ms, stranger.c) == ("reply", "", None, "evaluation session")
 
 
 def test_sessions_are_told_with_their_targets() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from cdpengine.action.frame_chain import Measured, points_outside, windows_from_outside
 from cdpengine.action.geometry import Point, Quad
-from cdpengine.action.surroundings import Measured, points_outside, windows_from_outside
-from cdpengine.action.witness import Record, judge
+from cdpengine.action.input_observer import Record, judge
 from cdpengine.browser.node import Node
 from cdpengine.errors import NotDeliveredError
 from cdpengine.protocol.page import LayoutViewport

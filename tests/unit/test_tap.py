@@ -139,7 +139,7 @@ async def test_a_watcher_that_raises_at_the_end_of_an_action_is_taken_out(
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-class Keeper:
+class BodyStore:
     """A watcher that keeps secrets, and fails at the one it is told to fail at."""
 
     def __init__(self, fails_at: str = "") -> None:
@@ -157,7 +157,7 @@ class Keeper:
 
 def test_secrets_reach_those_who_watch_and_those_who_come_later() -> None:
     tap = Tap()
-    early, late = Keeper(), Keeper()
+    early, late = BodyStore(), BodyStore()
     with tap.watch(early), tap.watch(lambda _: None):
         tap.add_secret("hunter2")
         tap.add_secret("")
@@ -180,9 +180,9 @@ def test_a_tap_keeps_only_so_many_secrets_and_none_that_is_huge() -> None:
 def test_a_watcher_that_cannot_take_a_secret_is_taken_out(caplog: pytest.LogCaptureFixture) -> None:
     tap = Tap()
     tap.add_secret("hunter2")
-    with caplog.at_level(logging.ERROR, logger="cdpengine.wire"), tap.watch(Keeper(fails_at="hunter2")):
+    with caplog.at_level(logging.ERROR, logger="cdpengine.wire"), tap.watch(BodyStore(fails_at="hunter2")):
         assert not tap.watchers
-    with tap.watch(Keeper(fails_at="swordfish")):
+    with tap.watch(BodyStore(fails_at="swordfish")):
         tap.add_secret("swordfish")
         assert not tap.watchers
     assert "swordfish" not in caplog.text

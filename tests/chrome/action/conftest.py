@@ -1,4 +1,4 @@
-"""A page for the action floor's own tests: a window a file; a new document, session and emulation a test."""
+"""A page for the action layer's own tests: a window a file; a new document, session and emulation a test."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ async def test_an_action_whose_handler_hangs_ends_in_time(
         assert isinstance(caught.value, cdpengine.DeadlineExceededError | cdpengine.NotDeliveredError), (
             caught.value
         )
-        await page.rescue(timeout=10)
+        await page.recover(timeout=10)
         assert await page.evaluate("field.title", timeout=10) == "hangs"
         if late[-1] <= LATE:
             break

@@ -1,4 +1,4 @@
-"""The rescue ladder: bring a page back that does not answer, one step after the other.
+"""The recovery steps: bring a page back that does not answer, one step after the other.
 
 Rule: a step is bounded, shielded and timed, and nothing is called done that Chrome did not confirm; the page is
 probed before it is called responsive. The caller waits for the quick steps (dialog, terminate) only. What takes
@@ -28,9 +28,9 @@ from cdpengine.errors import (
     EngineError,
     InvalidArgumentError,
     ProtocolError,
+    RecoveryReport,
+    RecoveryStep,
     RemoteError,
-    RescueReport,
-    RescueStep,
     SessionGoneError,
     TargetCrashedError,
 )
@@ -38,12 +38,12 @@ from cdpengine.logs import get_logger
 from cdpengine.session.calls import SharedCall
 from cdpengine.session.session import Session
 
-Rescue = Literal["terminate", "reload", "close"]
-"""How far a rescue may go. "close" does not reload before: what is thrown away is not sent for again."""
+Recovery = Literal["terminate", "reload", "close"]
+"""How far a recovery may go. "close" does not reload before: what is thrown away is not sent for again."""
 
-_RESCUES: tuple[Rescue, ...] = ("terminate", "reload", "close")
+_RESCUES: tuple[Recovery, ...] = ("terminate", "reload", "close")
 
-logger = get_logger("cdpengine.rescue")
+logger = get_logger("cdpengine.recovery")
 
 QUICK = 0.09
 """Seconds for dialog, termination and probe together. Chrome confirms a termination in 2 ms (measured)."""
@@ -58,7 +58,7 @@ _AGAIN = 0.015
 """Seconds after a termination in which a page answers, where nothing else hangs in it: 2 ms (measured)."""
 
 _PATIENCE = 0.5
-"""Seconds more for the first probe, and for the rest, where the caller asked for a rescue and waits for it: on a
+"""Seconds more for the first probe, and for the rest, where the caller asked for a recovery and waits for it: on a
 busy machine a page that answers may take longer, and is not to lose its script, or itself, for that."""
 
 _SHARE = 20
@@ -91,24 +91,24 @@ _ELSEWHERE = "data:text/html,"
 """A document of a site of its own: Chrome leaves the old process, and what hangs in it, behind."""
 
 
-def check_rescue(allow: str) -> Rescue:
-    """Return `allow`. Raises InvalidArgumentError for what is no rescue."""
+def check_recovery(allow: str) -> Recovery:
+    """Return `allow`. Raises InvalidArgumentError for what is no recovery."""
     for name in _RESCUES:
         if allow == name:
             return name
     expected = ", ".join(repr(name) for name in _RESCUES)
-    raise InvalidArgumentError(what="rescue", given=repr(allow)[:80], expected=expected)
+    raise InvalidArgumentError(what="recover", given=repr(allow)[:80], expected=expected)
 
 
-async def rescue(
+async def recover(
     page: PageTarget,
     session: Session | None,
     *,
-    allow: Rescue = "terminate",
+    allow: Recovery = "terminate",
     sent: bool,
     call: SharedCall | None = None,
     patience: float = 0,
-) -> RescueReport:
+) -> RecoveryReport:
     """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
 
     With `patience`, what answers later is waited for: first for as long once, and once more after the termination.
@@ -121,11 +121,11 @@ async def rescue(
     with trio.CancelScope(shield=True):
         target_id = page.target_id if session is None else session.target_id or page.target_id
         unanswered: list[SharedCall] = []
-        sessions = page.rescuers(target_id)
+        sessions = page.recovery_sessions(target_id)
         report = await _quick(page, sessions, sent, call, patience, unanswered)
         _take_terminations(page, sessions, unanswered)
         if not report.responsive and not page.closed:
-            page.lane_in_doubt()
+            page.evaluation_session_in_doubt()
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:
@@ -138,19 +138,22 @@ async def rescue(
 
 
 def patience_of(seconds: float) -> float:
-    """Return how long a rescue waits for slow answers whose caller gives it so many seconds in all."""
+    """Return how long a recovery waits for slow answers whose caller gives it so many seconds in all."""
     return min(_PATIENCE, seconds / _SHARE)
 
 
-async def rescue_page(page: PageTarget, *, allow: Rescue, patience: float) -> RescueReport:
-    """Rescue the page's main frame, then each frame that runs in a process of its own. As `rescue`, for each."""
-    report = await rescue(page, None, allow=allow, sent=False, patience=patience)
-    for target_id, lane in list(page.lanes.items()):
+async def recover_page(page: PageTarget, *, allow: Recovery, patience: float) -> RecoveryReport:
+    """Recover the page's main frame, then each frame that runs in a process of its own.
+
+    As `recover`, for each.
+    """
+    report = await recover(page, None, allow=allow, sent=False, patience=patience)
+    for target_id, evaluation_session in list(page.evaluation_sessions.items()):
         if report.under_way or page.closed:
             break
-        if target_id != page.target_id and not lane.ended:
-            more = await rescue(page, lane, allow=allow, sent=False, patience=patience)
-            report = RescueReport(
+        if target_id != page.target_id and not evaluation_session.ended:
+            more = await recover(page, evaluation_session, allow=allow, sent=False, patience=patience)
+            report = RecoveryReport(
                 steps=report.steps + more.steps,
                 responsive=report.responsive and more.responsive,
                 under_way=more.under_way,
@@ -195,24 +198,24 @@ async def _quick(
     call: SharedCall | None,
     patience: float,
     unanswered: list[SharedCall],
-) -> RescueReport:
-    steps: list[RescueStep] = []
+) -> RecoveryReport:
+    steps: list[RecoveryStep] = []
     end = trio.current_time() + QUICK
     if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE + patience):
-        return RescueReport(sent=sent, responsive=True)
+        return RecoveryReport(sent=sent, responsive=True)
     # What the probe had of the patience is not taken from the steps, which get as much once more.
     end = max(end, trio.current_time() + QUICK - _FIRST_PROBE) + patience
     if page.dialog_is_open:
         started, done = trio.current_time(), False
         with trio.move_on_after(_DIALOG):
             done = await dismiss_dialog(sessions)
-        steps.append(RescueStep("dialog", done, "dismissed" if done else "", _since(started)))
+        steps.append(RecoveryStep("dialog", done, "dismissed" if done else "", _since(started)))
     started, done = trio.current_time(), False
     with trio.move_on_at(end - _LAST_PROBE):
         done = await terminate(sessions, unanswered)
-    steps.append(RescueStep("terminate", done, _why_not(page, sessions), _since(started)))
+    steps.append(RecoveryStep("terminate", done, _why_not(page, sessions), _since(started)))
     responsive = await _answered(sessions, call, end, unanswered, again=patience > 0)
-    return RescueReport(sent=sent, steps=tuple(steps), responsive=responsive)
+    return RecoveryReport(sent=sent, steps=tuple(steps), responsive=responsive)
 
 
 async def _answered(
@@ -253,17 +256,17 @@ async def _answered(
 
 async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
     """Go on after the caller was told, until the page answers. The page's next action waits for it."""
-    started, sessions = trio.current_time(), page.rescuers(target_id)
+    started, sessions = trio.current_time(), page.recovery_sessions(target_id)
     done = responsive = False
     unanswered: list[SharedCall] = []
     try:
         with trio.move_on_after(_CONFIRMED):
-            done = not page.rescue_under_way and await terminate(sessions, unanswered)
-        step = RescueStep("terminate", done, _why_not(page, sessions), _since(started))
+            done = not page.recovery_under_way and await terminate(sessions, unanswered)
+        step = RecoveryStep("terminate", done, _why_not(page, sessions), _since(started))
         if done:
             responsive = await _answered(sessions, None, started + _GO_ON, unanswered, again=True)
         if not page.closed:
-            _log(page, RescueReport(sent=True, steps=(step,), responsive=responsive))
+            _log(page, RecoveryReport(sent=True, steps=(step,), responsive=responsive))
     finally:
         _take_terminations(page, sessions, unanswered)
         page.terminating.discard(target_id)
@@ -290,19 +293,19 @@ async def _probed(sessions: Sequence[Session], deadline: float) -> bool:
 # --- what takes longer -------------------------------------------------------------------------------------------
 
 
-async def _slow(page: PageTarget, allow: Rescue, report: RescueReport) -> RescueReport:
-    if not page.rescue_under_way:  # one is enough: who comes second waits for the first one's
-        page.rescue_under_way = True
-        page.last_rescue = None
-        page.nursery.start_soon(_go_on, page, allow, report, name=f"rescue by {allow}")
+async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:
+    if not page.recovery_under_way:  # one is enough: who comes second waits for the first one's
+        page.recovery_under_way = True
+        page.last_recovery = None
+        page.nursery.start_soon(_go_on, page, allow, report, name=f"recovery by {allow}")
     with trio.move_on_after(_WAIT):
-        await page.rescued()
-        if page.last_rescue is not None:
-            return attrs.evolve(page.last_rescue, sent=report.sent)
+        await page.recovered()
+        if page.last_recovery is not None:
+            return attrs.evolve(page.last_recovery, sent=report.sent)
     return attrs.evolve(report, under_way=True)
 
 
-async def _go_on(page: PageTarget, allow: Rescue, report: RescueReport) -> None:
+async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> None:
     started = trio.current_time()
     done, detail, responsive = False, "not in time", False
     name: Literal["reload", "close"] = "close" if allow == "close" else "reload"
@@ -316,18 +319,18 @@ async def _go_on(page: PageTarget, allow: Rescue, report: RescueReport) -> None:
         milliseconds = _since(started)
         if name == "reload" and not page.closed:
             responsive = await _probed([page.session], trio.current_time() + _AFTER_RELOAD)
-        step = RescueStep(name, done, detail, milliseconds)
-        page.last_rescue = attrs.evolve(
+        step = RecoveryStep(name, done, detail, milliseconds)
+        page.last_recovery = attrs.evolve(
             report, steps=(*report.steps, step), responsive=responsive, under_way=False
         )
-        _log(page, page.last_rescue)
+        _log(page, page.last_recovery)
     finally:
-        page.rescue_under_way = False
+        page.recovery_under_way = False
         page.changes.notify()
 
 
 async def _reload(page: PageTarget) -> str:
-    budget = Budget.start("rescue by reload", _SLOW - _AFTER_RELOAD)
+    budget = Budget.start("recovery by reload", _SLOW - _AFTER_RELOAD)
     with budget.scope():
         url = page.frames.main.url
         if page.navigation.under_way and not page.session.crashed and await _stop_loading(page):
@@ -384,12 +387,12 @@ async def _close(page: PageTarget) -> str:
     return ""
 
 
-def _log(page: PageTarget, report: RescueReport) -> None:
+def _log(page: PageTarget, report: RecoveryReport) -> None:
     if not report.steps:
         return  # it answered, and nothing was done
     logger.log(
         logging.INFO if report.responsive or report.closed or report.under_way else logging.WARNING,
-        "rescue of %s: %s",
+        "recovery of %s: %s",
         page.session.describe(),
         report,
         extra={"target_id": page.target_id, "report": report},

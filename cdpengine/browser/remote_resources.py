@@ -38,7 +38,7 @@ class _Creation(Generic[T]):
 
 
 @attrs.define(eq=False)
-class Creations:
+class RemoteResources:
     """Makes things through `session`; its tasks live in `nursery`."""
 
     _session: Session
@@ -61,7 +61,7 @@ class Creations:
         except trio.Cancelled:
             creation.wanted = False
             if isinstance(creation.result, outcome.Value):
-                await self.take_back(undo, creation.result.value)
+                await self.dispose(undo, creation.result.value)
             else:
                 with undoing(_GRACE):
                     await creation.settled.wait()
@@ -69,7 +69,7 @@ class Creations:
         assert creation.result is not None
         return creation.result.unwrap()
 
-    async def take_back(self, undo: Undo[T], made: T, grace: float = _GRACE) -> None:
+    async def dispose(self, undo: Undo[T], made: T, grace: float = _GRACE) -> None:
         """Undo what was made, in the background; returns when it is done, or after `grace` seconds at most.
 
         Where the time of the action is over, it returns in time, and the undoing goes on.

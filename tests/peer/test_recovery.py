@@ -1,4 +1,4 @@
-"""The rescue ladder against a browser that does as it is told; on a clock that jumps, so times are exact."""
+"""The recovery steps against a browser that does as it is told; on a clock that jumps, so times are exact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUICK = 0.1
 """Seconds that dialog, termination and probe may take together."""
 
 PATIENCE = 0.5
-"""Seconds more, for the first probe and for the rest, where a rescue is asked for."""
+"""Seconds more, for the first probe and for the rest, where a recovery is asked for."""
 
 
 def hang(scripted: ScriptedBrowser) -> None:
@@ -30,13 +30,13 @@ def hang(scripted: ScriptedBrowser) -> None:
 
 def crash(scripted: ScriptedBrowser) -> None:
     scripted.page_event("Inspector.targetCrashed", {})
-    scripted.tell("Inspector.targetCrashed", {}, "L-T1", lane=True)
+    scripted.tell("Inspector.targetCrashed", {}, "L-T1", evaluation_session=True)
 
 
 def revive(scripted: ScriptedBrowser, request: Request) -> Answer:
     scripted.on("Runtime.evaluate", NUMBER)
     scripted.page_event("Inspector.targetReloadedAfterCrash", {})
-    scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", lane=True)
+    scripted.tell("Inspector.targetReloadedAfterCrash", {}, "L-T1", evaluation_session=True)
     scripted.commit("T1", "https://a.example/")
     request.reply({})
     return SILENCE
@@ -57,8 +57,8 @@ def crashes_and_comes_back(scripted: ScriptedBrowser) -> None:
 async def test_a_page_that_answers_is_left_alone(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    report = await page.rescue(allow="close")
-    assert report == cdpengine.RescueReport(sent=False, responsive=True)
+    report = await page.recover(allow="close")
+    assert report == cdpengine.RecoveryReport(sent=False, responsive=True)
     assert str(report) == "the page answers"
     for method in ("Runtime.terminateExecution", "Page.crash", "Target.closeTarget"):
         assert scripted.count(method) == 0
@@ -76,8 +76,8 @@ async def test_a_page_that_answers_late_on_a_busy_machine_is_left_alone(
             await trio.sleep(PATIENCE * 0.9)
             held.release(NUMBER)
 
-        report = await page.rescue(allow="close")
-    assert report == cdpengine.RescueReport(sent=False, responsive=True)
+        report = await page.recover(allow="close")
+    assert report == cdpengine.RecoveryReport(sent=False, responsive=True)
     assert scripted.count("Runtime.terminateExecution") == scripted.count("Target.closeTarget") == 0
 
 
@@ -95,7 +95,7 @@ async def test_a_termination_that_is_confirmed_late_counts(
             scripted.on("Runtime.evaluate", NUMBER)
             held.release()
 
-        report = await page.rescue(allow="close")
+        report = await page.recover(allow="close")
     assert (report.terminated, report.responsive, report.closed) == (True, True, False)
 
 
@@ -104,7 +104,7 @@ async def test_the_patience_is_a_part_of_the_callers_time(
 ) -> None:
     hang(scripted)
     started = trio.current_time()
-    assert not (await page.rescue(timeout=1)).responsive
+    assert not (await page.recover(timeout=1)).responsive
     assert trio.current_time() - started <= QUICK + 0.1 + 0.05
 
 
@@ -120,7 +120,7 @@ async def test_a_hung_page_is_terminated_on_both_its_sessions(
         return None
 
     scripted.on("Runtime.terminateExecution", freed)
-    report = await page.rescue()
+    report = await page.recover()
     assert (report.terminated, report.responsive, report.under_way) == (True, True, False)
     told = {
         request.session_id for request in scripted.received if request.method == "Runtime.terminateExecution"
@@ -133,7 +133,7 @@ async def test_what_is_not_confirmed_is_not_claimed(
 ) -> None:
     hang(scripted)
     started = trio.current_time()
-    report = await page.rescue()
+    report = await page.recover()
     assert (report.terminated, report.responsive) == (False, False)
     assert "not confirmed" in str(report)
     assert "does not answer" in str(report)
@@ -156,7 +156,7 @@ async def test_a_probe_that_was_hit_itself_is_no_answer(
         return None
 
     scripted.on("Runtime.terminateExecution", terminated)
-    report = await page.rescue()
+    report = await page.recover()
     assert (report.terminated, report.responsive) == (True, False)
 
 
@@ -175,7 +175,7 @@ async def test_a_dialog_that_is_open_is_dismissed_first(
 
     scripted.on("Page.handleJavaScriptDialog", closed)
     scripted.on("Runtime.terminateExecution", None)
-    report = await page.rescue()
+    report = await page.recover()
     assert [(step.name, step.done) for step in report.steps] == [("dialog", True), ("terminate", True)]
     assert report.responsive
 
@@ -188,9 +188,9 @@ async def test_reload_is_only_done_where_it_is_allowed(
 ) -> None:
     hang(scripted)
     crashes_and_comes_back(scripted)
-    assert not (await page.rescue()).responsive
+    assert not (await page.recover()).responsive
     assert scripted.count("Page.crash") == 0
-    report = await page.rescue(allow="reload")
+    report = await page.recover(allow="reload")
     assert [(step.name, step.done) for step in report.steps] == [("terminate", False), ("reload", True)]
     assert (report.responsive, report.under_way) == (True, False)
     assert scripted.count("Page.crash") == scripted.count("Page.reload") == 1
@@ -205,7 +205,7 @@ async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
     held = scripted.hold("Page.reload")
     started = trio.current_time()
     with pytest.raises(cdpengine.DeadlineExceededError):
-        await page.rescue(allow="reload", timeout=0.5)
+        await page.recover(allow="reload", timeout=0.5)
     assert trio.current_time() - started <= 0.5 + 0.15
     async with trio.open_nursery() as nursery:
 
@@ -223,12 +223,12 @@ async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
     assert scripted.count("Accessibility.getFullAXTree") == 1
 
 
-async def _reports(page: cdpengine.Page) -> cdpengine.RescueReport:
-    """The report of a rescue that does not wait for what goes on, as an evaluate's."""
-    from cdpengine.evaluate.rescue import rescue
+async def _reports(page: cdpengine.Page) -> cdpengine.RecoveryReport:
+    """The report of a recovery that does not wait for what goes on, as an evaluate's."""
+    from cdpengine.evaluate.recovery import recover
 
     started = trio.current_time()
-    report = await rescue(page._target, None, allow="reload", sent=True)
+    report = await recover(page._target, None, allow="reload", sent=True)
     assert trio.current_time() - started <= 0.13
     return report
 
@@ -240,11 +240,11 @@ async def test_a_reload_that_never_ends_is_given_up_on(
     crashes_and_comes_back(scripted)
     scripted.on("Page.reload", SILENCE)
     started = trio.current_time()
-    report = await page.rescue(allow="reload")
+    report = await page.recover(allow="reload")
     assert trio.current_time() - started <= 6.5
     assert (report.steps[-1].name, report.steps[-1].done) == ("reload", False)
     assert not report.responsive
-    assert not page._target.rescue_under_way
+    assert not page._target.recovery_under_way
 
 
 async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(
@@ -259,7 +259,7 @@ async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(
         return scripted.navigate(request)
 
     scripted.on("Page.navigate", navigate)
-    report = await page.rescue(allow="reload")
+    report = await page.recover(allow="reload")
     assert report.responsive
     assert report.did("reload")
     urls = [request.params["url"] for request in scripted.received if request.method == "Page.navigate"]
@@ -272,7 +272,7 @@ async def test_close_is_told_once_a_second(
     hang(scripted)
     scripted.on("Target.closeTarget", {"success": True}, nth=1)
     started = trio.current_time()
-    report = await page.rescue(allow="close")
+    report = await page.recover(allow="close")
     assert (report.closed, report.responsive) == (True, False)
     assert str(report).startswith("the page was closed")
     assert scripted.count("Target.closeTarget") == 2
@@ -291,7 +291,7 @@ async def test_a_page_that_vanishes_in_the_middle(
         return SILENCE
 
     scripted.on("Page.crash", end)
-    report = await page.rescue(allow="reload")
+    report = await page.recover(allow="reload")
     assert (report.responsive, report.did("reload")) == (False, False)
 
 
@@ -322,7 +322,7 @@ async def test_an_action_at_its_deadline_names_the_page(
     scripted.on("Accessibility.getFullAXTree", SILENCE)
     started = trio.current_time()
     with pytest.raises(
-        cdpengine.PageUnresponsiveError, match=r"snapshot did not finish.*page\.rescue\(\)"
+        cdpengine.PageUnresponsiveError, match=r"snapshot did not finish.*page\.recover\(\)"
     ) as caught:
         await page.snapshot(timeout=1)
     assert trio.current_time() - started == pytest.approx(1.05)
@@ -360,7 +360,7 @@ async def test_only_a_page_that_was_asked_long_before_is_called_unresponsive(
     else:
         assert type(caught.value) is cdpengine.DeadlineExceededError
         assert "not answered" not in str(caught.value)
-        assert "page.rescue" not in str(caught.value)
+        assert "page.recover" not in str(caught.value)
 
 
 @pytest.mark.parametrize("seconds", [0.06, 0.2, 0.4])
@@ -452,14 +452,14 @@ async def test_questions_before_deadlines_end_with_the_page(
 # --- the watchdog --------------------------------------------------------------------------------------------------
 
 
-async def test_the_watchdog_rescues_a_page_that_is_silent(
+async def test_the_watchdog_recovers_a_page_that_is_silent(
     browser: cdpengine.Browser,
     page: cdpengine.Page,
     scripted: ScriptedBrowser,
     caplog: pytest.LogCaptureFixture,
     autojump_clock: MockClock,
 ) -> None:
-    caplog.set_level(logging.INFO, "cdpengine.rescue")
+    caplog.set_level(logging.INFO, "cdpengine.recovery")
     async with browser.watched(4):
         await trio.sleep(20)
         assert scripted.count("Runtime.terminateExecution") == 0
@@ -476,7 +476,7 @@ async def test_the_watchdog_rescues_a_page_that_is_silent(
         assert 4 <= trio.current_time() - hung <= 6
         await trio.sleep(20)
     assert scripted.count("Runtime.terminateExecution") == 2  # on both sessions, once
-    assert len([record for record in caplog.records if record.name == "cdpengine.rescue"]) == 1
+    assert len([record for record in caplog.records if record.name == "cdpengine.recovery"]) == 1
 
 
 async def test_the_watchdog_does_not_hammer_and_ends_with_its_page(

@@ -14,8 +14,8 @@ from scripted_browser import NUMBER, Door, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
+from cdpengine.browser.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
 from cdpengine.browser.frames import Frame
-from cdpengine.browser.lanes import ANSWER_TIMEOUT, PROOF_GRACE
 from cdpengine.engine.opening import _engine
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
@@ -34,7 +34,7 @@ async def engine(scripted: ScriptedBrowser, door: Door) -> AsyncIterator[cdpengi
         yield browser
 
 
-def lane_set_ups(scripted: ScriptedBrowser, target_id: str) -> int:
+def evaluation_session_set_ups(scripted: ScriptedBrowser, target_id: str) -> int:
     return sum(
         request.method == "Target.attachToTarget" and request.params["targetId"] == target_id
         for request in scripted.received
@@ -42,7 +42,7 @@ def lane_set_ups(scripted: ScriptedBrowser, target_id: str) -> int:
 
 
 async def inside(page: cdpengine.Page, scripted: ScriptedBrowser) -> Frame:
-    """Give the page a frame within its process: evaluating there needs the lane."""
+    """Give the page a frame within its process: evaluating there needs the evaluation session."""
     scripted.page_event(
         "Page.frameAttached", {"frameId": "F9", "parentFrameId": page.target_id}, page.target_id
     )
@@ -73,12 +73,12 @@ async def test_a_cut_is_mended_at_once_and_no_evaluation_notices(
     assert scripted.count("Runtime.terminateExecution") == 0
     for page in pages:
         assert await page.evaluate("1") == 1
-        assert page._target.lane_rebuilds == {"connection lost": 1}
+        assert page._target.evaluation_session_rebuilds == {"connection lost": 1}
         assert not page.session.ended
     assert trio.current_time() == started
     expressions = [r.params.get("expression") for r in scripted.received if r.method == "Runtime.evaluate"]
     assert expressions.count("while (true) {}") == 1, "it was sent once"
-    assert "the lane connection ended and was opened again" in caplog.text
+    assert "the evaluation session connection ended and was opened again" in caplog.text
 
 
 async def test_attempts_are_spaced_and_those_who_wait_are_told(
@@ -104,9 +104,9 @@ async def test_attempts_are_spaced_and_those_who_wait_are_told(
         assert set(pauses[6:]) == {2.0}
         door.refuses = False
         await trio.sleep(2)
-        assert await page._target.lane_of("T1") is page._target.lane
-        assert await opened._target.lane_of("T2") is opened._target.lane
-        assert page._target.lane_rebuilds == {"connection lost": 1}
+        assert await page._target.evaluation_session_of("T1") is page._target.evaluation_session
+        assert await opened._target.evaluation_session_of("T2") is opened._target.evaluation_session
+        assert page._target.evaluation_session_rebuilds == {"connection lost": 1}
 
 
 async def test_a_silent_server_is_given_up_and_tried_again(
@@ -122,7 +122,7 @@ async def test_a_silent_server_is_given_up_and_tried_again(
             await page.evaluate("1", frame=frame, timeout=1)
         door.silent = False
         with trio.fail_after(10):
-            await page._target.lane_of("T1")
+            await page._target.evaluation_session_of("T1")
 
 
 class SilentOnSecond(ScriptedBrowser):
@@ -147,7 +147,7 @@ async def test_a_second_connection_that_says_nothing_is_given_up(
             assert await page.evaluate("1") == 1
             await browser.new_page()
             assert trio.current_time() - started == ANSWER_TIMEOUT, "it is found out once"
-            assert (await page._target.lane_of("T1")).connection is browser.session.connection
+            assert (await page._target.evaluation_session_of("T1")).connection is browser.session.connection
             left = trio.current_time()
         assert trio.current_time() - left <= 0.5
     assert "the browser answers nothing on a second one" in caplog.text
@@ -160,23 +160,25 @@ async def test_a_second_connection_that_goes_silent_later_is_given_up_at_the_nex
         scripted.answers = True
         async with scripted.engine() as browser:
             first = await browser.new_page()
-            assert (await first._target.lane_of("T1")).connection is not browser.session.connection
+            assert (
+                await first._target.evaluation_session_of("T1")
+            ).connection is not browser.session.connection
             scripted.answers = False
             await browser.new_page()
-            assert (await first._target.lane_of("T1")).connection is browser.session.connection
+            assert (await first._target.evaluation_session_of("T1")).connection is browser.session.connection
             assert await first.evaluate("1") == 1
 
 
-async def test_a_second_connection_that_goes_silent_later_costs_one_rescue(
+async def test_a_second_connection_that_goes_silent_later_costs_one_recover(
     guard: None, autojump_clock: MockClock
 ) -> None:
-    """A page whose script was ended answers, and its lane cannot tell: the first connection has it after that."""
+    """A page whose script was ended answers, and its evaluation session cannot tell: the first connection has it after that."""
     autojump_clock.rate = 20  # it does not jump while the page is asked again and again
     async with SilentOnSecond() as scripted:
         scripted.answers = True
         async with scripted.engine() as browser:
             page = await browser.new_page()
-            await page._target.lane_of("T1")
+            await page._target.evaluation_session_of("T1")
             scripted.answers = False
             hanging: list[Request] = []
 
@@ -194,7 +196,7 @@ async def test_a_second_connection_that_goes_silent_later_costs_one_rescue(
             with pytest.raises(cdpengine.EvaluationTimeoutError):
                 await page.evaluate("while (true) {}", timeout=1)
             assert await page.evaluate("1", timeout=5) == 1
-            assert (await page._target.lane_of("T1")).connection is browser.session.connection
+            assert (await page._target.evaluation_session_of("T1")).connection is browser.session.connection
 
 
 async def test_a_first_connection_that_fails_leaves_as_itself(
@@ -214,7 +216,7 @@ async def test_nothing_is_opened_when_the_main_connection_is_lost(
         door.refuses = True
         scripted.links[1].drop()
         await quiet()
-        assert "lane" not in caplog.text, "where the browser ends, this is how it begins"
+        assert "evaluation session" not in caplog.text, "where the browser ends, this is how it begins"
         await trio.sleep(1)
         scripted.links[0].drop()
         await quiet()
@@ -225,16 +227,16 @@ async def test_nothing_is_opened_when_the_main_connection_is_lost(
             await page.evaluate("1")
 
 
-async def test_a_detached_lane_is_attached_again_with_pauses(
+async def test_a_detached_evaluation_session_is_attached_again_with_pauses(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
     started = trio.current_time()
     for number in range(1, 5):
-        scripted.tell("Target.detachedFromTarget", {"sessionId": "L-T1"}, lane=True)
+        scripted.tell("Target.detachedFromTarget", {"sessionId": "L-T1"}, evaluation_session=True)
         await quiet()
-        await page._target.lane_of("T1")
-        assert page._target.lane_rebuilds == {"detached": number}
+        await page._target.evaluation_session_of("T1")
+        assert page._target.evaluation_session_rebuilds == {"detached": number}
     assert trio.current_time() - started == pytest.approx(0.1 + 0.2 + 0.4)
 
 
@@ -244,15 +246,15 @@ async def test_what_is_refused_for_ever_is_not_asked_for_ever(
     scripted.on("Target.attachToTarget", Refusal(-32000, "Not allowed"))
     page = await browser.new_page()
     await trio.sleep(30)
-    asked = lane_set_ups(scripted, "T1")
+    asked = evaluation_session_set_ups(scripted, "T1")
     assert 1 < asked < 10
     with pytest.raises(cdpengine.SessionGoneError, match="Not allowed"):
-        await page._target.lane_of("T1")
+        await page._target.evaluation_session_of("T1")
     scripted.on("Target.attachToTarget", scripted.attach)
     scripted.links[1].drop()  # a new connection is a new chance
     await quiet()
-    assert await page._target.lane_of("T1") is page._target.lane
-    assert page._target.lane_rebuilds == {"refused": 1}
+    assert await page._target.evaluation_session_of("T1") is page._target.evaluation_session
+    assert page._target.evaluation_session_rebuilds == {"refused": 1}
 
 
 def frame_attached(scripted: ScriptedBrowser) -> None:
@@ -273,7 +275,7 @@ def runs(scripted: ScriptedBrowser, session_id: str) -> bool:
     )
 
 
-async def test_a_frame_runs_only_when_its_lane_has_answered(
+async def test_a_frame_runs_only_when_its_evaluation_session_has_answered(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     page = await browser.new_page()
@@ -285,20 +287,20 @@ async def test_a_frame_runs_only_when_its_lane_has_answered(
     held.release(NUMBER)
     await quiet()
     assert runs(scripted, "S-F1")
-    lane = await page._target.lane_of("F1")
-    assert (lane.id, lane.target_id) == ("L-F1", "F1")
+    evaluation_session = await page._target.evaluation_session_of("F1")
+    assert (evaluation_session.id, evaluation_session.target_id) == ("L-F1", "F1")
     scripted.links[1].drop()
     await quiet()
-    again = await page._target.lane_of("F1")
-    assert again is not lane
-    assert again is page._target.lanes["F1"]
+    again = await page._target.evaluation_session_of("F1")
+    assert again is not evaluation_session
+    assert again is page._target.evaluation_sessions["F1"]
     scripted.tell("Target.detachedFromTarget", {"sessionId": "S-F1"}, "S-T1")
     await quiet()
-    assert set(page._target.lanes) == {"T1"}
+    assert set(page._target.evaluation_sessions) == {"T1"}
     detached = [r.params for r in scripted.received if r.method == "Target.detachFromTarget"]
-    assert detached == [{"sessionId": "L-F1"}], "the lane does not stay behind"
+    assert detached == [{"sessionId": "L-F1"}], "the evaluation session does not stay behind"
     with pytest.raises(cdpengine.SessionGoneError, match="not in the page"):
-        await page._target.lane_of("F1")
+        await page._target.evaluation_session_of("F1")
 
 
 @pytest.mark.parametrize("silent", [True, False])
@@ -313,11 +315,11 @@ async def test_a_frame_whose_process_is_still_to_come_runs_soon(
     started = trio.current_time()
     frame_attached(scripted)
     await page._target.wait_for(lambda: len(page._target.frame_sessions) == 2)
-    lane = await page._target.lane_of("F1")
+    evaluation_session = await page._target.evaluation_session_of("F1")
     await quiet()
     assert trio.current_time() - started == (PROOF_GRACE if silent else 0)
     assert runs(scripted, "S-F1")
-    assert lane.id == "L-F1"
+    assert evaluation_session.id == "L-F1"
 
 
 async def test_a_page_that_moved_meanwhile_is_asked_again(
@@ -328,10 +330,10 @@ async def test_a_page_that_moved_meanwhile_is_asked_again(
         scripted.on("Runtime.evaluate", moved, nth=nth)
     page = await browser.new_page()
     assert await page.evaluate("1") == 1
-    assert page._target.lane_rebuilds == {}
+    assert page._target.evaluation_session_rebuilds == {}
 
 
-async def test_a_lane_that_vanishes_while_it_is_made_is_made_again(
+async def test_a_evaluation_session_that_vanishes_while_it_is_made_is_made_again(
     browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def vanish(request: Request) -> Answer:
@@ -342,4 +344,4 @@ async def test_a_lane_that_vanishes_while_it_is_made_is_made_again(
     scripted.on("Runtime.evaluate", vanish, nth=1)
     page = await browser.new_page()
     await trio.sleep(1)
-    assert await page._target.lane_of("T1") is page._target.lane
+    assert await page._target.evaluation_session_of("T1") is page._target.evaluation_session

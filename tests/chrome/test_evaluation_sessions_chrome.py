@@ -17,8 +17,8 @@ BUTTON = "<button onclick='n = (self.n || 0) + 1'>Go</button>"
 
 
 def cut(browser: cdpengine.Browser) -> None:
-    """Close the lane's socket under it, as a network does."""
-    websocket = browser._tabs.lanes.connection._transport._websocket  # type: ignore[attr-defined]
+    """Close the evaluation session's socket under it, as a network does."""
+    websocket = browser._tabs.evaluation_sessions.connection._transport._websocket  # type: ignore[attr-defined]
     websocket._stream._stream.socket.shutdown(trio.socket.SHUT_RDWR)
 
 
@@ -27,11 +27,11 @@ def target(page: cdpengine.Page) -> PageTarget:
 
 
 async def rebuilt(page: cdpengine.Page, count: int) -> Session:
-    """Wait until the page's lane has been made again so many times, and return it."""
+    """Wait until the page's evaluation session has been made again so many times, and return it."""
     model = target(page)
     with trio.fail_after(20):
-        await model.wait_for(lambda: model.lane_rebuilds.total() == count)
-        return await model.lane_of(page.target_id)
+        await model.wait_for(lambda: model.evaluation_session_rebuilds.total() == count)
+        return await model.evaluation_session_of(page.target_id)
 
 
 async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
@@ -56,13 +56,15 @@ async def test_a_cut_is_noticed_by_no_evaluation(page: cdpengine.Page) -> None:
         await page.evaluate("done(3)")
     assert page.session is session
     assert not session.ended
-    assert target(page).lane_rebuilds == {"connection lost": 1}
-    assert page.browser.statistics().lane_connections == 2
-    assert page.browser.statistics().evaluation.lane_rebuilds["connection lost"] >= 1
+    assert target(page).evaluation_session_rebuilds == {"connection lost": 1}
+    assert page.browser.statistics().evaluation_connections == 2
+    assert page.browser.statistics().evaluation.evaluation_session_rebuilds["connection lost"] >= 1
 
 
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
-async def test_a_script_is_stopped_whatever_became_of_the_lane(page: cdpengine.Page, when: str) -> None:
+async def test_a_script_is_stopped_whatever_became_of_the_evaluation_session(
+    page: cdpengine.Page, when: str
+) -> None:
     for count in (1, 2):
         if when == "before":
             cut(page.browser)
@@ -88,7 +90,7 @@ async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
         await page.click(button, timeout=20)
         assert await page.evaluate("n", timeout=20) == number
         await rebuilt(page, number)
-    assert target(page).lane_rebuilds.total() == 5
+    assert target(page).evaluation_session_rebuilds.total() == 5
 
 
 async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> None:
@@ -110,11 +112,11 @@ async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> N
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2
         await page.close()
-    assert browser.statistics().lane.sessions <= len(browser.pages) + 1
+    assert browser.statistics().evaluation_session.sessions <= len(browser.pages) + 1
 
 
 async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> None:
-    """A lane that is attached to a hung page is heard only when the page is free again; its own session is."""
+    """An evaluation session that is attached to a hung page is heard only when the page is free again; its own session is."""
     await page.evaluate("setTimeout(() => { for (;;); }, 0), 1")
     await trio.sleep(0.1)
     cut(page.browser)
@@ -126,17 +128,19 @@ async def test_a_cut_while_the_page_hangs_by_itself(page: cdpengine.Page) -> Non
     await rebuilt(page, 1)
 
 
-async def test_a_lane_that_somebody_detaches_is_attached_again(page: cdpengine.Page) -> None:
+async def test_a_evaluation_session_that_somebody_detaches_is_attached_again(page: cdpengine.Page) -> None:
     for number in range(1, 4):
-        lane = target(page).lane
-        assert lane is not None
-        await lane.connection.root.call("Target.detachFromTarget", sessionId=lane.id)
+        evaluation_session = target(page).evaluation_session
+        assert evaluation_session is not None
+        await evaluation_session.connection.root.call(
+            "Target.detachFromTarget", sessionId=evaluation_session.id
+        )
         assert await page.evaluate("1 + 1", timeout=20) == 2
-        assert await rebuilt(page, number) is not lane
-        assert target(page).lane_rebuilds == {"detached": number}
+        assert await rebuilt(page, number) is not evaluation_session
+        assert target(page).evaluation_session_rebuilds == {"detached": number}
 
 
-async def test_a_frame_of_another_process_has_a_lane_before_its_script_runs(
+async def test_a_frame_of_another_process_has_a_evaluation_session_before_its_script_runs(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     inner_url = f"http://localhost:{httpserver.port}/inner"
@@ -152,33 +156,35 @@ async def test_a_frame_of_another_process_has_a_lane_before_its_script_runs(
         await model.wait_for(lambda: len(model.frame_sessions) == 2)
         frame = next(session for session in model.frame_sessions.values() if session is not page.session)
         assert frame.target_id is not None
-        lane = await model.lane_of(frame.target_id)
-        assert lane.target_id == frame.target_id
-        assert set(model.lanes) == {page.target_id, frame.target_id}
+        evaluation_session = await model.evaluation_session_of(frame.target_id)
+        assert evaluation_session.target_id == frame.target_id
+        assert set(model.evaluation_sessions) == {page.target_id, frame.target_id}
         await trio.sleep(0.3)  # its script hangs by now
-        await lane.call("Runtime.terminateExecution")
-        reply = await lane.call("Runtime.evaluate", expression="location.hostname")
+        await evaluation_session.call("Runtime.terminateExecution")
+        reply = await evaluation_session.call("Runtime.evaluate", expression="location.hostname")
         assert reply["result"]["value"] == "localhost"
         cut(page.browser)
-        await model.wait_for(lambda: model.lanes.get(frame.target_id or "") not in (None, lane))
-        again = await model.lane_of(frame.target_id)
+        await model.wait_for(
+            lambda: model.evaluation_sessions.get(frame.target_id or "") not in (None, evaluation_session)
+        )
+        again = await model.evaluation_session_of(frame.target_id)
         await again.call("Runtime.evaluate", expression="1")
         await page.evaluate("document.querySelector('iframe').remove()")
-        await model.wait_for(lambda: set(model.lanes) == {page.target_id})
+        await model.wait_for(lambda: set(model.evaluation_sessions) == {page.target_id})
         with pytest.raises(cdpengine.SessionGoneError, match="not in the page"):
-            await model.lane_of(frame.target_id)
+            await model.evaluation_session_of(frame.target_id)
         await page.evaluate("1")
     assert browser_sessions(page) == {page.target_id}
 
 
 def browser_sessions(page: cdpengine.Page) -> set[str | None]:
-    """The targets of this page that the lane connection has sessions for."""
+    """The targets of this page that the evaluation session connection has sessions for."""
     others = {other.target_id for other in page.browser.pages if other is not page}
-    sessions = page.browser._tabs.lanes.connection.targets.sessions.values()
+    sessions = page.browser._tabs.evaluation_sessions.connection.targets.sessions.values()
     return {session.target_id for session in sessions} - others
 
 
-async def test_a_popup_that_hangs_at_once_can_be_stopped_on_its_lane(
+async def test_a_popup_that_hangs_at_once_can_be_stopped_on_its_evaluation_session(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/").respond_with_data(BUTTON, content_type="text/html")
@@ -189,10 +195,12 @@ async def test_a_popup_that_hangs_at_once_can_be_stopped_on_its_lane(
     await page.evaluate("window.open('/popup', '', 'noopener'), 1")
     with trio.fail_after(10):
         popup = await opened(browser, "popup")
-        lane = await target(popup).lane_of(popup.target_id)
+        evaluation_session = await target(popup).evaluation_session_of(popup.target_id)
         await trio.sleep(0.2)
-        await lane.call("Runtime.terminateExecution")
-        assert (await lane.call("Runtime.evaluate", expression="6 * 7"))["result"]["value"] == 42
+        await evaluation_session.call("Runtime.terminateExecution")
+        assert (await evaluation_session.call("Runtime.evaluate", expression="6 * 7"))["result"][
+            "value"
+        ] == 42
         await popup.close()
 
 
@@ -215,8 +223,8 @@ async def test_navigations_across_processes_each_with_a_hang_after_it(
         with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.1)
         assert await page.evaluate("location.hostname", timeout=20) == host
-    assert len(target(page).lanes) == 1
-    assert target(page).lane_rebuilds.total() == 0
+    assert len(target(page).evaluation_sessions) == 1
+    assert target(page).evaluation_session_rebuilds.total() == 0
 
 
 async def test_a_crash_then_a_reload_then_a_hang(page: cdpengine.Page) -> None:
@@ -244,16 +252,16 @@ async def test_a_cut_between_crash_and_reload(page: cdpengine.Page) -> None:
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
 
-async def test_over_a_pipe_a_detached_lane_comes_back_too() -> None:
+async def test_over_a_pipe_a_detached_evaluation_session_comes_back_too() -> None:
     async with cdpengine.launch(transport="pipe") as browser:
         page = await browser.new_page()
-        lane = target(page).lane
-        assert lane is not None
-        await browser.session.call("Target.detachFromTarget", sessionId=lane.id)
+        evaluation_session = target(page).evaluation_session
+        assert evaluation_session is not None
+        await browser.session.call("Target.detachFromTarget", sessionId=evaluation_session.id)
         assert await page.evaluate("1 + 1", timeout=20) == 2
         await rebuilt(page, 1)
-        assert browser.statistics().evaluation.lane_rebuilds == {"detached": 1}
-        assert browser.statistics().lane_connections == 0
+        assert browser.statistics().evaluation.evaluation_session_rebuilds == {"detached": 1}
+        assert browser.statistics().evaluation_connections == 0
         with pytest.raises(cdpengine.EvaluationTimeoutError):
             await page.evaluate(HANG, timeout=0.2)
         assert await page.evaluate("1 + 1", timeout=20) == 2

@@ -19,7 +19,7 @@ from cdpengine.protocol.network import ResponseBodyReply, StreamResourceContentR
 from cdpengine.session.calls import PendingCall, decode_bytes
 
 
-class Keeper:
+class BodyStore:
     """Keeps the bodies that `rules` want; its tasks live in `nursery`."""
 
     def __init__(self, rules: KeepBodies, nursery: trio.Nursery) -> None:

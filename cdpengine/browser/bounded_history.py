@@ -14,7 +14,7 @@ T = TypeVar("T")
 KEPT = 100
 
 
-class Records(Sequence[T], Generic[T]):
+class BoundedHistory(Sequence[T], Generic[T]):
     """A read-only sequence of the latest records, oldest first. `dropped`: how many older ones are gone."""
 
     def __init__(self, kept: int = KEPT) -> None:

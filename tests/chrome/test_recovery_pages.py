@@ -61,7 +61,7 @@ async def test_a_page_that_answers_is_left_alone(site: cdpengine.Page) -> None:
         with trio.fail_after(20):  # on a busy machine an answer can take a moment
             while await site.unresponsive_for():
                 pass
-        report = await site.rescue(allow="close")
+        report = await site.recover(allow="close")
         assert (report.responsive, report.steps, report.sent) == (True, (), False)
         nursery.cancel_scope.cancel()
     assert not site.closed
@@ -73,7 +73,7 @@ async def wait_for_ever(page: cdpengine.Page) -> None:
 
 async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
     await hang(site)
-    report = await site.rescue()
+    report = await site.recover()
     assert [step.name for step in report.steps] == ["terminate"]
     assert report.terminated
     await works(site)
@@ -96,12 +96,12 @@ async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: s
     }
     with (
         trio.fail_after(0.6 + LATE),
-        pytest.raises(cdpengine.PageUnresponsiveError, match="rescue") as caught,
+        pytest.raises(cdpengine.PageUnresponsiveError, match="recover") as caught,
     ):
         await calls[action]()  # type: ignore[no-untyped-call]
     assert caught.value.unresponsive_for >= 0.5
     assert caught.value.timeout == 0.6
-    assert (await site.rescue()).terminated
+    assert (await site.recover()).terminated
     await works(site)
 
 
@@ -113,10 +113,10 @@ async def test_a_page_that_answers_is_not_called_unresponsive(site: cdpengine.Pa
 
 async def test_a_synchronous_request_needs_a_reload(site: cdpengine.Page, silent_port: int) -> None:
     await hang(site, synchronous_request(silent_port))
-    report = await site.rescue()
+    report = await site.recover()
     assert not report.responsive
     assert [step.name for step in report.steps] == ["terminate"]
-    report = await site.rescue(allow="reload")
+    report = await site.recover(allow="reload")
     assert [step.name for step in report.steps] == ["terminate", "reload"]
     assert (report.steps[-1].done, report.responsive, report.under_way) == (True, True, False)
     await works(site)
@@ -127,7 +127,7 @@ async def test_a_reload_that_goes_on_is_waited_for_by_the_next_action(
 ) -> None:
     await hang(site, synchronous_request(silent_port))
     with contextlib.suppress(cdpengine.DeadlineExceededError):
-        await site.rescue(allow="reload", timeout=0.11)
+        await site.recover(allow="reload", timeout=0.11)
     await works(site)
 
 
@@ -158,7 +158,7 @@ async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port
         while not await site.unresponsive_for() or not site._target.navigation.under_way:
             pass
         await trio.sleep(0.5)  # into the request: nobody tells of it
-        report = await site.rescue(allow="reload", timeout=10)
+        report = await site.recover(allow="reload", timeout=10)
     assert report.responsive, report
     assert report.did("reload")
     await works(site)
@@ -168,7 +168,7 @@ async def test_a_page_that_waits_for_its_next_document_is_not_hung(
     shared_endpoint: str, httpserver: HTTPServer, silent_port: int
 ) -> None:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
-    async with cdpengine.connect(shared_endpoint, rescue_after=0.5) as browser:
+    async with cdpengine.connect(shared_endpoint, recover_after=0.5) as browser:
         page = await browser.new_page(httpserver.url_for("/"))
         sent: list[str] = []
         with (
@@ -191,7 +191,7 @@ async def test_an_action_while_the_page_waits_for_its_next_document_says_so(
                 await trio.testing.wait_all_tasks_blocked(0.01)
         with pytest.raises(cdpengine.PageUnresponsiveError, match="waits for another document"):
             await site.title(timeout=0.6)
-        report = await site.rescue(allow="reload")
+        report = await site.recover(allow="reload")
         assert report.responsive, report
         assert "navigation" in report.steps[-1].detail
         nursery.cancel_scope.cancel()
@@ -209,7 +209,7 @@ async def test_a_page_that_hangs_is_closed_where_that_is_allowed(
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
     page = await browser.new_page(httpserver.url_for("/"))
     await hang(page, synchronous_request(silent_port))
-    report = await page.rescue(allow="close")
+    report = await page.recover(allow="close")
     assert report.closed
     assert page.closed
     assert not report.responsive
@@ -223,7 +223,7 @@ async def test_who_crashed_with_a_page_is_named(
         popup = await browser.wait_for_page(opener=site, timeout=10)
     await hang(popup, synchronous_request(silent_port))
     with trio.fail_after(10):
-        report = await popup.rescue(allow="reload")
+        report = await popup.recover(allow="reload")
     assert report.did("reload"), report
     assert report.responsive
     assert site.session.describe() in report.steps[-1].detail
@@ -239,7 +239,7 @@ async def open_popup(page: cdpengine.Page) -> None:
     await page.evaluate("open(location.href); 0")
 
 
-async def test_a_frame_of_another_process_is_rescued_too(
+async def test_a_frame_of_another_process_is_recovered_too(
     page: cdpengine.Page, httpserver: HTTPServer
 ) -> None:
     other = httpserver.url_for("/frame").replace("127.0.0.1", "localhost")
@@ -253,24 +253,24 @@ async def test_a_frame_of_another_process_is_rescued_too(
     )
     await page.goto(top)
     with trio.fail_after(20):
-        while not (report := await page.rescue()).steps:
+        while not (report := await page.recover()).steps:
             assert report.responsive
     assert report.terminated
     assert report.responsive
-    assert (await page.rescue()).steps == ()
+    assert (await page.recover()).steps == ()
     await works(page)
 
 
-async def test_what_is_no_rescue_is_refused(site: cdpengine.Page) -> None:
+async def test_what_is_no_recover_is_refused(site: cdpengine.Page) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError, match="reload"):
-        await site.rescue(allow="everything")  # type: ignore[arg-type]
+        await site.recover(allow="everything")  # type: ignore[arg-type]
 
 
 async def test_the_watchdog_frees_a_page_that_hung_by_itself(
     shared_endpoint: str, httpserver: HTTPServer
 ) -> None:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
-    async with cdpengine.connect(shared_endpoint, rescue_after=1) as browser:
+    async with cdpengine.connect(shared_endpoint, recover_after=1) as browser:
         page = await browser.new_page(httpserver.url_for("/"))
         await page.evaluate("setTimeout(() => { for (;;) {} }, 0); 0")
         with trio.fail_after(20):
@@ -280,6 +280,6 @@ async def test_the_watchdog_frees_a_page_that_hung_by_itself(
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "5", True])
 async def test_the_watchdog_wants_seconds(shared_endpoint: str, seconds: object) -> None:
-    with pytest.raises(cdpengine.InvalidArgumentError, match="rescue_after"):
-        async with cdpengine.connect(shared_endpoint, rescue_after=seconds):  # type: ignore[arg-type]
+    with pytest.raises(cdpengine.InvalidArgumentError, match="recover_after"):
+        async with cdpengine.connect(shared_endpoint, recover_after=seconds):  # type: ignore[arg-type]
             pass

@@ -1,9 +1,9 @@
-"""Lanes: for every page, and every frame in a process of its own, a second session that can stop its scripts.
+"""Evaluation sessions: a second session that can stop the scripts of a page, or of a frame in its own process.
 
-Rule: a lane is usable when it has answered, and while its target lives there is one or one is being made: what
-ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent again for
-those who used the old one; pages and their own sessions do not notice. A page is evaluated in on its own session;
-its lane is asked whether it answers and for its contexts, and ends its scripts and dialogs.
+Rule: an evaluation session is usable when it has answered, and while its target lives there is one or one is being
+made: what ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent
+again for those who used the old one; pages and their own sessions do not notice. A page is evaluated in on its own
+session; its evaluation session is asked whether it answers and for its contexts, and ends its scripts and dialogs.
 
 Lanes have a connection of their own where that reaches the same browser. Where it does not, the first connection
 carries them: over a pipe, and at endpoints that start a browser for each connection or allow only one connection.
@@ -24,8 +24,8 @@ from functools import partial
 import attrs
 import trio
 
-from cdpengine.browser.changes import Changes
 from cdpengine.browser.liveness import NOTHING
+from cdpengine.browser.notifier import Notifier
 from cdpengine.browser.page_target import REVIVED, PageTarget
 from cdpengine.browser.worlds import context_gone
 from cdpengine.errors import (
@@ -53,17 +53,17 @@ ConnectionOpener = Callable[[], AbstractAsyncContextManager[Connection]]
 CONNECTION_LOST = "connection lost"
 DETACHED = "detached"
 REFUSED = "refused"
-"""Why a lane had to be made again: the keys of `PageTarget.lane_rebuilds`."""
+"""Why an evaluation session had to be made again: the keys of `PageTarget.evaluation_session_rebuilds`."""
 
 _PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
 """Seconds before each further attempt of a row; the last one holds for all that follow."""
 
 _STEADY = 2.0
-"""Seconds after which a connection or a lane that lived counts as sound: a new row of attempts begins."""
+"""Seconds after which a connection or an evaluation session counts as sound: attempts are counted anew."""
 
 PROOF_GRACE = 0.25
-"""Seconds that a target which is held back at its start gets to answer on its lane, once that is attached. One
-that will change its process answers nothing before it runs; its lane can stop it all the same."""
+"""Seconds that a target which is held back at its start gets to answer on its evaluation session. One
+that will change its process answers nothing before it runs; its evaluation session can stop it all the same."""
 
 _NO_DOCUMENT = "Cannot find default execution context"
 """What Chrome says when a frame's first document is still to come: its process knows the session."""
@@ -76,10 +76,10 @@ _OPEN_PATIENCE = 5.0
 
 ANSWER_TIMEOUT = 1.0
 """Seconds that the browser gets to answer on the second connection, before it is asked on the first one whether it
-answers at all. Less than the 2 s for which a new page is held back until its lane is there."""
+answers at all. Less than the 2 s for which a new page is held back until its evaluation session is there."""
 
 _TOLD_AFTER = 4
-"""Failed attempts to open the connection (0.7 s of pauses) after which those who wait for a lane are told."""
+"""Failed attempts to open the connection (0.7 s of pauses) after which waiting calls fail with the reason."""
 
 _REFUSALS = 5
 """Refused attempts to attach to a target, after which it is left until the connection is a new one."""
@@ -104,11 +104,12 @@ class _Row:
         return pause
 
 
-class Lanes:
-    """The lanes of one browser. Without `opener` (over a pipe there is one connection) `main` carries them.
+class EvaluationSessions:
+    """The evaluation sessions of one browser.
 
-    With `optional`, `main` carries them too where a second connection cannot be had at the start. `rebuilds`
-    counts the lanes that were made again, by reason, of all pages there ever were.
+    Without `opener` (over a pipe there is one connection) `main` carries them. With `optional`, `main` carries
+    them too where a second connection cannot be had at the start. `rebuilds` counts the evaluation sessions that
+    were made again, by reason, of all pages there ever were.
     """
 
     def __init__(
@@ -127,21 +128,24 @@ class Lanes:
         self._optional = optional
         self._closed = False
         self._nursery = nursery
-        self._changes = Changes()
-        self._kept: set[Changes] = set()
+        self._changes = Notifier()
+        self._kept: set[Notifier] = set()
         self._unreachable: ConnectionLostError | None = None
         self._in_doubt: Connection | None = None
 
     async def start(self) -> None:
-        """Open the lanes' connection, and keep it open. Raises as the opener does when the first one fails.
+        """Open the evaluation sessions' connection, and keep it open.
 
-        With `optional` it raises only what `main`, or this machine, is the reason of.
+        Raises as the opener does when the first one fails. With `optional` it raises only what `main`, or this
+        machine, is the reason of.
         """
         self._main.root.on_end(self._notify)
         if self._opener is None:
             return
         try:
-            await self._nursery.start(self._keep_connection, self._opener, name="lane connection")
+            await self._nursery.start(
+                self._keep_connection, self._opener, name="evaluation session connection"
+            )
         except (ConnectFailedError, ConnectionLostError) as error:
             if not self._optional or self._main.lost is not None or shortage_of(error) is not None:
                 raise
@@ -153,12 +157,14 @@ class Lanes:
         self.connection.lose("this program closed the connection")
 
     def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
-        """Have a lane for the target of `session` (the page, or a frame of it) as long as that session lives.
+        """Keep an evaluation session for the target of `session` (the page, or a frame) as long as that lives.
 
-        `held_back`: the target is paused at its start, until its first lane is there.
+        `held_back`: the target is paused at its start, until its first evaluation session is there.
         """
-        page.lane_in_doubt = self._doubt
-        self._nursery.start_soon(self._keep_lane, page, session, held_back, name="lane")
+        page.evaluation_session_in_doubt = self._doubt
+        self._nursery.start_soon(
+            self._keep_evaluation_session, page, session, held_back, name="evaluation session"
+        )
 
     def _notify(self) -> None:
         self._changes.notify()
@@ -172,7 +178,7 @@ class Lanes:
         return self._closed or self._main.lost is not None or self._opener is None
 
     def _share_main(self, why: str) -> None:
-        """Have the first connection carry the lanes from now on."""
+        """Have the first connection carry the evaluation sessions from now on."""
         logger.info("evaluation is on the first connection: %s", why)
         separate, self.connection = self.connection, self._main
         self._opener, self._unreachable = None, None
@@ -232,15 +238,15 @@ class Lanes:
 
     def _opened_again(self, row: _Row, reason: str | None) -> None:
         row.succeeded()
-        # Not told before: where the browser ends, the lane may be the first to hear of it.
-        logger.info("the lane connection ended and was opened again: %s", reason)
+        # Not told before: where the browser ends, the evaluation session may be the first to hear of it.
+        logger.info("the evaluation session connection ended and was opened again: %s", reason)
 
     async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:
         """Open the connection, call `opened`, and return when it has ended."""
         with trio.move_on_after(patience) as opening:
             async with opener() as connection:
                 opening.deadline = math.inf
-                self._nursery.start_soon(_discard, connection.targets, name="lane attachments")
+                self._nursery.start_soon(_discard, connection.targets, name="evaluation session attachments")
                 connection.root.on_end(self._notify)
                 self.connection, self._unreachable = connection, None
                 self.connections_opened += 1
@@ -250,7 +256,7 @@ class Lanes:
         if opening.cancelled_caught:
             raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
 
-    async def _connected(self, page: PageTarget, target_id: str, stirred: Changes) -> Connection:
+    async def _connected(self, page: PageTarget, target_id: str, stirred: Notifier) -> Connection:
         def reached() -> bool:
             return self.connection.lost is None
 
@@ -258,14 +264,15 @@ class Lanes:
         if not reached():
             error = self._unreachable or self.connection.root.error("Runtime.evaluate")
             assert error is not None
-            page.set_lane_error(target_id, copy.copy(error))
+            page.set_evaluation_session_error(target_id, copy.copy(error))
             await stirred.wait_for(reached)
         return self.connection
 
-    # --- one target's lane ---------------------------------------------------------------------------------
+    # --- one target's evaluation session
+    # ---------------------------------------------------------------------------------
 
-    async def _keep_lane(self, page: PageTarget, session: Session, held_back: bool) -> None:
-        stirred = Changes()
+    async def _keep_evaluation_session(self, page: PageTarget, session: Session, held_back: bool) -> None:
+        stirred = Notifier()
         with trio.CancelScope() as while_it_lives:
             session.on_end(while_it_lives.cancel)
             self._kept.add(stirred)
@@ -274,7 +281,7 @@ class Lanes:
             finally:
                 self._kept.discard(stirred)
 
-    async def _rebuild(self, page: PageTarget, session: Session, stirred: Changes, held_back: bool) -> None:
+    async def _rebuild(self, page: PageTarget, session: Session, stirred: Notifier, held_back: bool) -> None:
         target_id = session.target_id
         assert target_id is not None
         row, refusals = _Row(), 0
@@ -282,7 +289,7 @@ class Lanes:
         while True:
             connection = await self._connected(page, target_id, stirred)
             try:
-                lane = await self._open(connection, page, session, held_back)
+                evaluation_session = await self._open(connection, page, session, held_back)
             except ConnectionLostError:
                 ended = ended or CONNECTION_LOST
                 continue
@@ -292,12 +299,12 @@ class Lanes:
                 ended = ended or REFUSED
                 reason = f"there is none to evaluate on ({error})"
                 gone = SessionGoneError(target=session.describe(), reason=reason, method="Runtime.evaluate")
-                page.set_lane_error(target_id, gone)
+                page.set_evaluation_session_error(target_id, gone)
                 refusals += 1
                 # Mostly the target itself is ending, and the pause with it; then nothing is wrong.
                 await trio.sleep(max(row.next_pause(), _PAUSES[1]))
                 level = logging.DEBUG if session.ended or _NO_TARGET in str(error) else logging.WARNING
-                logger.log(level, "no lane for %s: %s", session.describe(), error)
+                logger.log(level, "no evaluation session for %s: %s", session.describe(), error)
                 if refusals >= _REFUSALS:
                     await stirred.wait_for(lambda old=connection: self.connection is not old)  # type: ignore[misc]
                     refusals = 0
@@ -306,15 +313,15 @@ class Lanes:
             held_back = False
             row.succeeded()
             if ended:
-                page.lane_rebuilds[ended] += 1
+                page.evaluation_session_rebuilds[ended] += 1
                 self.rebuilds[ended] += 1
             try:
-                page.set_lane(target_id, lane)
-                lane.on_end(stirred.notify)
-                await stirred.wait_for(lambda kept=lane: kept.ended)  # type: ignore[misc]
+                page.set_evaluation_session(target_id, evaluation_session)
+                evaluation_session.on_end(stirred.notify)
+                await stirred.wait_for(lambda kept=evaluation_session: kept.ended)  # type: ignore[misc]
             finally:
-                page.drop_lane(target_id, lane)
-                _detach(lane)
+                page.drop_evaluation_session(target_id, evaluation_session)
+                _detach(evaluation_session)
             ended = CONNECTION_LOST if connection.lost is not None else DETACHED
             await trio.sleep(row.next_pause())
 
@@ -328,15 +335,17 @@ class Lanes:
             return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
         async with open_body_nursery() as nursery:
             nursery.start_soon(
-                self._leave_if_silent, connection, connection.statistics().received, name="lane"
+                self._leave_if_silent, connection, connection.statistics().received, name="evaluation session"
             )
             return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
 
     def _doubt(self) -> None:
-        """Ask whether the connection is silent: a page answers no question on its lane, whatever is done."""
+        """Ask whether the connection answers: a page does not answer on its evaluation session."""
         if self.connection not in (self._main, self._in_doubt) and self.connection.lost is None:
             self._in_doubt = self.connection
-            self._nursery.start_soon(self._ask_in_doubt, self.connection, name="lane connection in doubt")
+            self._nursery.start_soon(
+                self._ask_in_doubt, self.connection, name="evaluation session connection in doubt"
+            )
 
     async def _ask_in_doubt(self, connection: Connection) -> None:
         received = connection.statistics().received
@@ -351,7 +360,7 @@ class Lanes:
             self._in_doubt = None
 
     async def _leave_if_silent(self, connection: Connection, received: int) -> None:
-        """Have the first connection carry the lanes where the browser answers on it, and not on `connection`.
+        """Move the evaluation sessions to the first connection where the browser answers only there.
 
         On that, something was asked after so many messages had been `received`. A browser that is busy or stopped
         answers on neither: then there is nothing to leave.
@@ -370,32 +379,32 @@ class Lanes:
         self, connection: Connection, page: PageTarget, session: Session, held_back: bool
     ) -> Session:
         attached = await self._attach(connection, session)
-        lane = connection.targets.sessions.get(attached.session_id)
-        if lane is None:
+        evaluation_session = connection.targets.sessions.get(attached.session_id)
+        if evaluation_session is None:
             raise SessionGoneError(target=session.describe(), reason="it was detached again at once")
-        lane.on_event(REVIVED, lambda _event: page.changes.notify())
-        lane.on_end(page.changes.notify)
+        evaluation_session.on_event(REVIVED, lambda _event: page.changes.notify())
+        evaluation_session.on_end(page.changes.notify)
         try:
             with trio.move_on_after(PROOF_GRACE if held_back else math.inf):
-                await _proved(lane, page)
+                await _proved(evaluation_session, page)
         except BaseException:
-            _detach(lane)
+            _detach(evaluation_session)
             raise
-        return lane
+        return evaluation_session
 
 
-async def _proved(lane: Session, page: PageTarget) -> None:
-    """Set the lane up, and return when the target's process knows it: from then on it can be told to stop."""
+async def _proved(evaluation_session: Session, page: PageTarget) -> None:
+    """Set the evaluation session up, and return when the target's process knows it and can be stopped."""
     while True:
         # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
-        calls = [lane.post("Inspector.enable"), lane.post("Page.enable")]
-        calls.append(lane.post("Runtime.evaluate", expression=NOTHING["expression"]))
+        calls = [evaluation_session.post("Inspector.enable"), evaluation_session.post("Page.enable")]
+        calls.append(evaluation_session.post("Runtime.evaluate", expression=NOTHING["expression"]))
         try:
             for call in calls:
                 await _answered(call, needed=call is calls[-1])
             return
         except TargetCrashedError:
-            await page.changes.wait_for(lambda: lane.ended or not lane.crashed)
+            await page.changes.wait_for(lambda: evaluation_session.ended or not evaluation_session.crashed)
         except RemoteError as error:
             if not context_gone(error):  # the target went elsewhere meanwhile
                 raise
@@ -413,17 +422,19 @@ async def _answered(call: PendingCall, *, needed: bool) -> None:
         if needed or (isinstance(error, RemoteError) and context_gone(error)):
             raise
         # An older Chrome, or a kind of target that lacks this: it can be evaluated in all the same.
-        logger.info("part of a lane's set-up was refused: %s", error)
+        logger.info("part of an evaluation session's set-up was refused: %s", error)
 
 
-def _detach(lane: Session) -> None:
-    """Give up a lane whose target lives on without us. Sent, not waited for."""
+def _detach(evaluation_session: Session) -> None:
+    """Give up an evaluation session whose target lives on without us. Sent, not waited for."""
     with suppress(ConnectionLostError):
-        if not lane.ended:
-            lane.connection.root.post("Target.detachFromTarget", sessionId=lane.id)
+        if not evaluation_session.ended:
+            evaluation_session.connection.root.post(
+                "Target.detachFromTarget", sessionId=evaluation_session.id
+            )
 
 
 async def _discard(targets: Targets) -> None:
-    """Take the lanes' own attachments: they were asked for by hand and are picked up by their session id."""
+    """Drop the attachments of evaluation sessions: these were asked for, and are found by their session id."""
     async for _attachment in targets.attachments:
         pass

@@ -28,7 +28,7 @@ _Post = Callable[[PendingCall], PendingCall]
 
 
 @attrs.frozen
-class Tier:
+class FrameLevel:
     """The elements to be hit in one session's documents, the outermost document first.
 
     The last one is the frame element that holds the next session's document.
@@ -47,14 +47,14 @@ class Measured:
 
 
 @attrs.define
-class Surroundings:
+class FrameChain:
     """What is around a node: `inner` the frame elements of its own session, `outer` other sessions' tiers.
 
     The frame elements are in order from the outermost, the tiers from the nearest.
     """
 
     inner: Sequence[Handle]
-    outer: Sequence[Tier]
+    outer: Sequence[FrameLevel]
 
     def post_inner(self, post: _Post) -> list[PendingCall]:
         """Ask for the boxes of the frames around the node within its session."""
@@ -137,16 +137,16 @@ def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point
     return at
 
 
-async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Surroundings:
+async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> FrameChain:
     """Find the frame elements around the node. Raises StaleRefError when its frame is gone."""
     inner = await _owners(node, worlds, group)
-    outer: list[Tier] = []
+    outer: list[FrameLevel] = []
     session = node.session
     while session.parent is not None and session.parent.id is not None and session.target_type == "iframe":
         owner = await _owner_outside(node, session, session.parent, worlds, group)
-        outer.append(Tier(session.parent, [*await _owners(owner.node, worlds, group), owner]))
+        outer.append(FrameLevel(session.parent, [*await _owners(owner.node, worlds, group), owner]))
         session = session.parent
-    return Surroundings(inner, outer)
+    return FrameChain(inner, outer)
 
 
 async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> list[Handle]:

@@ -14,13 +14,13 @@ import trio
 T = TypeVar("T")
 
 
-class Changes:
+class Notifier:
     """One model's notifier. `notify` is called by the reader; any number of tasks wait.
 
     A change of a part (a page) is a change of the whole (`outer`, all pages) too.
     """
 
-    def __init__(self, outer: Changes | None = None) -> None:
+    def __init__(self, outer: Notifier | None = None) -> None:
         self._outer = outer
         self._waiting = trio.lowlevel.ParkingLot()
 

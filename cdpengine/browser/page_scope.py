@@ -47,7 +47,7 @@ _GRACE = 0.5
 
 
 @attrs.frozen(eq=False)
-class Reach:
+class PageScope:
     """Which pages: those of `tabs` that `covers` says. `page`: the one that must be there, None for a context."""
 
     tabs: Tabs
@@ -55,7 +55,7 @@ class Reach:
     page: PageTarget | None = None
 
     @classmethod
-    def of_page(cls, tabs: Tabs, page: PageTarget, *, popups: bool = True) -> Reach:
+    def of_page(cls, tabs: Tabs, page: PageTarget, *, popups: bool = True) -> PageScope:
         """One page, and the pages that it opens, and those that they open, even when their opener is closed."""
         own = page.target_id
         return cls(tabs, lambda other: other.target_id == own or (popups and own in other.lineage), page)
@@ -79,7 +79,9 @@ class Hold:
     `types` are the types of targets that are told.
     """
 
-    def __init__(self, reach: Reach, begin: Tell, end: Tell, *, types: Collection[str] = DOCUMENTS) -> None:
+    def __init__(
+        self, reach: PageScope, begin: Tell, end: Tell, *, types: Collection[str] = DOCUMENTS
+    ) -> None:
         self._reach = reach
         self._begin = begin
         self._end = end

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import attrs
 import trio
 
-from cdpengine.browser.records import Records
+from cdpengine.browser.bounded_history import BoundedHistory
 from cdpengine.errors import InvalidArgumentError, shown_url
 from cdpengine.logs import get_logger
 from cdpengine.network.exchange import Exchange
@@ -83,7 +83,7 @@ def chrome_url_of(pattern: object) -> str:
     return pattern.replace("\\", "\\\\").replace("?", "\\?")
 
 
-class Routed:
+class RouteRegistration:
     """One route in effect. Handlers run in `nursery`, each for at most `limit` seconds; failures go to `log`, too.
 
     `seen` counts the requests that its handler was given.
@@ -95,10 +95,10 @@ class Routed:
         handler: RouteHandler,
         limit: float,
         nursery: trio.Nursery,
-        log: Records[RouteFailure],
+        log: BoundedHistory[RouteFailure],
     ) -> None:
         self.match = match
-        self.failures: Records[RouteFailure] = Records()
+        self.failures: BoundedHistory[RouteFailure] = BoundedHistory()
         self.seen = 0
         self._handler = handler
         self._limit = limit
@@ -137,7 +137,7 @@ class Routed:
         self._closed = True
         for route in list(self._at_work):
             exchange, scope = self._at_work[route]
-            self._let_go(route, exchange, "the scope of the route has ended")
+            self._release(route, exchange, "the scope of the route has ended")
             scope.cancel()
 
     async def _run(self, route: Route, exchange: Exchange, scope: trio.CancelScope) -> None:
@@ -160,10 +160,10 @@ class Routed:
                     route.closed = "the request was failed, because " + reason
                     exchange.abort("Failed")
         finally:
-            self._let_go(route, exchange, "the handler was cancelled")
+            self._release(route, exchange, "the handler was cancelled")
             self._at_work.pop(route, None)
 
-    def _let_go(self, route: Route, exchange: Exchange, why: str) -> None:
+    def _release(self, route: Route, exchange: Exchange, why: str) -> None:
         if not route.answered:
             route.closed = why
             exchange.pass_on()

@@ -93,7 +93,7 @@ class Record(msgspec.Struct):
         return bool(self.held) and not self.seen
 
 
-class Departure(Protocol):
+class DepartureWatch(Protocol):
     """What tells that the page is about to show another document (see browser/activity.py)."""
 
     @property
@@ -105,7 +105,7 @@ class Departure(Protocol):
 
 
 @attrs.define(eq=False)
-class Witness:
+class InputObserver:
     """Watches for the events `watch`; `count` times `final` complete the action. One action, one witness.
 
     `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do.
@@ -207,7 +207,7 @@ class Witness:
         self,
         gesture: Callable[[], Awaitable[bool]],
         interruptions: Interruptions,
-        departure: Departure | None,
+        departure: DepartureWatch | None,
     ) -> tuple[Record | None, bool]:
         """Run the gesture, and return what was seen of it, and whether a dialog opened.
 
@@ -236,7 +236,7 @@ class Witness:
         return self._early
 
     async def _late_record(
-        self, node: Node, interruptions: Interruptions, departure: Departure | None
+        self, node: Node, interruptions: Interruptions, departure: DepartureWatch | None
     ) -> Record | None:
         """Ask what was seen of an action whose last event has not been told of."""
         calls = self._post_ends()
@@ -285,7 +285,8 @@ class Verdict:
 def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
     """Say what received the action.
 
-    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or where a dialog made Chrome drop the rest: then the verdict says so.
+    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or
+    where a dialog made Chrome drop the rest: then the verdict says so.
     """
     record_or_empty = record or Record()
     seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
@@ -329,7 +330,7 @@ async def _record(call: PendingCall, node: Node) -> Record | None:
 
 
 async def _record_unless_held_back(
-    call: PendingCall, node: Node, interruptions: Interruptions, departure: Departure | None
+    call: PendingCall, node: Node, interruptions: Interruptions, departure: DepartureWatch | None
 ) -> Record | None:
     """Wait for the record; None too when a dialog, or another document on its way, holds the answer back.
 

@@ -31,7 +31,7 @@ async def _nothing() -> None:
     await trio.lowlevel.checkpoint()
 
 
-class Lasting(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
+class AwaitableScope(Awaitable[T], AbstractAsyncContextManager[T], Generic[T]):
     """`last` sets it for good, and gives its value and what ends it; `scope` sets it for a block.
 
     `name` is how the caller wrote it.
