@@ -26,7 +26,7 @@ from benchmarks.harness.plots import page
 from benchmarks.harness.report import PeerSaid, Report, from_json, to_json
 from benchmarks.harness.run import open_bench, run_cases, say
 from benchmarks.harness.summary import block, missing, pictures, put_block, summary
-from cdpengine.nursery import open_body_nursery
+from cdpengine._nursery import open_body_nursery
 
 TURNS = 7
 QUICK_TURNS = 3

@@ -1,16 +1,14 @@
 """cdpengine: a Chrome DevTools Protocol engine in which nothing can hang and nothing is lost in silence.
 
-cli        the command line: parse, call the library, print
-engine     Browser, Page, launch, connect: the face
-evaluate   JavaScript that can be given up on      } three floors side by side,
-snapshot   a page as text with refs                } none knows of the others
-action     click, hover, type, press               }
-browser    find Chrome, start it, tabs, frames, navigation
-session    connections, sessions, event streams, targets
-protocol   the structures of the protocol, each once
-wire       messages, the sans-I/O mux, transports, the tap
-budget, errors, nursery: what everything stands on; debug: recordings of the wire; testing: a scripted peer;
-js: the page's helpers
+_api         Browser, Page, launch, connect
+_evaluate    JavaScript that can be stopped      } layers side by side,
+_snapshot    a page as text with refs            } none imports another
+_input       click, hover, type, press           }
+_activity, _network, _storage, _emulation, _measure, _pictures: beside them
+_page        one page's state: targets, frames, navigation, dialogs, downloads
+_launch      find a browser, start it, end it
+_protocol    messages, mux, transports, sessions, event streams; domains: the protocol's structures
+errors: every public error; debug: recordings of the wire; testing: a scripted peer; cli: the commands
 
 The names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -23,39 +21,85 @@ from cdpengine._version import __version__
 
 if TYPE_CHECKING:
     from cdpengine import debug
-    from cdpengine.action.boxes import BoundingBox
-    from cdpengine.action.fill import FillValue
-    from cdpengine.action.option import Option
-    from cdpengine.action.outcome import ActionOutcome
-    from cdpengine.action.upload import FileContent
-    from cdpengine.activity.arguments import Unread
-    from cdpengine.activity.body_stream import BodyStream
-    from cdpengine.activity.console import ConsoleMessage
-    from cdpengine.activity.options import ActivityOptions, KeepBodies
-    from cdpengine.activity.page_activity import PageActivity
-    from cdpengine.activity.page_errors import PageError
-    from cdpengine.activity.request import Request
-    from cdpengine.activity.response import Response
-    from cdpengine.activity.subscribers import ActivityStream, RequestEnded
-    from cdpengine.browser.activity import DownloadStarted, NavigationStarted, PopupOpened
-    from cdpengine.browser.bounded_history import BoundedHistory
-    from cdpengine.browser.dialogs import Dialog, DialogAnswer
-    from cdpengine.browser.download import Download, DownloadProgress
-    from cdpengine.browser.file_choosers import FileChooser
-    from cdpengine.browser.find import BrowserInstallation, find_browser, find_browsers
-    from cdpengine.browser.finding import FoundNode
-    from cdpengine.browser.frames import Frame
-    from cdpengine.browser.windows import WindowBounds
-    from cdpengine.budget import Budget
-    from cdpengine.engine.browser import Browser, BrowserStatistics
-    from cdpengine.engine.context import BrowserContext
-    from cdpengine.engine.expectations import Expected
-    from cdpengine.engine.expected_chooser import ExpectedFileChooser
-    from cdpengine.engine.opening import connect, launch
-    from cdpengine.engine.page import Page
-    from cdpengine.engine.page_forms import Field
-    from cdpengine.engine.page_navigation import Navigation
-    from cdpengine.engine.targets import BackendNode, ElementTarget
+    from cdpengine._activity.arguments import Unread
+    from cdpengine._activity.body_stream import BodyStream
+    from cdpengine._activity.console import ConsoleMessage
+    from cdpengine._activity.options import ActivityOptions, KeepBodies
+    from cdpengine._activity.page_activity import PageActivity
+    from cdpengine._activity.page_errors import PageError
+    from cdpengine._activity.request import Request
+    from cdpengine._activity.response import Response
+    from cdpengine._activity.subscribers import ActivityStream, RequestEnded
+    from cdpengine._api.browser import Browser, BrowserStatistics
+    from cdpengine._api.context import BrowserContext
+    from cdpengine._api.expectations import Expected
+    from cdpengine._api.expected_chooser import ExpectedFileChooser
+    from cdpengine._api.opening import connect, launch
+    from cdpengine._api.page import Page
+    from cdpengine._api.page_forms import Field
+    from cdpengine._api.page_navigation import Navigation
+    from cdpengine._api.targets import BackendNode, ElementTarget
+    from cdpengine._budget import Budget
+    from cdpengine._emulation.devices import DEVICES, Device
+    from cdpengine._emulation.emulation_options import EmulationOptions, Geolocation
+    from cdpengine._emulation.proxies import Proxy
+    from cdpengine._emulation.user_agents import UserAgent
+    from cdpengine._evaluate.bindings import Binding, BindingFailure
+    from cdpengine._evaluate.counters import EvaluationStatistics
+    from cdpengine._evaluate.evaluation import JSHandle
+    from cdpengine._evaluate.values import (
+        JSDate,
+        JSError,
+        JSFunction,
+        JSMap,
+        JSNode,
+        JSObject,
+        JSRegExp,
+        JSSet,
+        JSSymbol,
+        JSTypedArray,
+        JSValue,
+        JSWindow,
+    )
+    from cdpengine._input.boxes import BoundingBox
+    from cdpengine._input.fill import FillValue
+    from cdpengine._input.option import Option
+    from cdpengine._input.outcome import ActionOutcome
+    from cdpengine._input.upload import FileContent
+    from cdpengine._launch.find import BrowserInstallation, find_browser, find_browsers
+    from cdpengine._measure.coverage import Coverage
+    from cdpengine._measure.coverage_report import CoverageGap, CoverageReport, CoveredText
+    from cdpengine._measure.cpu_profile import CpuProfile, Profiling
+    from cdpengine._measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport
+    from cdpengine._measure.metrics import PageMetrics
+    from cdpengine._measure.tracing import Trace, TraceProgress, TraceReport
+    from cdpengine._network.messages import InterceptedRequest, InterceptedResponse
+    from cdpengine._network.registration import RouteFailure, RouteRegistration
+    from cdpengine._network.route import Route
+    from cdpengine._network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
+    from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
+    from cdpengine._page.bounded_history import BoundedHistory
+    from cdpengine._page.dialogs.dialogs import Dialog, DialogAnswer
+    from cdpengine._page.dialogs.file_choosers import FileChooser
+    from cdpengine._page.downloads.download import Download, DownloadProgress
+    from cdpengine._page.finding import FoundNode
+    from cdpengine._page.frames import Frame
+    from cdpengine._page.windows import WindowBounds
+    from cdpengine._pictures.paper import PdfOptions
+    from cdpengine._protocol.connection import Connection, ConnectionStatistics
+    from cdpengine._protocol.domains.browser import BrowserVersion
+    from cdpengine._protocol.domains.runtime import StackFrame
+    from cdpengine._protocol.domains.target import TargetInfo
+    from cdpengine._protocol.event_streams import EventStream, StreamStatistics
+    from cdpengine._protocol.events import Event
+    from cdpengine._protocol.session import Session
+    from cdpengine._snapshot.data import SnapshotNode
+    from cdpengine._snapshot.refs import Ref
+    from cdpengine._snapshot.snapshot import Snapshot
+    from cdpengine._snapshot.stats import FrameSource, SnapshotStats
+    from cdpengine._storage.cookie import Cookie, CookiePartition
+    from cdpengine._storage.databases import Database
+    from cdpengine._storage.storage_state import OriginState, StorageState
     from cdpengine.errors import (
         ActivityOffError,
         AmbiguousNodeError,
@@ -114,88 +158,42 @@ if TYPE_CHECKING:
         ValueRefusedError,
         ValueTooLargeError,
     )
-    from cdpengine.evaluate.counters import EvaluationStatistics
-    from cdpengine.evaluate.evaluation import JSHandle
-    from cdpengine.evaluate.values import (
-        JSDate,
-        JSError,
-        JSFunction,
-        JSMap,
-        JSNode,
-        JSObject,
-        JSRegExp,
-        JSSet,
-        JSSymbol,
-        JSTypedArray,
-        JSValue,
-        JSWindow,
-    )
-    from cdpengine.inject.bindings import Binding, BindingFailure
-    from cdpengine.measure.coverage import Coverage
-    from cdpengine.measure.coverage_report import CoverageGap, CoverageReport, CoveredText
-    from cdpengine.measure.cpu_profile import CpuProfile, Profiling
-    from cdpengine.measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport
-    from cdpengine.measure.metrics import PageMetrics
-    from cdpengine.measure.tracing import Trace, TraceProgress, TraceReport
-    from cdpengine.network.messages import InterceptedRequest, InterceptedResponse
-    from cdpengine.network.registration import RouteFailure, RouteRegistration
-    from cdpengine.network.route import Route
-    from cdpengine.network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
-    from cdpengine.picture.paper import PdfOptions
-    from cdpengine.protocol.browser import BrowserVersion
-    from cdpengine.protocol.runtime import StackFrame
-    from cdpengine.protocol.target import TargetInfo
-    from cdpengine.session.connection import Connection, ConnectionStatistics
-    from cdpengine.session.events import Event
-    from cdpengine.session.session import Session
-    from cdpengine.session.streams import EventStream, StreamStatistics
-    from cdpengine.snapshot.data import SnapshotNode
-    from cdpengine.snapshot.refs import Ref
-    from cdpengine.snapshot.snapshot import Snapshot
-    from cdpengine.snapshot.stats import FrameSource, SnapshotStats
-    from cdpengine.state.cookie import Cookie, CookiePartition
-    from cdpengine.state.databases import Database
-    from cdpengine.state.devices import DEVICES, Device
-    from cdpengine.state.emulation_options import EmulationOptions, Geolocation
-    from cdpengine.state.proxies import Proxy
-    from cdpengine.state.storage_state import OriginState, StorageState
-    from cdpengine.state.user_agents import UserAgent
 
 _HOME = {
-    "cdpengine.activity.arguments": "Unread",
-    "cdpengine.activity.body_stream": "BodyStream",
-    "cdpengine.activity.subscribers": "ActivityStream RequestEnded",
-    "cdpengine.activity.console": "ConsoleMessage",
-    "cdpengine.activity.options": "ActivityOptions KeepBodies",
-    "cdpengine.activity.page_activity": "PageActivity",
-    "cdpengine.activity.page_errors": "PageError",
-    "cdpengine.activity.request": "Request",
-    "cdpengine.activity.response": "Response",
-    "cdpengine.protocol.runtime": "StackFrame",
-    "cdpengine.action.fill": "FillValue",
-    "cdpengine.action.option": "Option",
-    "cdpengine.action.upload": "FileContent",
-    "cdpengine.action.boxes": "BoundingBox",
-    "cdpengine.action.outcome": "ActionOutcome",
-    "cdpengine.browser.activity": "DownloadStarted NavigationStarted PopupOpened",
-    "cdpengine.browser.dialogs": "Dialog DialogAnswer",
-    "cdpengine.browser.download": "Download DownloadProgress",
-    "cdpengine.browser.file_choosers": "FileChooser",
-    "cdpengine.browser.find": "BrowserInstallation find_browser find_browsers",
-    "cdpengine.browser.finding": "FoundNode",
-    "cdpengine.browser.frames": "Frame",
-    "cdpengine.browser.windows": "WindowBounds",
-    "cdpengine.budget": "Budget",
-    "cdpengine.engine.browser": "Browser BrowserStatistics",
-    "cdpengine.protocol.browser": "BrowserVersion",
-    "cdpengine.engine.context": "BrowserContext",
-    "cdpengine.engine.expectations": "Expected",
-    "cdpengine.engine.expected_chooser": "ExpectedFileChooser",
-    "cdpengine.engine.opening": "connect launch",
-    "cdpengine.engine.page": "Page",
-    "cdpengine.engine.page_forms": "Field",
-    "cdpengine.engine.page_navigation": "Navigation",
-    "cdpengine.engine.targets": "BackendNode ElementTarget",
+    "cdpengine._activity.arguments": "Unread",
+    "cdpengine._activity.body_stream": "BodyStream",
+    "cdpengine._activity.subscribers": "ActivityStream RequestEnded",
+    "cdpengine._activity.console": "ConsoleMessage",
+    "cdpengine._activity.options": "ActivityOptions KeepBodies",
+    "cdpengine._activity.page_activity": "PageActivity",
+    "cdpengine._activity.page_errors": "PageError",
+    "cdpengine._activity.request": "Request",
+    "cdpengine._activity.response": "Response",
+    "cdpengine._protocol.domains.runtime": "StackFrame",
+    "cdpengine._input.fill": "FillValue",
+    "cdpengine._input.option": "Option",
+    "cdpengine._input.upload": "FileContent",
+    "cdpengine._input.boxes": "BoundingBox",
+    "cdpengine._input.outcome": "ActionOutcome",
+    "cdpengine._page.activity": "DownloadStarted NavigationStarted PopupOpened",
+    "cdpengine._page.dialogs.dialogs": "Dialog DialogAnswer",
+    "cdpengine._page.downloads.download": "Download DownloadProgress",
+    "cdpengine._page.dialogs.file_choosers": "FileChooser",
+    "cdpengine._launch.find": "BrowserInstallation find_browser find_browsers",
+    "cdpengine._page.finding": "FoundNode",
+    "cdpengine._page.frames": "Frame",
+    "cdpengine._page.windows": "WindowBounds",
+    "cdpengine._budget": "Budget",
+    "cdpengine._api.browser": "Browser BrowserStatistics",
+    "cdpengine._protocol.domains.browser": "BrowserVersion",
+    "cdpengine._api.context": "BrowserContext",
+    "cdpengine._api.expectations": "Expected",
+    "cdpengine._api.expected_chooser": "ExpectedFileChooser",
+    "cdpengine._api.opening": "connect launch",
+    "cdpengine._api.page": "Page",
+    "cdpengine._api.page_forms": "Field",
+    "cdpengine._api.page_navigation": "Navigation",
+    "cdpengine._api.targets": "BackendNode ElementTarget",
     "cdpengine.errors": """
         ActivityOffError AmbiguousNodeError BodyUnavailableError BodyUndecodableError BrowserNotFoundError
         ConnectFailedError ConnectionLostError CookieRefusedError CoveredError DeadlineExceededError
@@ -209,40 +207,40 @@ _HOME = {
         SessionGoneError StaleRefError StateFileInvalidError StateFileNotWrittenError StorageUnavailableError
         TargetCrashedError UndecodableReplyError UnstableError ValueRefusedError ValueTooLargeError
     """,
-    "cdpengine.evaluate.counters": "EvaluationStatistics",
-    "cdpengine.evaluate.evaluation": "JSHandle",
-    "cdpengine.evaluate.values": """
+    "cdpengine._evaluate.counters": "EvaluationStatistics",
+    "cdpengine._evaluate.evaluation": "JSHandle",
+    "cdpengine._evaluate.values": """
         JSDate JSError JSFunction JSMap JSNode JSObject JSRegExp JSSet JSSymbol JSTypedArray JSValue JSWindow
     """,
-    "cdpengine.measure.coverage": "Coverage",
-    "cdpengine.measure.coverage_report": "CoverageGap CoverageReport CoveredText",
-    "cdpengine.measure.cpu_profile": "CpuProfile Profiling",
-    "cdpengine.measure.heap_snapshot": "HeapSnapshotProgress HeapSnapshotReport",
-    "cdpengine.measure.metrics": "PageMetrics",
-    "cdpengine.measure.tracing": "Trace TraceProgress TraceReport",
-    "cdpengine.picture.paper": "PdfOptions",
-    "cdpengine.session.connection": "Connection ConnectionStatistics",
-    "cdpengine.session.events": "Event",
-    "cdpengine.session.session": "Session",
-    "cdpengine.session.streams": "EventStream StreamStatistics",
-    "cdpengine.protocol.target": "TargetInfo",
-    "cdpengine.snapshot.data": "SnapshotNode",
-    "cdpengine.snapshot.refs": "Ref",
-    "cdpengine.snapshot.snapshot": "Snapshot",
-    "cdpengine.snapshot.stats": "FrameSource SnapshotStats",
-    "cdpengine.state.cookie": "Cookie CookiePartition",
-    "cdpengine.state.databases": "Database",
-    "cdpengine.state.devices": "DEVICES Device",
-    "cdpengine.state.emulation_options": "EmulationOptions Geolocation",
-    "cdpengine.state.proxies": "Proxy",
-    "cdpengine.state.storage_state": "OriginState StorageState",
-    "cdpengine.state.user_agents": "UserAgent",
-    "cdpengine.inject.bindings": "BindingFailure Binding",
-    "cdpengine.network.messages": "InterceptedRequest InterceptedResponse",
-    "cdpengine.network.route": "Route",
-    "cdpengine.network.registration": "RouteRegistration RouteFailure",
-    "cdpengine.network.words": "ABORT_REASONS NETWORKS AbortReason NetworkConditions ResourceType",
-    "cdpengine.browser.bounded_history": "BoundedHistory",
+    "cdpengine._measure.coverage": "Coverage",
+    "cdpengine._measure.coverage_report": "CoverageGap CoverageReport CoveredText",
+    "cdpengine._measure.cpu_profile": "CpuProfile Profiling",
+    "cdpengine._measure.heap_snapshot": "HeapSnapshotProgress HeapSnapshotReport",
+    "cdpengine._measure.metrics": "PageMetrics",
+    "cdpengine._measure.tracing": "Trace TraceProgress TraceReport",
+    "cdpengine._pictures.paper": "PdfOptions",
+    "cdpengine._protocol.connection": "Connection ConnectionStatistics",
+    "cdpengine._protocol.events": "Event",
+    "cdpengine._protocol.session": "Session",
+    "cdpengine._protocol.event_streams": "EventStream StreamStatistics",
+    "cdpengine._protocol.domains.target": "TargetInfo",
+    "cdpengine._snapshot.data": "SnapshotNode",
+    "cdpengine._snapshot.refs": "Ref",
+    "cdpengine._snapshot.snapshot": "Snapshot",
+    "cdpengine._snapshot.stats": "FrameSource SnapshotStats",
+    "cdpengine._storage.cookie": "Cookie CookiePartition",
+    "cdpengine._storage.databases": "Database",
+    "cdpengine._emulation.devices": "DEVICES Device",
+    "cdpengine._emulation.emulation_options": "EmulationOptions Geolocation",
+    "cdpengine._emulation.proxies": "Proxy",
+    "cdpengine._storage.storage_state": "OriginState StorageState",
+    "cdpengine._emulation.user_agents": "UserAgent",
+    "cdpengine._evaluate.bindings": "BindingFailure Binding",
+    "cdpengine._network.messages": "InterceptedRequest InterceptedResponse",
+    "cdpengine._network.route": "Route",
+    "cdpengine._network.registration": "RouteRegistration RouteFailure",
+    "cdpengine._network.words": "ABORT_REASONS NETWORKS AbortReason NetworkConditions ResourceType",
+    "cdpengine._page.bounded_history": "BoundedHistory",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

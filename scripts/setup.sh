@@ -131,7 +131,7 @@ find_browser() {
 
 # The engine knows more places than PATH (/opt, Flatpak, ...); asked last, because it is slower.
 engine_finds_browser() {
-    "$VENV/bin/python" -c 'import sys, cdpengine.browser.find as f; sys.exit(not f.find_browsers())'
+    "$VENV/bin/python" -c 'import sys, cdpengine._launch.find as f; sys.exit(not f.find_browsers())'
 }
 
 # Ubuntu's chromium-browser package is a shell script that starts the snap, or asks for it where there is none.

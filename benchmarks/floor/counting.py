@@ -17,8 +17,8 @@ from typing import Any
 import trio
 import trio_websocket
 
-from cdpengine.browser.process import LaunchOptions, start_browser
-from cdpengine.wire.transport import LARGEST_INCOMING, MESSAGE_QUEUE, RECEIVE_BUFFER
+from cdpengine._launch.process import LaunchOptions, start_browser
+from cdpengine._protocol.transport import LARGEST_INCOMING, MESSAGE_QUEUE, RECEIVE_BUFFER
 
 
 class Counting:

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from cdpengine.wire.transport import RECEIVE_BUFFER
+from cdpengine._protocol.transport import RECEIVE_BUFFER
 
 _LOWEST_COPY = 10
 """Above every descriptor that the browser is given, so that none is overwritten before it is copied."""

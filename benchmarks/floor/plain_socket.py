@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from cdpengine.wire.transport import RECEIVE_BUFFER
+from cdpengine._protocol.transport import RECEIVE_BUFFER
 
 _GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT = 0x81

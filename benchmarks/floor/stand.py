@@ -19,7 +19,7 @@ from benchmarks.floor.pipe import browser_on_pipe
 from benchmarks.floor.plain_socket import plain_socket
 from benchmarks.floor.websocket import Alone, BareLoop, alone, bare
 from benchmarks.harness.bench import Bench
-from cdpengine.browser.endpoint import resolve_endpoint
+from cdpengine._launch.endpoint import resolve_endpoint
 
 REST = 1.0
 """Seconds until what browsers do after pages have been opened is over."""

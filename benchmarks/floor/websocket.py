@@ -15,7 +15,7 @@ import trio
 import trio_websocket
 
 from benchmarks.floor.messages import Refused, decode, encode
-from cdpengine.wire.transport import LARGEST_INCOMING, MESSAGE_QUEUE, RECEIVE_BUFFER
+from cdpengine._protocol.transport import LARGEST_INCOMING, MESSAGE_QUEUE, RECEIVE_BUFFER
 
 
 class BareLoop:

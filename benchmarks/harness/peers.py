@@ -23,7 +23,7 @@ import trio
 
 from benchmarks.harness.installed import HERE, PEERS, Kind, why_not
 from benchmarks.harness.leftovers import MARK, end_marked
-from cdpengine.browser.process import LaunchOptions, start_browser
+from cdpengine._launch.process import LaunchOptions, start_browser
 
 PEER_NAMES = tuple(PEERS)
 

@@ -22,8 +22,8 @@ from benchmarks.harness.bench import Bench, Case, words_of
 from benchmarks.harness.noise import bare_round_trip
 from benchmarks.harness.peers import PeerGroup
 from benchmarks.harness.report import CaseRun
-from cdpengine.browser.flags import FrameChain, command_line
-from cdpengine.nursery import open_body_nursery
+from cdpengine._launch.flags import FrameChain, command_line
+from cdpengine._nursery import open_body_nursery
 
 PATIENCE = 4.0
 """How many times as long as it says a case may take, and never less than LEAST_PATIENCE seconds."""

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
+from cdpengine._api.browser import Browser
+from cdpengine._api.page import Page
 from cdpengine.bench.figures import Figure, Unit
-from cdpengine.engine.browser import Browser
-from cdpengine.engine.page import Page
 from cdpengine.errors import EngineError, EventsLostError
 
 _BUTTON = "<!doctype html><title>bench</title><button style='margin:40px'>Go</button>"

@@ -7,9 +7,9 @@ import os
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from cdpengine._api.browser import Browser
 from cdpengine.bench.cases import Effort, cases
 from cdpengine.bench.figures import BenchReport, Figure
-from cdpengine.engine.browser import Browser
 
 CASE_LIMIT = 30.0
 """Seconds that one case may take."""

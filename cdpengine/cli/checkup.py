@@ -97,7 +97,7 @@ def check_packages() -> Iterator[Finding]:
 
 async def check_browser(wanted: str | None) -> Finding:
     """Find the browser that `launch` would start, and ask its version."""
-    from cdpengine.browser.find import find_browser, read_version
+    from cdpengine._launch.find import find_browser, read_version
 
     try:
         found = find_browser(wanted)

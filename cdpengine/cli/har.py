@@ -74,9 +74,9 @@ def har(
     overwrite = may_overwrite()
 
     async def take() -> None:
-        from cdpengine.activity.har import encode
-        from cdpengine.activity.options import ActivityOptions
-        from cdpengine.browser.output_file import output_file
+        from cdpengine._activity.har import encode
+        from cdpengine._activity.options import ActivityOptions
+        from cdpengine._page.downloads.output_file import output_file
 
         options = ActivityOptions(console=0, errors=0, requests=requests)
         async with source.open_page(url, timeout=timeout, activity=options) as page:

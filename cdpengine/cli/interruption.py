@@ -20,7 +20,7 @@ from typing import Any
 import click
 import trio
 
-from cdpengine.browser.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
+from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 
 SIGNALLED = 128
 """What is added to a signal's number for the exit status."""

@@ -65,7 +65,7 @@ def new_file(ctx: click.Context, param: click.Parameter, value: Path | None) -> 
 
 def check_new_file(ctx: click.Context, param: click.Parameter, path: Path) -> None:
     """Refuse as `new_file` does."""
-    from cdpengine.browser.private_files import is_taken
+    from cdpengine._launch.private_files import is_taken
 
     if not path.absolute().parent.is_dir():
         raise click.BadParameter(f"{path}: there is no such folder", ctx, param)

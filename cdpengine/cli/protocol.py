@@ -41,8 +41,8 @@ class _Origin:
 
 
 async def _ask(source: Source) -> Protocol:
-    from cdpengine.browser.find import find_browser
-    from cdpengine.browser.process import LaunchOptions, start_browser
+    from cdpengine._launch.find import find_browser
+    from cdpengine._launch.process import LaunchOptions, start_browser
     from cdpengine.debug.protocol_source import fetch_protocol
 
     if source.endpoint is not None:
@@ -195,7 +195,7 @@ def search(
 @click.option("--browser", "executable", metavar="PATH|CHANNEL", help="The browser to start and ask.")
 def save(file: Path, executable: str | None, endpoint: str | None) -> None:
     """Write the browser's own description of the protocol to FILE, as it is."""
-    from cdpengine.browser import private_files
+    from cdpengine._launch import private_files
 
     loaded = _origin(None, executable, endpoint).load()
     try:

@@ -75,7 +75,7 @@ def proxy(
       cdpengine proxy --listen 9333 --upstream http://127.0.0.1:9222 --fault error:Page.navigate:2:-32000:no
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import debug
-    from cdpengine.browser.endpoint import redact_endpoint
+    from cdpengine._launch.endpoint import redact_endpoint
     from cdpengine.debug.faults import parse_faults
     from cdpengine.debug.front import is_loopback
 
@@ -117,11 +117,11 @@ def proxy(
 async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_arguments: bool) -> None:
     import msgspec
 
+    from cdpengine._protocol.tap import Traffic
     from cdpengine.debug.lines import LineMaker
     from cdpengine.debug.recording import Line
     from cdpengine.debug.redact import Redactor
     from cdpengine.debug.shown import plain, show_line
-    from cdpengine.wire.tap import Traffic
 
     redactor = Redactor(keep_arguments=keep_arguments)
     maker = LineMaker(began=trio.current_time(), limit=_LOOKED_AT, redactor=redactor, foreign=True)

@@ -61,8 +61,8 @@ def repl(endpoint: str | None, executable: str | None, headed: bool) -> None:
 
 
 async def _run(source: Source, headed: bool) -> None:
+    from cdpengine._nursery import open_body_nursery
     from cdpengine.debug.interpreter import Interpreter
-    from cdpengine.nursery import open_body_nursery
 
     # A program can be started with its standard input or output closed.
     interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
@@ -116,10 +116,10 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
 
 
 async def _converse(console: Interpreter) -> None:
+    from cdpengine._nursery import open_body_nursery
     from cdpengine.cli.repl_prompt import Prompt, Stopped, history_path
     from cdpengine.debug.completion import complete
     from cdpengine.debug.interpreter import Quit
-    from cdpengine.nursery import open_body_nursery
 
     protocol = console.protocol
     prompt = Prompt(

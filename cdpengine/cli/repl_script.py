@@ -17,11 +17,11 @@ from typing import TextIO
 
 import trio
 
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.session import Session
 from cdpengine.cli.output import say_lines
 from cdpengine.debug.interpreter import Interpreter, Quit
 from cdpengine.errors import EngineError, InvalidArgumentError
-from cdpengine.nursery import open_body_nursery
-from cdpengine.session.session import Session
 
 _AT_ONCE = 65536
 """Bytes that are read at once."""

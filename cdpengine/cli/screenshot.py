@@ -13,7 +13,7 @@ from cdpengine.cli.output import errors_as_json, print_json, say
 from cdpengine.cli.output_files import may_overwrite, output_option
 
 if TYPE_CHECKING:
-    from cdpengine.picture.options import ImageFormat
+    from cdpengine._pictures.options import ImageFormat
 
 
 class _Numbers(click.ParamType):  # type: ignore[type-arg]
@@ -83,7 +83,7 @@ def screenshot(
       cdpengine screenshot --viewport 390x844 --scale 2 https://example.com -o phone.webp
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import BoundingBox
-    from cdpengine.picture.options import ImageOptions, format_of
+    from cdpengine._pictures.options import ImageOptions, format_of
 
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000

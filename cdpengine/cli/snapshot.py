@@ -11,8 +11,8 @@ from cdpengine.cli.options import Source, browser_options, json_option, timeout_
 from cdpengine.cli.output import errors_as_json, print_json, say_lines
 
 if TYPE_CHECKING:
-    from cdpengine.snapshot.node import Source as PageSource
-    from cdpengine.snapshot.options import Mode, RefsFor
+    from cdpengine._snapshot.node import Source as PageSource
+    from cdpengine._snapshot.options import Mode, RefsFor
 
 _MODES = ("role", "ai", "aria", "numbered", "webarena")
 _SOURCES = ("ax", "computed", "hybrid", "dom")

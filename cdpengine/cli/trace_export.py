@@ -96,7 +96,7 @@ def _opened(output: Path) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from cdpengine.browser.private_files import new_file
+    from cdpengine._launch.private_files import new_file
 
     # As with the recording itself: what a page's user sees is nobody's but the owner's.
     with new_file(output, overwrite=may_overwrite()) as stream:

@@ -14,7 +14,7 @@ from cdpengine.cli.output import errors_as_json, print_json, say, show_progress
 from cdpengine.cli.output_files import may_overwrite, output_option
 
 if TYPE_CHECKING:
-    from cdpengine.measure.tracing import TraceProgress, TraceReport
+    from cdpengine._measure.tracing import TraceProgress, TraceReport
 
 _MB = 1e6
 

@@ -13,8 +13,8 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.browser.find import find_browser
-from cdpengine.browser.process import LaunchOptions, start_browser
+from cdpengine._launch.find import find_browser
+from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine.debug.proxy_server import proxy
 from cdpengine.debug.replay_server import PATIENCE, replay
 from cdpengine.errors import InvalidArgumentError

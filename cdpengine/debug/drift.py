@@ -14,6 +14,7 @@ from typing import Literal
 import attrs
 import msgspec
 
+from cdpengine._protocol.domains.described import Description
 from cdpengine.debug.protocol import Command, Field, Protocol, Shape, Type
 from cdpengine.debug.pycdp import Decoder, Vocabulary, module_of
 from cdpengine.debug.vocabulary import (
@@ -24,7 +25,6 @@ from cdpengine.debug.vocabulary import (
     decoded_structures,
     owner_of,
 )
-from cdpengine.protocol.described import Description
 
 Side = Literal["engine", "pycdp"]
 

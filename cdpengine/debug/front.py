@@ -19,16 +19,16 @@ import trio
 import trio_websocket
 from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
-from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
-from cdpengine.logs import get_logger
-from cdpengine.nursery import open_body_nursery
-from cdpengine.wire.transport import (
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.transport import (
     CLOSE_GRACE,
     LARGEST_INCOMING,
     MESSAGE_QUEUE,
     RECEIVE_BUFFER,
     TransportBroken,
 )
+from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
 
 logger = get_logger("cdpengine.debug")
 

@@ -1,8 +1,8 @@
 """The requests of a recording as an HTTP Archive (HAR 1.2). Pure.
 
-Rule: only what the recording holds is said, as activity/har.py says it; secrets are as redacted as they are there.
-The sessions of a page's frames and workers are one with the page's own: what one of them tells of a request may be
-told on another.
+Rule: only what the recording holds is said, as _activity/har.py says it; secrets are as redacted as they are
+there. The sessions of a page's frames and workers are one with the page's own: what one of them tells of a request
+may be told on another.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from cdpengine.activity import har
-from cdpengine.activity.exchange import Exchange, Exchanges
+from cdpengine._activity import har
+from cdpengine._activity.exchange import Exchange, Exchanges
+from cdpengine._protocol.domains import network as told
 from cdpengine.debug import har_events
 from cdpengine.debug.recording import Header, Line, Recording
 from cdpengine.errors import RecordingIncompleteError
-from cdpengine.protocol import network as told
 
 
 def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:

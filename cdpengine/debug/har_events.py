@@ -10,8 +10,8 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine._protocol.domains.network import REQUEST_EVENTS, RequestEvent, ResponseBodyReply
 from cdpengine.debug.recording import CUT, Line, Message
-from cdpengine.protocol.network import REQUEST_EVENTS, RequestEvent, ResponseBodyReply
 
 
 class PageEvent(RequestEvent, rename="camel"):

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import trio
 
-from cdpengine.budget import check_timeout, within
+from cdpengine._budget import check_timeout, within
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.events import Event, compile_pattern
+from cdpengine._protocol.session import Session
 from cdpengine.debug.console import (
     ACTIONS,
     ActionLine,
@@ -42,13 +45,10 @@ from cdpengine.errors import (
     TargetCrashedError,
 )
 from cdpengine.errors.foreign import escape_line, escape_lines
-from cdpengine.nursery import open_body_nursery
-from cdpengine.session.events import Event, compile_pattern
-from cdpengine.session.session import Session
 
 if TYPE_CHECKING:
-    from cdpengine.engine.browser import Browser
-    from cdpengine.engine.page import Page
+    from cdpengine._api.browser import Browser
+    from cdpengine._api.page import Page
 
 __all__ = ["Interpreter", "Output", "Quit", "event_line"]
 

@@ -14,6 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine._protocol.messages import Envelope, envelope_or_none
+from cdpengine._protocol.tap import HttpExchange, Traffic
 from cdpengine.debug.entered_texts import KEYS, Entered, EnteredTexts
 from cdpengine.debug.json_pages import http_params
 from cdpengine.debug.known_secrets import REDACTED
@@ -21,8 +23,6 @@ from cdpengine.debug.recording import CUT, Kind, Line
 from cdpengine.debug.redact import Redactor
 from cdpengine.debug.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
 from cdpengine.js import is_own
-from cdpengine.wire.messages import Envelope, envelope_or_none
-from cdpengine.wire.tap import HttpExchange, Traffic
 
 _HEAD = 200
 """Characters of a cut payload that are kept."""

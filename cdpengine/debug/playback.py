@@ -22,6 +22,7 @@ from typing import Any
 import attrs
 import msgspec
 
+from cdpengine._protocol.messages import Envelope, decode_envelope
 from cdpengine.debug.divergences import Divergences
 from cdpengine.debug.entered_texts import Fingerprints, Typing
 from cdpengine.debug.generated_names import Clock
@@ -46,7 +47,6 @@ from cdpengine.debug.tape import (
     page_path,
 )
 from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
-from cdpengine.wire.messages import Envelope, decode_envelope
 
 DIVERGED = -32050
 """The code of the error that a client gets for a call that is not in the recording (JSON-RPC leaves -32000 to

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import trio
 
-from cdpengine.browser.endpoint import redact_endpoint, resolve_endpoint
+from cdpengine._launch.endpoint import redact_endpoint, resolve_endpoint
+from cdpengine._protocol.http_get import get
 from cdpengine.debug.protocol import Protocol, decode_protocol
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
-from cdpengine.wire.http_get import get
 
 _PATH = "/json/protocol"
 _LONGEST = 1 << 26

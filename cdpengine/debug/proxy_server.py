@@ -21,17 +21,17 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine.browser.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
+from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
+from cdpengine._logs import get_logger, http_logs_held_back
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.messages import Envelope, decode_envelope
+from cdpengine._protocol.sockets import lacking
+from cdpengine._protocol.tap import HttpExchange, Tap, Traffic
+from cdpengine._protocol.transport import Transport, TransportBroken, open_websocket
 from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front
 from cdpengine.debug.json_pages import pointing_here
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortage_of, shortages_named
-from cdpengine.logs import get_logger, http_logs_held_back
-from cdpengine.nursery import open_body_nursery
-from cdpengine.wire.messages import Envelope, decode_envelope
-from cdpengine.wire.streams import lacking
-from cdpengine.wire.tap import HttpExchange, Tap, Traffic
-from cdpengine.wire.transport import Transport, TransportBroken, open_websocket
 
 if TYPE_CHECKING:
     import httpx

@@ -24,6 +24,9 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.tap import HttpExchange, Span, Tap, Traffic
 from cdpengine.debug.entered_texts import EnteredTexts
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 from cdpengine.debug.lines import LineMaker
@@ -37,13 +40,10 @@ from cdpengine.debug.recording_files import (
 )
 from cdpengine.debug.redact import Redactor
 from cdpengine.errors import InvalidArgumentError, RecordingFailedError, shortages_named
-from cdpengine.logs import get_logger
-from cdpengine.nursery import open_body_nursery
-from cdpengine.wire.tap import HttpExchange, Span, Tap, Traffic
 
 if TYPE_CHECKING:
-    from cdpengine.engine.browser import Browser
-    from cdpengine.session.connection import Connection
+    from cdpengine._api.browser import Browser
+    from cdpengine._protocol.connection import Connection
 
 _log = get_logger("cdpengine.debug")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import attrs
 
-from cdpengine.browser.private_files import create_private, is_taken
+from cdpengine._launch.private_files import create_private, is_taken
 from cdpengine.errors import InvalidArgumentError, RecordingFailedError, Shortage, os_reason, shortage_of
 
 ASKED = "CDPENGINE_RECORD"

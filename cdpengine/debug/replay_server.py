@@ -18,15 +18,15 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.repeated import RepeatedWarning
+from cdpengine._protocol.transport import LARGEST_INCOMING, Transport, TransportBroken
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
 from cdpengine.debug.json_pages import http_params, pointing_here
 from cdpengine.debug.playback import Delivery, Playback, load_playback
 from cdpengine.debug.tape import Client, HttpReply
 from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
-from cdpengine.logs import get_logger
-from cdpengine.nursery import open_body_nursery
-from cdpengine.session.repeated import RepeatedWarning
-from cdpengine.wire.transport import LARGEST_INCOMING, Transport, TransportBroken
 
 logger = get_logger("cdpengine.debug")
 
@@ -84,7 +84,7 @@ class Replay:
 
     @asynccontextmanager
     async def open_transport(self) -> AsyncIterator[Transport]:
-        """Connect a client within this process; for `cdpengine.session.connection.open_connection`."""
+        """Connect a client within this process; for `cdpengine._protocol.connection.open_connection`."""
         with self._joined(BROWSER_PATH) as (client, line):
             yield _InProcess(self, client, line)
 

@@ -13,12 +13,12 @@ from typing import Any
 import attrs
 import msgspec
 
+from cdpengine._protocol.messages import decode_error
 from cdpengine.debug.entered_texts import redacted_places
 from cdpengine.debug.json_pages import http_params
 from cdpengine.debug.known_secrets import REDACTED
 from cdpengine.debug.matching import Path, decode_params, prints_by_place
 from cdpengine.debug.recording import CUT, Line, Message
-from cdpengine.wire.messages import decode_error
 
 NO_SESSION = -32001
 """Chrome's code for a call on a session that is over."""

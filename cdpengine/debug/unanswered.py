@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import attrs
 import trio
 
-from cdpengine.browser.liveness import PendingNavigation, Ping, answers, terminate
+from cdpengine._page.navigation.liveness import PendingNavigation, Ping, answers, terminate
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
 from cdpengine.debug.console import Work
 from cdpengine.errors import (
     ConnectionLostError,
@@ -23,11 +25,9 @@ from cdpengine.errors import (
     RecoveryStep,
     SessionGoneError,
 )
-from cdpengine.session.events import Event
-from cdpengine.session.session import Session
 
 if TYPE_CHECKING:
-    from cdpengine.engine.page import Page
+    from cdpengine._api.page import Page
 
 NOTICE_AFTER = 1.0
 """Seconds without an answer of the page after which a person is told."""
@@ -201,7 +201,7 @@ class LineTarget:
 
     async def _recover_page(self, allow: str, timeout: float) -> RecoveryReport:
         if self.page is not None:
-            from cdpengine.evaluate.recovery import check_recovery
+            from cdpengine._evaluate.recovery import check_recovery
 
             return await self.page.recover(allow=check_recovery(allow), timeout=timeout)
         if await self._probed():

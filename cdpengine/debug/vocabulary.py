@@ -1,8 +1,8 @@
 """What the engine itself says and understands of the protocol: the methods, parameters and fields of its source.
 
 Rule: what is sent is read out of the source, so that no list has to be kept; what is decoded is what the
-structures of `cdpengine/protocol/` say of themselves, and a table of those that stand elsewhere. A test knows
-every structure that there is.
+structures of `cdpengine/_protocol/domains/` say of themselves, and a table of those that stand elsewhere. A test
+knows every structure that there is.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ import ast
 import re
 from collections.abc import Iterator
 from importlib import import_module, resources
+from importlib.resources.abc import Traversable
 from typing import get_type_hints
 
 import attrs
 import msgspec
 
-from cdpengine.protocol.described import Description, Part, descriptions
-from cdpengine.session.domains import REPORTING_DOMAINS
+from cdpengine._protocol.domains.described import Description, Part, descriptions
+from cdpengine._protocol.reporting import REPORTING_DOMAINS
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
-    ("DOMDebugger.getEventListeners", "reply", "snapshot.listeners:_Listeners"),
-    ("Runtime.callFunctionOn", "reply", "evaluate.receive:_ReadReply"),
-    ("Runtime.callFunctionOn", "reply", "snapshot.walk_installed:_TextReply"),
-    ("Runtime.callFunctionOn", "reply", "snapshot.walk_numbers:_NodeReply"),
-    ("Runtime.callFunctionOn", "reply", "snapshot.walk_numbers:_NodesReply"),
-    ("Runtime.executionContextCreated", "event", "evaluate.contexts:_ContextCreated"),
+    ("DOMDebugger.getEventListeners", "reply", "_snapshot.listeners:_Listeners"),
+    ("Runtime.callFunctionOn", "reply", "_evaluate.receive:_ReadReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.walk_installed:_TextReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.walk_numbers:_NodeReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.walk_numbers:_NodesReply"),
+    ("Runtime.executionContextCreated", "event", "_evaluate.contexts:_ContextCreated"),
 )
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
-    "action.actionability:_Focus", "action.check:_Seen", "action.fill:_Held", "action.fill:_Made",
-    "action.listbox:_Seen", "action.look:Look", "action.select:_Seen", "action.text_entry:_Blurred",
-    "action.upload:_Seen", "action.input_observer:Record", "browser.finding:_Head", "browser.finding:_Seen",
-    "browser.frame_watches:Report",
-    "browser.settling:Stillness", "engine.scopes:_Deep", "engine.scopes:_DeepValue",
-    "session.targets:Attachment", "snapshot.clickables:_Found", "snapshot.clickables:_Place",
-    "snapshot.clickables:_Places", "snapshot.columns:Walk", "snapshot.readable:_DeepNode",
-    "snapshot.readable:_DeepNodes", "snapshot.readable:_NodeValue", "snapshot.readable:_Pair",
-    "snapshot.readable:_Text", "snapshot.readable:_Told", "wire.messages:Envelope",
-    "wire.messages:ErrorBody",
+    "_input.actionability:_Focus", "_input.check:_Seen", "_input.fill:_Held", "_input.fill:_Made",
+    "_input.listbox:_Seen", "_input.look:Look", "_input.select:_Seen", "_input.text_entry:_Blurred",
+    "_input.upload:_Seen", "_input.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
+    "_page.navigation.frame_watches:Report",
+    "_page.navigation.settling:Stillness", "_api.scopes:_Deep", "_api.scopes:_DeepValue",
+    "_protocol.targets:Attachment", "_snapshot.clickables:_Found", "_snapshot.clickables:_Place",
+    "_snapshot.clickables:_Places", "_snapshot.columns:Walk", "_snapshot.readable:_DeepNode",
+    "_snapshot.readable:_DeepNodes", "_snapshot.readable:_NodeValue", "_snapshot.readable:_Pair",
+    "_snapshot.readable:_Text", "_snapshot.readable:_Told", "_protocol.messages:Envelope",
+    "_protocol.messages:ErrorBody",
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts."""
 
@@ -85,7 +86,7 @@ def engine_uses() -> list[Use]:
     """Return every place of the engine's own source that names a method of the protocol."""
     found = [use for name, source in engine_sources() for use in uses_in(source, name)]
     switched = [f"{domain}.{verb}" for domain in sorted(REPORTING_DOMAINS) for verb in ("enable", "disable")]
-    return found + [Use(method, "session/domains.py", sent=True, complete=True) for method in switched]
+    return found + [Use(method, "_protocol/reporting.py", sent=True, complete=True) for method in switched]
 
 
 def engine_sources() -> Iterator[tuple[str, str]]:
@@ -93,9 +94,15 @@ def engine_sources() -> Iterator[tuple[str, str]]:
     package = resources.files("cdpengine")
     folders = [each for each in package.iterdir() if each.is_dir() and each.name not in NOT_THE_ENGINE]
     for folder in sorted(folders, key=lambda each: each.name):
-        for file in sorted(folder.iterdir(), key=lambda each: each.name):
-            if file.name.endswith(".py"):
-                yield f"{folder.name}/{file.name}", file.read_text("utf-8")
+        yield from _sources_in(folder, folder.name)
+
+
+def _sources_in(folder: Traversable, name: str) -> Iterator[tuple[str, str]]:
+    for each in sorted(folder.iterdir(), key=lambda each: each.name):
+        if each.is_dir():
+            yield from _sources_in(each, f"{name}/{each.name}")
+        elif each.name.endswith(".py"):
+            yield f"{name}/{each.name}", each.read_text("utf-8")
 
 
 def uses_in(source: str, where: str) -> list[Use]:
@@ -150,7 +157,7 @@ def structure(path: str) -> type[msgspec.Struct]:
 
 
 def decoded_structures() -> list[Description]:
-    """Return which structure decodes what, by name: in `cdpengine/protocol/`, and elsewhere."""
+    """Return which structure decodes what, by name: in `cdpengine/_protocol/domains/`, and elsewhere."""
     elsewhere = [Description(name, part, structure(path)) for name, part, path in ELSEWHERE]
     return sorted([*descriptions(), *elsewhere], key=lambda each: (each.name, each.part))
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 import msgspec
 import trio
 
+from cdpengine._logs import get_logger
+from cdpengine._protocol.tap import Tap, Traffic
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Line
 from cdpengine.debug.redact import Redactor
 from cdpengine.debug.shown import plain, show_line
-from cdpengine.logs import get_logger
-from cdpengine.wire.tap import Tap, Traffic
 
 logger = get_logger("cdpengine.wire")
 

@@ -17,7 +17,7 @@ import attrs
 import trio
 import trio_websocket
 
-from cdpengine.nursery import open_body_nursery
+from cdpengine._nursery import open_body_nursery
 
 _MOST_BYTES = 1 << 30
 _READ_BYTES = 1 << 18

@@ -26,12 +26,12 @@ from typing import Any, Final, Literal, Self
 import attrs
 import trio
 
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.transport import PipeTransport, Transport, open_websocket
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.nursery import open_body_nursery
-from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing.links import Link, PipeWire, WebSocketWire, accept_websocket
-from cdpengine.wire.tap import Tap
-from cdpengine.wire.transport import PipeTransport, Transport, open_websocket
 
 
 class _Silence:

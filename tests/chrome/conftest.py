@@ -16,9 +16,9 @@ from kept_window import Window, close_window, open_window
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.browser.endpoint import resolve_endpoint
-from cdpengine.browser.process import LaunchOptions, start_browser
-from cdpengine.wire.tap import Traffic
+from cdpengine._launch.endpoint import resolve_endpoint
+from cdpengine._launch.process import LaunchOptions, start_browser
+from cdpengine._protocol.tap import Traffic
 
 
 @pytest.fixture(scope="session")

@@ -8,14 +8,14 @@ import pytest
 from rounds import one_in
 
 import cdpengine
-from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.engine.targets import BackendNode
-from cdpengine.snapshot.ax import read_ax
-from cdpengine.snapshot.boxes import add_boxes
-from cdpengine.snapshot.computed import read_computed
-from cdpengine.snapshot.dom import read_dom
-from cdpengine.snapshot.node import Document, Node, walk
-from cdpengine.snapshot.request import FrameRequest
+from cdpengine._api.targets import BackendNode
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._snapshot.ax import read_ax
+from cdpengine._snapshot.boxes import add_boxes
+from cdpengine._snapshot.computed import read_computed
+from cdpengine._snapshot.dom import read_dom
+from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.request import FrameRequest
 from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome

@@ -11,13 +11,13 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
-from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.tap import Traffic
+from cdpengine._snapshot.computed import read_computed, supported
+from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.request import FrameRequest
 from cdpengine.errors import RemoteError
-from cdpengine.snapshot.computed import read_computed, supported
-from cdpengine.snapshot.node import Document, Node, walk
-from cdpengine.snapshot.request import FrameRequest
 from cdpengine.testing import walk_cancellations
-from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 

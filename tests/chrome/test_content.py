@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine.wire.tap import Traffic
+from cdpengine._protocol.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 

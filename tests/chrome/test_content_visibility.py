@@ -7,8 +7,8 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.snapshot.node import Source
-from cdpengine.snapshot.options import Mode
+from cdpengine._snapshot.node import Source
+from cdpengine._snapshot.options import Mode
 
 pytestmark = pytest.mark.chrome
 

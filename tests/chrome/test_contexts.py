@@ -140,7 +140,7 @@ async def test_permissions_of_a_context(browser: cdpengine.Browser, site: str) -
 
 
 async def test_every_permission_that_is_listed_is_one(browser: cdpengine.Browser) -> None:
-    from cdpengine.state.permissions import NAMES
+    from cdpengine._emulation.permissions import NAMES
 
     async with browser.new_context() as context:
         refused = []

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 import cdpengine
-from cdpengine.session.session import Session
-from cdpengine.snapshot.dom_kit import role_and_name_source
+from cdpengine._protocol.session import Session
+from cdpengine._snapshot.dom_kit import role_and_name_source
 
 pytestmark = pytest.mark.chrome
 

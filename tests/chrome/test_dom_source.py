@@ -10,14 +10,14 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in, rounds
 
 import cdpengine
-from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.snapshot.ax import read_ax
-from cdpengine.snapshot.computed import read_computed
-from cdpengine.snapshot.dom import read_dom
-from cdpengine.snapshot.forecast import Probe, choose, forecast_ax
-from cdpengine.snapshot.node import Document, Node, walk
-from cdpengine.snapshot.probe import probe
-from cdpengine.snapshot.request import FrameRequest
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._snapshot.ax import read_ax
+from cdpengine._snapshot.computed import read_computed
+from cdpengine._snapshot.dom import read_dom
+from cdpengine._snapshot.forecast import Probe, choose, forecast_ax
+from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.probe import probe
+from cdpengine._snapshot.request import FrameRequest
 from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome

@@ -11,8 +11,8 @@ import trio
 from trio_websocket import open_websocket_url
 
 import cdpengine
-from cdpengine.browser.endpoint import resolve_endpoint
-from cdpengine.browser.process import LaunchOptions, start_browser
+from cdpengine._launch.endpoint import resolve_endpoint
+from cdpengine._launch.process import LaunchOptions, start_browser
 
 pytestmark = pytest.mark.chrome
 

@@ -13,7 +13,7 @@ from network_site import Site
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.wire.tap import Traffic
+from cdpengine._protocol.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 

@@ -8,8 +8,8 @@ from pytest_httpserver import HTTPServer
 from rounds import rounds
 
 import cdpengine
-from cdpengine.browser.page_target import PageTarget
-from cdpengine.session.session import Session
+from cdpengine._page.page_target import PageTarget
+from cdpengine._protocol.session import Session
 
 HANG = "while (true) {}"
 

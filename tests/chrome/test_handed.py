@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 import cdpengine
-from cdpengine.snapshot.node import Source
+from cdpengine._snapshot.node import Source
 
 pytestmark = pytest.mark.chrome
 

@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 import pytest
 
 import cdpengine
-from cdpengine.session.session import Session
+from cdpengine._protocol.session import Session
 
 pytestmark = pytest.mark.chrome
 

@@ -27,11 +27,11 @@ import attrs
 import pytest
 import trio
 
+from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.transport import open_websocket
 from cdpengine.debug import open_recording
 from cdpengine.errors import EngineError
-from cdpengine.session.connection import open_connection
 from cdpengine.testing import ScriptedPeer
-from cdpengine.wire.transport import open_websocket
 
 ASKED = os.environ.get("CDPENGINE_KILLS")
 pytestmark = [

@@ -15,10 +15,10 @@ import pytest
 import trio
 
 import cdpengine
-from cdpengine.browser import leftovers
-from cdpengine.browser.leftovers import sweep_folder
-from cdpengine.browser.owned_folder import OWNER_FILE
-from cdpengine.browser.process import LaunchOptions, start_browser
+from cdpengine._launch import leftovers
+from cdpengine._launch.leftovers import sweep_folder
+from cdpengine._launch.owned_folder import OWNER_FILE
+from cdpengine._launch.process import LaunchOptions, start_browser
 
 pytestmark = [
     pytest.mark.chrome,

@@ -15,8 +15,8 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
-from cdpengine.measure.coverage import _COVERED
-from cdpengine.measure.cpu_profile import _PROFILED
+from cdpengine._measure.coverage import _COVERED
+from cdpengine._measure.cpu_profile import _PROFILED
 
 pytestmark = pytest.mark.chrome
 

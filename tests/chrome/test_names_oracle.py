@@ -13,8 +13,8 @@ import pytest
 from random_pages import random_page
 
 import cdpengine
-from cdpengine.snapshot.node import Source
-from cdpengine.snapshot.text import collapse_space
+from cdpengine._snapshot.node import Source
+from cdpengine._snapshot.text import collapse_space
 
 pytestmark = pytest.mark.chrome
 

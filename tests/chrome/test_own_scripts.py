@@ -12,8 +12,8 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
+from cdpengine._protocol.tap import Traffic
 from cdpengine.js import is_own, script
-from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 

@@ -22,7 +22,7 @@ import trio
 from trio_websocket import open_websocket_url
 
 import cdpengine
-from cdpengine.browser.process import BrowserProcess, LaunchOptions, start_browser
+from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine.errors import InvalidArgumentError, LaunchFailedError
 
 pytestmark = pytest.mark.chrome
@@ -372,7 +372,7 @@ async def test_arguments_that_cannot_be_given(temporary: Path, argument: str) ->
 OWNER = """
     import sys, tempfile, trio
     from pathlib import Path
-    from cdpengine.browser.process import LaunchOptions, start_browser
+    from cdpengine._launch.process import LaunchOptions, start_browser
 
     tempfile.tempdir = sys.argv[1]
 

@@ -15,8 +15,8 @@ from rounds import rounds
 from snapshot_trees import element_lines
 
 import cdpengine
-from cdpengine.snapshot.node import Source
-from cdpengine.snapshot.options import AX_MODES, Mode
+from cdpengine._snapshot.node import Source
+from cdpengine._snapshot.options import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 

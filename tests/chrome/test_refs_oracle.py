@@ -12,7 +12,7 @@ from ref_oracle import Record, frame_with, serve
 from rounds import rounds
 
 import cdpengine
-from cdpengine.snapshot.node import Source
+from cdpengine._snapshot.node import Source
 
 SOURCES: tuple[Source, ...] = get_args(Source)
 COMPUTED = "--enable-blink-features=ComputedAccessibilityInfo"

@@ -21,6 +21,7 @@ import trio.lowlevel
 from kept_window import Window
 
 import cdpengine
+from cdpengine._nursery import open_body_nursery
 from cdpengine.cli import main
 from cdpengine.debug.interpreter import Interpreter, Output, Quit
 from cdpengine.debug.protocol_source import fetch_protocol
@@ -31,7 +32,6 @@ from cdpengine.errors import (
     RemoteError,
     SessionGoneError,
 )
-from cdpengine.nursery import open_body_nursery
 
 pytestmark = pytest.mark.chrome
 

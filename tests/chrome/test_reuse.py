@@ -15,8 +15,8 @@ from pytest_httpserver import HTTPServer
 from rounds import rounds
 
 import cdpengine
-from cdpengine.snapshot.snapshot import Snapshot
-from cdpengine.wire.tap import Traffic
+from cdpengine._protocol.tap import Traffic
+from cdpengine._snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.chrome
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 import cdpengine
+from cdpengine._protocol.tap import Traffic
 from cdpengine.js import is_own, script
-from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 

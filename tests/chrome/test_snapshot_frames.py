@@ -10,7 +10,7 @@ import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.snapshot.node import Source
+from cdpengine._snapshot.node import Source
 
 COUNT = "<script>clicks = 0; addEventListener('click', () => clicks++, true)</script>"
 

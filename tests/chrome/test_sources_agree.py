@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import cdpengine
-from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.snapshot.ax import read_ax
-from cdpengine.snapshot.computed import read_computed
-from cdpengine.snapshot.node import Document, Node, walk
-from cdpengine.snapshot.request import FrameRequest
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._snapshot.ax import read_ax
+from cdpengine._snapshot.computed import read_computed
+from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.request import FrameRequest
 
 pytestmark = pytest.mark.chrome
 

@@ -11,9 +11,9 @@ from pytest_httpserver import HTTPServer
 from ref_oracle import frame_with, serve
 
 import cdpengine
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine.errors import StaleRefError
-from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.ref_tables import ref_tables
 
 BUTTONS = """<title>shop</title><button id=a>Buy</button><button id=b>Buy</button><button id=c>Other</button>
 <script>

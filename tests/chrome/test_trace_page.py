@@ -16,13 +16,13 @@ from trace_checker import check_trace
 
 import cdpengine
 from cdpengine import debug
+from cdpengine._protocol.events import Event
 from cdpengine.debug.compare import Commands, Conduct, compare
 from cdpengine.debug.figures import Tally
 from cdpengine.debug.har import archive_document
 from cdpengine.debug.page import page_document
 from cdpengine.debug.perfetto import trace_document
 from cdpengine.debug.recording import Kind, Line
-from cdpengine.session.events import Event
 
 pytestmark = pytest.mark.chrome
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import cdpengine
-from cdpengine.evaluate.values import (
+from cdpengine._evaluate.values import (
     JSDate,
     JSError,
     JSFunction,

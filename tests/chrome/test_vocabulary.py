@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 
 import cdpengine
-from cdpengine.snapshot.node import Source
-from cdpengine.snapshot.options import AX_MODES, Mode
-from cdpengine.snapshot.roles import ARIA_ROLES
-from cdpengine.snapshot.vocabulary import known_roles
+from cdpengine._snapshot.node import Source
+from cdpengine._snapshot.options import AX_MODES, Mode
+from cdpengine._snapshot.roles import ARIA_ROLES
+from cdpengine._snapshot.vocabulary import known_roles
 
 pytestmark = pytest.mark.chrome
 

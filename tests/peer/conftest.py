@@ -10,8 +10,8 @@ from scripted_browser import ScriptedBrowser
 from scripting import Kind, settled
 
 import cdpengine
-from cdpengine.session.connection import Connection
-from cdpengine.session.session import Session
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Session
 from cdpengine.testing import ScriptedPeer
 
 GUARD = 60

@@ -12,10 +12,10 @@ import trio
 import trio.testing
 from scripting import attach
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.session.connection import Connection
-from cdpengine.session.events import Event
-from cdpengine.session.session import Session
 from cdpengine.testing import ScriptedPeer, walk_cancellations
 
 Operation = Callable[[Session], Awaitable[object]]

@@ -11,12 +11,12 @@ import pytest
 import trio
 from scripting import attach, settled
 
-from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.connection import Connection
+from cdpengine._snapshot.computed import read_computed
+from cdpengine._snapshot.node import Document
+from cdpengine._snapshot.request import FrameRequest
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
-from cdpengine.session.connection import Connection
-from cdpengine.snapshot.computed import read_computed
-from cdpengine.snapshot.node import Document
-from cdpengine.snapshot.request import FrameRequest
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer, walk_cancellations
 from cdpengine.testing.peer import Answer
 

@@ -11,7 +11,7 @@ import trio
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from cdpengine.browser.endpoint import resolve_endpoint
+from cdpengine._launch.endpoint import resolve_endpoint
 from cdpengine.errors import ConnectFailedError
 
 PATH = "/devtools/browser/1"

@@ -8,8 +8,8 @@ from scripted_browser import NUMBER, ScriptedBrowser, quiet, target_of
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.browser.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
-from cdpengine.browser.tabs import EVALUATION_SESSION_GRACE
+from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
+from cdpengine._page.tabs import EVALUATION_SESSION_GRACE
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
 

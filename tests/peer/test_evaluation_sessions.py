@@ -14,12 +14,12 @@ from scripted_browser import NUMBER, Door, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.browser.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
-from cdpengine.browser.frames import Frame
-from cdpengine.engine.opening import _engine
+from cdpengine._api.opening import _engine
+from cdpengine._page.frames import Frame
+from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
+from cdpengine._protocol.tap import Tap
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
-from cdpengine.wire.tap import Tap
 
 
 @pytest.fixture

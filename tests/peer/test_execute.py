@@ -12,9 +12,9 @@ import cdp.runtime
 import pytest
 import trio
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, UndecodableReplyError
-from cdpengine.session.connection import Connection
-from cdpengine.session.session import Session
 from cdpengine.testing import ScriptedPeer
 
 Command = Generator[dict[str, Any], dict[str, Any], Any]

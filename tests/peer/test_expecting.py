@@ -13,8 +13,8 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.browser.leftovers import DOWNLOADS_PREFIX, sweep_folder
-from cdpengine.browser.owned_folder import OwnedFolder
+from cdpengine._launch.leftovers import DOWNLOADS_PREFIX, sweep_folder
+from cdpengine._launch.owned_folder import OwnedFolder
 from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
 

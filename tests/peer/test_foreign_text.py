@@ -8,9 +8,9 @@ import unicodedata
 import pytest
 from scripted_browser import ScriptedBrowser
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, RemoteError
-from cdpengine.session.connection import Connection
-from cdpengine.session.session import Session
 from cdpengine.testing import Refusal, ScriptedPeer
 
 HOSTILE = "a\nError: forged \x1b]0;x\x07\x9b\u202e\u2028 token=hunter2"

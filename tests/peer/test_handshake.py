@@ -9,10 +9,10 @@ import trio
 import trio.testing
 from raw_server import ByteStream, Serve, accepting, answering, header, read_request, tcp_server
 
+from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.transport import TransportBroken, open_websocket
 from cdpengine.errors import ConnectFailedError, ConnectionLostError, EngineError, InvalidArgumentError
-from cdpengine.session.connection import open_connection
 from cdpengine.testing import ScriptedPeer
-from cdpengine.wire.transport import TransportBroken, open_websocket
 
 
 async def hang_up(stream: ByteStream) -> None:

@@ -11,9 +11,9 @@ import pytest
 from scripted_browser import ScriptedBrowser, quiet
 
 import cdpengine
-from cdpengine.browser.download import Download
-from cdpengine.engine.awaitable_scope import AwaitableScope
-from cdpengine.session.session import Session
+from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._page.downloads.download import Download
+from cdpengine._protocol.session import Session
 
 CLASSES = [cdpengine.Browser, cdpengine.BrowserContext, cdpengine.Page, Session, Download, AwaitableScope]
 

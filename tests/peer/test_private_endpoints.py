@@ -13,11 +13,11 @@ from scripted_browser import Door, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.engine.opening import _engine
-from cdpengine.session.connection import Connection
+from cdpengine._api.opening import _engine
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.tap import Tap
 from cdpengine.testing import Request
 from cdpengine.testing.peer import Answer
-from cdpengine.wire.tap import Tap
 
 
 @pytest.fixture

@@ -14,6 +14,9 @@ import trio.testing
 from pytest_httpserver import HTTPServer
 
 from cdpengine import debug
+from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.http_get import get
+from cdpengine._protocol.transport import open_websocket
 from cdpengine.debug import proxy_server
 from cdpengine.errors import (
     ConnectFailedError,
@@ -22,10 +25,7 @@ from cdpengine.errors import (
     RemoteError,
     UndecodableReplyError,
 )
-from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import SILENCE, ScriptedPeer, walk_cancellations
-from cdpengine.wire.http_get import get
-from cdpengine.wire.transport import open_websocket
 
 pytestmark = pytest.mark.usefixtures("guard")
 

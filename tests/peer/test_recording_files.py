@@ -9,9 +9,9 @@ import pytest
 
 import cdpengine
 from cdpengine import debug
+from cdpengine._protocol.tap import Tap
 from cdpengine.debug.recorder import record_tap
 from cdpengine.testing import ScriptedPeer
-from cdpengine.wire.tap import Tap
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ import pytest
 import trio
 
 import cdpengine
+from cdpengine._protocol.tap import Span, Tap, Traffic
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.recorder import Recorder, record_tap
 from cdpengine.debug.recording import Line
 from cdpengine.js import own
-from cdpengine.wire.tap import Span, Tap, Traffic
 
 HALF = '{"id":2,"result":{"half":"\ud83d"}}'
 

@@ -225,7 +225,7 @@ async def test_a_slow_reload_is_reported_as_under_way_and_waited_for(
 
 async def _reports(page: cdpengine.Page) -> cdpengine.RecoveryReport:
     """The report of a recovery that does not wait for what goes on, as an evaluate's."""
-    from cdpengine.evaluate.recovery import recover
+    from cdpengine._evaluate.recovery import recover
 
     started = trio.current_time()
     report = await recover(page._target, None, allow="reload", sent=True)

@@ -11,9 +11,9 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
+from cdpengine._protocol.tap import Traffic
 from cdpengine.testing import Request
 from cdpengine.testing.peer import Answer
-from cdpengine.wire.tap import Traffic
 
 NODE = cdpengine.BackendNode(5)
 

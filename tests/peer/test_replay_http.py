@@ -13,10 +13,10 @@ import trio
 import trio.testing
 
 from cdpengine import debug
+from cdpengine._protocol.transport import TransportBroken, open_websocket
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
 from cdpengine.errors import ReplayDivergedError
 from cdpengine.testing import walk_cancellations
-from cdpengine.wire.transport import TransportBroken, open_websocket
 
 pytestmark = pytest.mark.usefixtures("guard")
 

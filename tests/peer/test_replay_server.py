@@ -11,6 +11,8 @@ import trio
 import trio.testing
 
 from cdpengine import debug
+from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.transport import open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
     InvalidArgumentError,
@@ -18,9 +20,7 @@ from cdpengine.errors import (
     RemoteError,
     ReplayDivergedError,
 )
-from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import ScriptedPeer, walk_cancellations
-from cdpengine.wire.transport import open_websocket
 
 pytestmark = pytest.mark.usefixtures("guard")
 

@@ -10,10 +10,10 @@ import pytest
 import trio
 
 from cdpengine import debug
+from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.transport import open_websocket
 from cdpengine.errors import RemoteError, ReplayDivergedError
-from cdpengine.session.connection import Connection, open_connection
 from cdpengine.testing import ScriptedPeer
-from cdpengine.wire.transport import open_websocket
 
 pytestmark = pytest.mark.usefixtures("guard")
 

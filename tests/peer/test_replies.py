@@ -11,11 +11,11 @@ import trio
 import trio.testing
 from scripting import attach, raw_answer, settled
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.transport import LARGEST_OUTGOING
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, UndecodableReplyError
-from cdpengine.session.connection import Connection
-from cdpengine.session.session import Session
 from cdpengine.testing import Request, ScriptedPeer
-from cdpengine.wire.transport import LARGEST_OUTGOING
 
 
 class Version(msgspec.Struct):

@@ -9,10 +9,10 @@ import trio
 import trio.testing
 from scripting import Kind
 
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.transport import TransportBroken, open_websocket
 from cdpengine.errors import InvalidArgumentError, RemoteError
-from cdpengine.session.session import Session
 from cdpengine.testing import SILENCE, Request, ScriptedPeer
-from cdpengine.wire.transport import TransportBroken, open_websocket
 
 
 async def test_what_has_no_rule_is_answered_with_nothing(peer: ScriptedPeer, root: Session) -> None:

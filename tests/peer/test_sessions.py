@@ -10,9 +10,9 @@ import trio
 import trio.testing
 from scripting import attach, settled
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.session import CRASHED, Session
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, TargetCrashedError
-from cdpengine.session.connection import Connection
-from cdpengine.session.session import CRASHED, Session
 from cdpengine.testing import Request, ScriptedPeer
 
 Ending = Callable[[ScriptedPeer], None]

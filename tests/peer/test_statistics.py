@@ -9,13 +9,13 @@ import pytest
 import trio
 from scripting import settled
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.repeated import FIRST, INTERVAL
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.tap import Tap
 from cdpengine.debug import log_traffic
 from cdpengine.errors import RemoteError
-from cdpengine.session.connection import Connection
-from cdpengine.session.repeated import FIRST, INTERVAL
-from cdpengine.session.session import Session
 from cdpengine.testing import SILENCE, ScriptedPeer
-from cdpengine.wire.tap import Tap
 
 CANARY = "canary-in-the-wire"
 

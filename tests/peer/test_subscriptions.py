@@ -8,10 +8,10 @@ import trio.testing
 from rounds import rounds
 from scripting import attach, settled
 
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
 from cdpengine.errors import EventsLostError, InvalidArgumentError, RemoteError
-from cdpengine.session.connection import Connection
-from cdpengine.session.events import Event
-from cdpengine.session.session import Session
 from cdpengine.testing import SILENCE, ScriptedPeer
 
 

@@ -18,10 +18,10 @@ from raw_server import LOOPBACK_TLS, ByteStream, accepting, read_request, tcp_se
 from scripted_browser import ScriptedBrowser
 
 import cdpengine
-from cdpengine.browser.evaluation_sessions import ANSWER_TIMEOUT
+from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT
+from cdpengine._protocol.transport import CLOSE_GRACE
 from cdpengine.debug import proxy
 from cdpengine.debug.protocol_source import fetch_protocol
-from cdpengine.wire.transport import CLOSE_GRACE
 
 TIMEOUT = 0.4
 LATE = 0.15

@@ -11,17 +11,17 @@ import attrs
 import trio
 from kept_window import Window
 
-from cdpengine.action.keyboard import Keyboard
-from cdpengine.action.mouse import Mouse
-from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.pointer import click, hover
-from cdpengine.action.text_entry import press, type_text
-from cdpengine.browser.node import Node
-from cdpengine.browser.worlds import IsolatedWorlds
-from cdpengine.budget import within
-from cdpengine.session.connection import open_connection
-from cdpengine.session.session import Session
-from cdpengine.wire.transport import open_websocket
+from cdpengine._budget import within
+from cdpengine._input.keyboard import Keyboard
+from cdpengine._input.mouse import Mouse
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.pointer import click, hover
+from cdpengine._input.text_entry import press, type_text
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.transport import open_websocket
 
 RECORDER = """
 window.record = [];

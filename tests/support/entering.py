@@ -13,15 +13,15 @@ import attrs
 from network_site import Site, ask
 
 import cdpengine
-from cdpengine.action.keyboard import Keyboard
-from cdpengine.action.mouse import Mouse
-from cdpengine.action.touch import Touch
-from cdpengine.engine.expected_chooser import ExpectedFileChooser
-from cdpengine.engine.page_storage import OriginStorage, PageStorage
-from cdpengine.evaluate.evaluation import JSHandle
-from cdpengine.network.route import Route
-from cdpengine.state.cookie import Cookie
-from cdpengine.state.storage_state import OriginState, StorageState
+from cdpengine._api.expected_chooser import ExpectedFileChooser
+from cdpengine._api.page_storage import OriginStorage, PageStorage
+from cdpengine._evaluate.evaluation import JSHandle
+from cdpengine._input.keyboard import Keyboard
+from cdpengine._input.mouse import Mouse
+from cdpengine._input.touch import Touch
+from cdpengine._network.route import Route
+from cdpengine._storage.cookie import Cookie
+from cdpengine._storage.storage_state import OriginState, StorageState
 
 CLASSES: tuple[type, ...] = (
     cdpengine.Page,

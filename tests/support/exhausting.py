@@ -19,9 +19,9 @@ import trio
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.browser.output_file import output_file
-from cdpengine.state.state_files import write_state
-from cdpengine.state.storage_state import StorageState
+from cdpengine._page.downloads.output_file import output_file
+from cdpengine._storage.state_files import write_state
+from cdpengine._storage.storage_state import StorageState
 
 LIMIT = 64
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import attrs
 
-from cdpengine.session.connection import open_connection
-from cdpengine.wire.transport import open_websocket
+from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.transport import open_websocket
 
 
 @attrs.frozen

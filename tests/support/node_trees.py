@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 from snapshot_trees import NASTY
 
-from cdpengine.snapshot.node import Document, Kind, Node, walk
-from cdpengine.snapshot.refs import Ref
-from cdpengine.snapshot.render import Rendering, SnapshotOptions, render
+from cdpengine._snapshot.node import Document, Kind, Node, walk
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.render import Rendering, SnapshotOptions, render
 
 _KINDS: dict[str, Kind] = {
     "button": "interactive",

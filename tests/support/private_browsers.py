@@ -16,7 +16,7 @@ import trio
 from raw_server import ByteStream, read_request, tcp_server
 
 import cdpengine
-from cdpengine.browser.process import LaunchOptions, start_browser
+from cdpengine._launch.process import LaunchOptions, start_browser
 
 TOKEN = "sesame"
 _REFUSED = b"HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\n\r\nBad or missing authentication."

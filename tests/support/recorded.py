@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import zstandard
 
+from cdpengine._protocol.tap import Span, Traffic
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header, Line
-from cdpengine.wire.tap import Span, Traffic
 
 
 class Recorded:

@@ -13,11 +13,11 @@ import attrs
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.browser.frames import Frame
-from cdpengine.browser.node import Node
-from cdpengine.engine.targets import resolve
+from cdpengine._api.targets import resolve
+from cdpengine._page.frames import Frame
+from cdpengine._page.node import Node
+from cdpengine._snapshot.refs import Ref
 from cdpengine.errors import RemoteError, StaleRefError
-from cdpengine.snapshot.refs import Ref
 
 SPOTS = "<div class=spot><button class=item>a</button><a class=item href=/x>b</a></div><div class=spot></div>"
 

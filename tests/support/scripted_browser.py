@@ -14,13 +14,13 @@ import trio
 import trio.testing
 
 import cdpengine
-from cdpengine.engine.opening import _engine
-from cdpengine.session.connection import Connection
+from cdpengine._api.opening import _engine
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.transport import PipeTransport, Transport
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.links import Link, PipeWire
 from cdpengine.testing.peer import Answer
-from cdpengine.wire.tap import Tap
-from cdpengine.wire.transport import PipeTransport, Transport
 
 NUMBER = {"result": {"type": "number", "value": 1}}
 

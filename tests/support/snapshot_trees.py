@@ -11,16 +11,16 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from cdpengine.engine.page_snapshots import taken_snapshot
-from cdpengine.protocol.accessibility import AXTree
-from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.capture import Capture
-from cdpengine.snapshot.node import Document
-from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.roles import NEVER_FOUND
-from cdpengine.snapshot.snapshot import Snapshot
-from cdpengine.snapshot.tree import fold
+from cdpengine._api.page_snapshots import taken_snapshot
+from cdpengine._protocol.domains.accessibility import AXTree
+from cdpengine._snapshot.axtree import decode_ax_tree
+from cdpengine._snapshot.capture import Capture
+from cdpengine._snapshot.node import Document
+from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.roles import NEVER_FOUND
+from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine._snapshot.tree import fold
 
 DATA = Path(__file__).parent.parent / "unit" / "data" / "axtrees"
 RECORDED = ("login", "shop", "widgets", "frames")

@@ -10,17 +10,17 @@ import msgspec
 import pytest
 
 import cdpengine
-from cdpengine.activity.arguments import Unread, at_hand, shown
-from cdpengine.activity.bodies import Body, Incoming, as_sent, charset_of, json_of, text_of
-from cdpengine.activity.buffers import LARGEST, Buffer
-from cdpengine.activity.console import formatted
-from cdpengine.activity.exchange import Exchanges
-from cdpengine.activity.options import ActivityOptions, KeepBodies, checked_options
-from cdpengine.activity.page_errors import PageError
-from cdpengine.activity.stack import frames_of
-from cdpengine.protocol.network import REQUEST_EVENTS
-from cdpengine.protocol.runtime import ExceptionThrown, RemoteArgument, StackTrace
-from cdpengine.wire.messages import decode_payload
+from cdpengine._activity.arguments import Unread, at_hand, shown
+from cdpengine._activity.bodies import Body, Incoming, as_sent, charset_of, json_of, text_of
+from cdpengine._activity.buffers import LARGEST, Buffer
+from cdpengine._activity.console import formatted
+from cdpengine._activity.exchange import Exchanges
+from cdpengine._activity.options import ActivityOptions, KeepBodies, checked_options
+from cdpengine._activity.page_errors import PageError
+from cdpengine._activity.stack import frames_of
+from cdpengine._protocol.domains.network import REQUEST_EVENTS
+from cdpengine._protocol.domains.runtime import ExceptionThrown, RemoteArgument, StackTrace
+from cdpengine._protocol.messages import decode_payload
 
 
 def argument(**told: Any) -> RemoteArgument:

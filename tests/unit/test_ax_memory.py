@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, encoded, recorded, tree
 
-from cdpengine.snapshot.axtree import ax_nodes, decode_ax_tree
-from cdpengine.snapshot.collector import collector_paused
-from cdpengine.snapshot.node import Document, walk
-from cdpengine.snapshot.options import SnapshotOptions
-from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.render import render
-from cdpengine.snapshot.tree import fold, fold_within
+from cdpengine._snapshot.axtree import ax_nodes, decode_ax_tree
+from cdpengine._snapshot.collector import collector_paused
+from cdpengine._snapshot.node import Document, walk
+from cdpengine._snapshot.options import SnapshotOptions
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render import render
+from cdpengine._snapshot.tree import fold, fold_within
 
 
 def rows(count: int) -> bytes:

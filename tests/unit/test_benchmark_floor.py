@@ -17,7 +17,7 @@ from benchmarks.floor.instructions import from_callgrind, from_perf
 from benchmarks.floor.pipe import Pipe
 from benchmarks.floor.plain_socket import PlainSocket, frame, header
 from benchmarks.harness.figures import Measurement, SideFigures
-from cdpengine.wire.transport import RECEIVE_BUFFER
+from cdpengine._protocol.transport import RECEIVE_BUFFER
 
 SIZES = [0, 1, 125, 126, 127, 65_535, 65_536, RECEIVE_BUFFER - 20, RECEIVE_BUFFER, 3 * RECEIVE_BUFFER]
 

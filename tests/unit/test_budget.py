@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from cdpengine.budget import Budget, check_timeout, within
+from cdpengine._budget import Budget, check_timeout, within
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 

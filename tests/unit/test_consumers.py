@@ -7,10 +7,10 @@ import logging
 import pytest
 import trio
 
+from cdpengine._protocol.consumers import CROWDED_FOR, WARN_EVERY, Consumers, caller
+from cdpengine._protocol.event_streams import EventStream
+from cdpengine._protocol.events import Event, compile_pattern
 from cdpengine.errors import EventsLostError
-from cdpengine.session.consumers import CROWDED_FOR, WARN_EVERY, Consumers, caller
-from cdpengine.session.events import Event, compile_pattern
-from cdpengine.session.streams import EventStream
 
 CANARY = b'{"text": "canary-payload"}'
 

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 import cdpengine
-from cdpengine.protocol.network import ChromeCookie, CookiePartitionKey
-from cdpengine.state.cookie import (
+from cdpengine._emulation.permissions import check_permissions
+from cdpengine._emulation.proxies import Proxy, check_proxy, context_params
+from cdpengine._page.origins import check_origin, origin_of
+from cdpengine._protocol.domains.network import ChromeCookie, CookiePartitionKey
+from cdpengine._storage.cookie import (
     Cookie,
     CookiePartition,
     checked_cookie,
@@ -18,9 +21,6 @@ from cdpengine.state.cookie import (
     goes_to,
     to_chrome,
 )
-from cdpengine.state.origins import check_origin, origin_of
-from cdpengine.state.permissions import check_permissions
-from cdpengine.state.proxies import Proxy, check_proxy, context_params
 
 HTTPS = "https://example.com/a/b?c#d"
 TOP = CookiePartition("https://top.example")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.measure.coverage_ranges import (
+from cdpengine._measure.coverage_ranges import (
     clipped,
     counted_ranges,
     in_characters,
@@ -15,7 +15,7 @@ from cdpengine.measure.coverage_ranges import (
     size_of,
     united,
 )
-from cdpengine.measure.coverage_report import SeenText, same_texts_once
+from cdpengine._measure.coverage_report import SeenText, same_texts_once
 
 
 @pytest.mark.parametrize(

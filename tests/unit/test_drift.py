@@ -14,6 +14,7 @@ import pytest
 from protocols import document, protocol
 
 import cdpengine
+from cdpengine._protocol.domains.described import Description, Part, descriptions
 from cdpengine.debug.drift import Drift, engine_drift, pycdp_drift
 from cdpengine.debug.pycdp import read_modules, read_pycdp
 from cdpengine.debug.vocabulary import (
@@ -26,12 +27,8 @@ from cdpengine.debug.vocabulary import (
     owner_of,
     uses_in,
 )
-from cdpengine.protocol.described import Description, Part, descriptions
 
-FLOORS = (
-    "engine", "evaluate", "snapshot", "action", "activity", "network", "inject", "state", "measure", "picture",
-    "browser", "session", "protocol", "wire",
-)  # fmt: skip
+DOMAINS = "_protocol.domains"
 
 
 # --- what the engine says ------------------------------------------------------------------------------------
@@ -87,18 +84,19 @@ def test_every_method_is_named_whole() -> None:
 def every_structure() -> Iterator[tuple[str, bool]]:
     """Name each structure, and tell whether others of its module begin with it."""
     root = Path(cdpengine.__file__).parent
-    for floor in FLOORS:
-        for path in sorted((root / floor).glob("*.py")):
+    for folder in sorted(root.glob("_*/")):
+        for path in sorted(folder.rglob("*.py")):
+            module = ".".join(path.relative_to(root).with_suffix("").parts)
             found: list[str] = []
             bases: set[str] = set()
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 named = [ast.unparse(base) for base in node.bases] if isinstance(node, ast.ClassDef) else []
                 # Those of the protocol's folder may begin with one of another file of it.
-                inherits = {"msgspec.Struct", *found} & set(named) or (floor == "protocol" and named)
+                inherits = {"msgspec.Struct", *found} & set(named) or (module.startswith(DOMAINS) and named)
                 if isinstance(node, ast.ClassDef) and inherits:
                     found.append(node.name)
                     bases.update(named)
-            yield from ((f"{floor}.{path.stem}:{name}", name in bases) for name in found)
+            yield from ((f"{module}:{name}", name in bases) for name in found)
 
 
 def reached(kind: Any, seen: set[str]) -> set[str]:
@@ -119,7 +117,7 @@ def test_every_structure_says_what_it_decodes() -> None:
     for description in decoded_structures():
         reached(description.structure, known)
     # What watchers are given is no structure of the protocol.
-    every = {name: begins for name, begins in every_structure() if not name.startswith("wire.tap:")}
+    every = {name: begins for name, begins in every_structure() if not name.startswith("_protocol.tap:")}
     assert known <= every.keys()
     # What others of its module only begin with is none by itself.
     assert {name for name, begins in every.items() if not begins} <= known

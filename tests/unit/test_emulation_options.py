@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import cdpengine
-from cdpengine.state.devices import DEVICES, find_device
-from cdpengine.state.emulation_commands import EVALUATION_SESSION, UNDO, Command, commands
-from cdpengine.state.emulation_options import Geolocation, check_options
-from cdpengine.state.user_agents import UserAgent, check_user_agent, metadata, navigator_platform
+from cdpengine._emulation.devices import DEVICES, find_device
+from cdpengine._emulation.emulation_commands import EVALUATION_SESSION, UNDO, Command, commands
+from cdpengine._emulation.emulation_options import Geolocation, check_options
+from cdpengine._emulation.user_agents import UserAgent, check_user_agent, metadata, navigator_platform
 
 VERSION = "156.0.8078.79"
 

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 BEGIN = """
 import os, signal, sys, threading, time, trio, trio.testing
 from signal import SIG_DFL, SIG_IGN, SIGHUP, SIGINT, SIGTERM, getsignal
-from cdpengine.browser import ending_signals
-from cdpengine.browser.ending_signals import UnwoundBySignals as Browser
+from cdpengine._launch import ending_signals
+from cdpengine._launch.ending_signals import UnwoundBySignals as Browser
 
 def kill(number=SIGTERM):
     os.kill(os.getpid(), number)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.endpoint import check_endpoint, redact_endpoint, resolve_endpoint, websocket_url
+from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint, websocket_url
 from cdpengine.errors import InvalidArgumentError
 
 

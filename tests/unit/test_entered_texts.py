@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cdpengine._protocol.tap import Traffic
 from cdpengine.debug.entered_texts import (
     SHORTEST,
     EnteredTexts,
@@ -22,7 +23,6 @@ from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.playback import Playback
 from cdpengine.debug.recording import Header, Line, open_recording
 from cdpengine.debug.redact import Redactor
-from cdpengine.wire.tap import Traffic
 
 SALT = b"0123456789abcdef"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from entering import WAYS, public_methods
 
-from cdpengine.browser.endpoint import secrets_in_endpoint
-from cdpengine.engine.opening import _passwords
-from cdpengine.engine.page_forms import _shown_key
-from cdpengine.network.headers import secret_values
+from cdpengine._api.opening import _passwords
+from cdpengine._api.page_forms import _shown_key
+from cdpengine._launch.endpoint import secrets_in_endpoint
+from cdpengine._network.headers import secret_values
 
 
 def test_every_public_method_is_in_the_table() -> None:

@@ -15,19 +15,19 @@ import attrs
 import pytest
 
 from cdpengine import errors
-from cdpengine.action.field_values import texts_of
-from cdpengine.action.keyboard import check_text
-from cdpengine.action.keys import chord_named, key_named
-from cdpengine.action.option import Option
-from cdpengine.browser.endpoint import check_endpoint
-from cdpengine.browser.flags import check_arguments
+from cdpengine._emulation.proxies import Proxy, check_proxy
+from cdpengine._evaluate.literals import to_literal
+from cdpengine._input.field_values import texts_of
+from cdpengine._input.keyboard import check_text
+from cdpengine._input.keys import chord_named, key_named
+from cdpengine._input.option import Option
+from cdpengine._launch.endpoint import check_endpoint
+from cdpengine._launch.flags import check_arguments
+from cdpengine._network.headers import check_headers
+from cdpengine._page.origins import check_origin
+from cdpengine._storage.cookie import checked_cookie
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError, RecoveryReport, RecoveryStep
-from cdpengine.evaluate.literals import to_literal
-from cdpengine.network.headers import check_headers
-from cdpengine.state.cookie import checked_cookie
-from cdpengine.state.origins import check_origin
-from cdpengine.state.proxies import Proxy, check_proxy
 
 CLASSES = [
     kind

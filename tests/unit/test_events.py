@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from cdpengine._protocol.events import Event, compile_pattern, domain_of
 from cdpengine.errors import InvalidArgumentError, UndecodableReplyError
-from cdpengine.session.events import Event, compile_pattern, domain_of
 
 
 class Loaded(msgspec.Struct):

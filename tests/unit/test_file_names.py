@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.file_names import LONGEST_NAME, numbered, place_file, safe_file_name
+from cdpengine._page.downloads.file_names import LONGEST_NAME, numbered, place_file, safe_file_name
 
 CASES = {
     "report.pdf": "report.pdf",
@@ -102,7 +102,7 @@ def test_what_is_there_stays(tmp_path: Path, hard_links: bool, monkeypatch: pyte
         def no_link(_source: object, _target: object) -> None:
             raise OSError(95, "Operation not supported")
 
-        monkeypatch.setattr("cdpengine.browser.private_files.os.link", no_link)
+        monkeypatch.setattr("cdpengine._launch.private_files.os.link", no_link)
     directory = tmp_path / "given"
     directory.mkdir()
     (directory / "x.txt").write_text("mine")

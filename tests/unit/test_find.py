@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 import pytest
 import trio
 
-from cdpengine.browser.find import (
+from cdpengine._launch.find import (
     BrowserInstallation,
     Machine,
     _version_of,
@@ -19,7 +19,7 @@ from cdpengine.browser.find import (
     read_version,
     search,
 )
-from cdpengine.browser.installations import ROWS
+from cdpengine._launch.installations import ROWS
 from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
 
 ENVIRONMENTS = {

@@ -7,8 +7,8 @@ from typing import Literal
 
 import pytest
 
-from cdpengine.browser.flags import ALWAYS, DISABLED_FEATURES, FrameChain, command_line
-from cdpengine.browser.profile import parse_port_file
+from cdpengine._launch.flags import ALWAYS, DISABLED_FEATURES, FrameChain, command_line
+from cdpengine._launch.profile import parse_port_file
 from cdpengine.errors import InvalidArgumentError
 
 PLAIN = FrameChain(platform="linux", root=False, shared_memory=8 << 30)

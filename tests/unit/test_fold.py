@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, Short, encoded, recorded, text_of, tree
 
-from cdpengine.protocol.accessibility import AXNode, AXTree, AXValue
-from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.node import Node, walk
-from cdpengine.snapshot.tree import fold
+from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
+from cdpengine._snapshot.axtree import decode_ax_tree
+from cdpengine._snapshot.node import Node, walk
+from cdpengine._snapshot.tree import fold
 
 TEXT = "StaticText"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.snapshot.forecast import Probe, choose, forecast_ax
+from cdpengine._snapshot.forecast import Probe, choose, forecast_ax
 
 # elements, links, fragments without a target, seconds measured (Chromium 156, first call on the document)
 MEASURED = [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.frames import FrameEvent, FrameTree
-from cdpengine.protocol.page import (
+from cdpengine._page.frames import FrameEvent, FrameTree
+from cdpengine._protocol.domains.page import (
     FrameAttached,
     FrameDetached,
     FrameInfo,

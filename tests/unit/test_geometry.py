@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.action.geometry import (
+from cdpengine._input.geometry import (
     Point,
     Quad,
     area,

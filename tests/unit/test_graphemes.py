@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.action.graphemes import clusters
-from cdpengine.action.keyboard import pieces
+from cdpengine._input.graphemes import clusters
+from cdpengine._input.keyboard import pieces
 
 
 @pytest.mark.parametrize(

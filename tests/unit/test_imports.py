@@ -28,7 +28,7 @@ def loaded_by_face() -> set[str]:
 
 @pytest.mark.parametrize("module", DELAYED)
 def test_the_engine_does_not_import(module: str, loaded_by_face: set[str]) -> None:
-    assert {"trio", "trio_websocket", "msgspec", "cdpengine.engine.page"} <= loaded_by_face
+    assert {"trio", "trio_websocket", "msgspec", "cdpengine._api.page"} <= loaded_by_face
     assert module not in loaded_by_face
 
 
@@ -46,7 +46,7 @@ def test_the_command_line_does_not_import_before_a_command_runs(module: str) -> 
     assert module not in loaded
 
 
-@pytest.mark.parametrize("module", ["cdpengine.wire.mux", "cdpengine.wire.messages"])
+@pytest.mark.parametrize("module", ["cdpengine._protocol.mux", "cdpengine._protocol.messages"])
 def test_the_sans_io_core_comes_without_trio(module: str) -> None:
     loaded = loaded_by(f"import {module}")
     assert module in loaded

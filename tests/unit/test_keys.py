@@ -4,15 +4,15 @@ import string
 
 import pytest
 
-from cdpengine.action.keyboard import pieces
-from cdpengine.action.keys import (
+from cdpengine._input.keyboard import pieces
+from cdpengine._input.keys import (
     US,
     chord_named,
     editing_commands,
     key_named,
     modifier_mask,
 )
-from cdpengine.action.layout import DEAD, LAYOUTS, MODIFIERS, layout_named
+from cdpengine._input.layout import DEAD, LAYOUTS, MODIFIERS, layout_named
 from cdpengine.errors import InvalidArgumentError
 
 

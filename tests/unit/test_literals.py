@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdpengine._evaluate.literals import to_literal
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.evaluate.literals import to_literal
 
 
 @pytest.mark.parametrize(

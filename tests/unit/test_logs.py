@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 import cdpengine
-from cdpengine.engine.awaitable_scope import AwaitableScope
+from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._logs import get_logger
 from cdpengine.errors import NavigationFailedError
-from cdpengine.logs import get_logger
 
 PACKAGE = Path(cdpengine.__file__).parent
 HOSTILE = "a\nERROR forged \x1b]0;x\x07\x9b\u202e\ud800 https://u:hunter2@host/?token=hunter2"
 SAFE = r"a\nERROR forged \x1b]0;x\x07\x9b\u202e\ud800 https://***@host/?token=***"
-NOT_BY_US = {"browser/process.py", "debug/recorder.py"}
+NOT_BY_US = {"_launch/process.py", "debug/recorder.py"}
 """These have loggers of the same names as others do, which have the filter."""
 
 logger = get_logger("cdpengine.test")
@@ -95,7 +95,7 @@ def test_every_logger_has_the_filter() -> None:
     ours, others = "get_logger", "logging.getLogger"
     made: dict[str, set[str]] = {ours: set(), others: set()}
     for path, call in calls(ours, others):
-        if path != "logs.py":
+        if path != "_logs.py":
             how = ast.unparse(call.func)
             made[how].add(ast.literal_eval(call.args[0]))
             assert how == ours or path in NOT_BY_US, path
@@ -110,26 +110,29 @@ def test_every_warning_is_one_safe_line() -> None:
 
 
 WARNINGS = {
-    ("browser/download_folder.py", "the download of %s is removed "): "give a directory, or use wait()",
-    ("browser/download_folder.py", "the folder of downloads could "): "remove the folder by hand",
-    ("browser/downloads.py", "a download was lost: %s"): "make room, or give another directory",
     (
-        "browser/evaluation_sessions.py",
+        "_page/downloads/download_folder.py",
+        "the download of %s is removed ",
+    ): "give a directory, or use wait()",
+    ("_page/downloads/download_folder.py", "the folder of downloads could "): "remove the folder by hand",
+    ("_page/downloads/downloads.py", "a download was lost: %s"): "make room, or give another directory",
+    (
+        "_page/scripts/evaluation_sessions.py",
         "the connection for evaluation ",
     ): "see to the endpoint, or start anew",
-    ("browser/process.py", "browser process %d did not end"): "see what keeps the process",
-    ("browser/profile.py", "the temporary profile %s could"): "remove the folder by hand",
+    ("_launch/process.py", "browser process %d did not end"): "see what keeps the process",
+    ("_launch/profile.py", "the temporary profile %s could"): "remove the folder by hand",
     ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
     ("debug/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replay_server.py", "client %d of the replay sent s"): "see to the client",
-    ("engine/awaitable_scope.py", None): "await it, or enter it",
-    ("evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
-    ("measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
-    ("measure/tracing.py", "the trace of what failed could"): "make room, or give another path",
-    ("network/credentials.py", "%s refused the credentials tha"): "give others",
-    ("session/consumers.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
-    ("state/emulation.py", "%s: %s"): "leave out the setting that the error names",
-    ("state/state_transfer.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
+    ("_api/awaitable_scope.py", None): "await it, or enter it",
+    ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
+    ("_measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
+    ("_measure/tracing.py", "the trace of what failed could"): "make room, or give another path",
+    ("_network/credentials.py", "%s refused the credentials tha"): "give others",
+    ("_protocol/consumers.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
+    ("_emulation/emulation.py", "%s: %s"): "leave out the setting that the error names",
+    ("_storage/state_transfer.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
 }
 """Each place that warns, by the beginning of its text; and what who reads the warning can do about it."""
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cdpengine.snapshot.content import Block, Code, Heading, Items, Paragraph, Quote, Rule, Run, Table, clean
-from cdpengine.snapshot.markdown import to_markdown
-from cdpengine.snapshot.parts import blocks_of
-from cdpengine.snapshot.plain_text import to_text
-from cdpengine.snapshot.shortening import shortened
+from cdpengine._snapshot.content import Block, Code, Heading, Items, Paragraph, Quote, Rule, Run, Table, clean
+from cdpengine._snapshot.markdown import to_markdown
+from cdpengine._snapshot.parts import blocks_of
+from cdpengine._snapshot.plain_text import to_text
+from cdpengine._snapshot.shortening import shortened
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

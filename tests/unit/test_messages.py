@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdpengine._protocol.messages import decode_envelope, decode_error, decode_payload, encode_call
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.wire.messages import decode_envelope, decode_error, decode_payload, encode_call
 
 DEEP = b"[" * 50_000 + b"]" * 50_000
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
+from cdpengine._protocol.mux import Call, Mux, Notice, Reply, Stray
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.wire.mux import Call, Mux, Notice, Reply, Stray
 
 SESSIONS: list[str | None] = [None, "A", "B"]
 

@@ -10,21 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.bounded_history import BoundedHistory
-from cdpengine.browser.url_patterns import url_test, url_words
-from cdpengine.errors import (
-    BodyUndecodableError,
-    InterceptedBodyUnavailableError,
-    InvalidArgumentError,
-    RouteAnsweredError,
-)
-from cdpengine.network.credentials import Credentials
-from cdpengine.network.exchange import Overrides
-from cdpengine.network.fulfilment import fulfilment
-from cdpengine.network.headers import check_headers, merged
-from cdpengine.network.messages import InterceptedRequest, InterceptedResponse, at_response, to_request
-from cdpengine.network.registration import RouteMatch, chrome_url_of
-from cdpengine.network.words import (
+from cdpengine._network.credentials import Credentials
+from cdpengine._network.exchange import Overrides
+from cdpengine._network.fulfilment import fulfilment
+from cdpengine._network.headers import check_headers, merged
+from cdpengine._network.messages import InterceptedRequest, InterceptedResponse, at_response, to_request
+from cdpengine._network.registration import RouteMatch, chrome_url_of
+from cdpengine._network.words import (
     ABORT_REASONS,
     NETWORKS,
     RESOURCE_TYPES,
@@ -36,8 +28,16 @@ from cdpengine.network.words import (
     check_reason,
     check_resource_types,
 )
-from cdpengine.protocol.fetch import RequestPaused
-from cdpengine.wire.messages import decode_payload
+from cdpengine._page.bounded_history import BoundedHistory
+from cdpengine._page.navigation.url_patterns import url_test, url_words
+from cdpengine._protocol.domains.fetch import RequestPaused
+from cdpengine._protocol.messages import decode_payload
+from cdpengine.errors import (
+    BodyUndecodableError,
+    InterceptedBodyUnavailableError,
+    InvalidArgumentError,
+    RouteAnsweredError,
+)
 
 
 def test_the_tables_and_the_types_are_the_same() -> None:

@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from cdpengine.nursery import open_body_nursery
+from cdpengine._nursery import open_body_nursery
 
 
 async def fail_with(error: BaseException) -> None:

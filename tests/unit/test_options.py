@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.action.form import check_field_value
-from cdpengine.action.option import Option, kind_of, request_for
-from cdpengine.action.upload import arrived
-from cdpengine.engine.page_forms import Field, _fields
+from cdpengine._api.page_forms import Field, _fields
+from cdpengine._input.form import check_field_value
+from cdpengine._input.option import Option, kind_of, request_for
+from cdpengine._input.upload import arrived
 from cdpengine.errors import InvalidArgumentError
 
 

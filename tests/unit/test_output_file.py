@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.browser.output_file import checked_path, output_file
+from cdpengine._measure.trace_options import DEFAULT_CATEGORIES, TraceOptions, format_of
+from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
-from cdpengine.measure.trace_options import DEFAULT_CATEGORIES, TraceOptions, format_of
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.browser.leftovers import PROFILE_PREFIX, sweep_folder
-from cdpengine.browser.owned_folder import OWNER_FILE, OwnedFolder, remove_owned
+from cdpengine._launch.leftovers import PROFILE_PREFIX, sweep_folder
+from cdpengine._launch.owned_folder import OWNER_FILE, OwnedFolder, remove_owned
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
 
@@ -204,8 +204,8 @@ def test_a_folder_in_use_by_a_browser_waits(temporary: Path, monkeypatch: pytest
 MAKES_AND_SWEEPS = """
 import sys, tempfile
 from pathlib import Path
-from cdpengine.browser.leftovers import PROFILE_PREFIX, sweep_folder
-from cdpengine.browser.owned_folder import OwnedFolder, remove_owned
+from cdpengine._launch.leftovers import PROFILE_PREFIX, sweep_folder
+from cdpengine._launch.owned_folder import OwnedFolder, remove_owned
 
 tempfile.tempdir = sys.argv[1]
 for number in range(40):

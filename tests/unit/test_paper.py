@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cdpengine._pictures.paper import PAPERS, PdfOptions, inches, print_params
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.picture.paper import PAPERS, PdfOptions, inches, print_params
 
 
 @pytest.mark.parametrize(

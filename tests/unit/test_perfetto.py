@@ -11,9 +11,9 @@ from hypothesis import given
 from recorded import HEADER, Recorded, small
 from trace_checker import check_trace
 
+from cdpengine._protocol.tap import Span
 from cdpengine.debug.perfetto import ACTIONS, LONGEST, MOST_FLOWS, trace_document
 from cdpengine.debug.recording import Line
-from cdpengine.wire.tap import Span
 
 
 def traced(lines: list[Line]) -> list[dict[str, Any]]:

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from cdpengine._pictures.options import ImageFormat, ImageOptions, format_of
+from cdpengine._pictures.pillow import check_pixels, checked_colour, covered, joined
+from cdpengine._pictures.png import SIGNATURE, OtherKind, PngColumn
+from cdpengine._pictures.tiles import Area, rows_of_tiles
 from cdpengine.errors import InvalidArgumentError, PictureTooLargeError
-from cdpengine.picture.options import ImageFormat, ImageOptions, format_of
-from cdpengine.picture.pillow import check_pixels, checked_colour, covered, joined
-from cdpengine.picture.png import SIGNATURE, OtherKind, PngColumn
-from cdpengine.picture.tiles import Area, rows_of_tiles
 
 
 def picture(width: int, height: int, mode: str = "RGB", seed: int = 1) -> Image.Image:

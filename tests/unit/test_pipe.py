@@ -8,8 +8,8 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.wire import transport as transport_module
-from cdpengine.wire.transport import PipeTransport, TransportBroken
+from cdpengine._protocol import transport as transport_module
+from cdpengine._protocol.transport import PipeTransport, TransportBroken
 
 Ends = tuple[PipeTransport, trio.testing.MemorySendStream, trio.testing.MemoryReceiveStream]
 

@@ -21,11 +21,11 @@ from protocols import DOCUMENT
 from recorded import Recorded
 
 import cdpengine.cli
+from cdpengine._protocol.tap import Span
 from cdpengine.cli import main
 from cdpengine.cli.output import print_json, say, say_lines, show_progress, to_plain
 from cdpengine.cli.terminal import safe_console
 from cdpengine.errors import NavigationFailedError
-from cdpengine.wire.tap import Span
 
 FORGED = "Error: forged"
 HOSTILE = f"a\n{FORGED}\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U000e0041b"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.browser.output_file import checked_path, output_file
-from cdpengine.browser.private_files import NewFile, create_private, is_taken, new_file, write_private
+from cdpengine._launch.private_files import NewFile, create_private, is_taken, new_file, write_private
+from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there are no modes, links and pipes like these")
@@ -107,7 +107,7 @@ def test_of_many_at_once_one_gets_the_name(
         raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 
     if not hard_links:
-        monkeypatch.setattr("cdpengine.browser.private_files.os.link", no_link)
+        monkeypatch.setattr("cdpengine._launch.private_files.os.link", no_link)
     path, together = tmp_path / "a", threading.Barrier(8)
 
     def make(number: int) -> int | None:

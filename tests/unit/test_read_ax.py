@@ -12,15 +12,15 @@ import trio
 import trio.testing
 from snapshot_trees import reply, snapshot_of_document
 
-from cdpengine.browser.worlds import IsolatedWorlds
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.connection import open_connection
+from cdpengine._protocol.session import Session
+from cdpengine._snapshot.ax import read_ax
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render import SnapshotOptions
+from cdpengine._snapshot.request import FrameRequest
+from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.errors import RemoteError, UndecodableReplyError
-from cdpengine.session.connection import open_connection
-from cdpengine.session.session import Session
-from cdpengine.snapshot.ax import read_ax
-from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.render import SnapshotOptions
-from cdpengine.snapshot.request import FrameRequest
-from cdpengine.snapshot.snapshot import Snapshot
 
 Answer = Callable[[dict[str, Any]], str | None]
 

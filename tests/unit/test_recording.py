@@ -14,10 +14,10 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 
 import cdpengine
+from cdpengine._protocol.tap import Direction, Span, Traffic
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header, Line
-from cdpengine.wire.tap import Direction, Span, Traffic
 
 
 def sent(message: dict[str, Any], time: float = 1.0, span: Span | None = None) -> Traffic:

@@ -11,10 +11,10 @@ import pytest
 from recorded import Recorded
 from redirects import Chain, chains
 
-from cdpengine.activity.exchange import Exchange, Exchanges
+from cdpengine._activity.exchange import Exchange, Exchanges
+from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine.debug import open_recording
 from cdpengine.debug.har import archive_document
-from cdpengine.protocol.network import REQUEST_EVENTS
 
 
 def event(name: str, **params: Any) -> Any:

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cdpengine.browser.endpoint import browser_key
+from cdpengine._launch.endpoint import browser_key
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.ref_tables import RefTables, ref_tables
+from cdpengine._snapshot.refs import RefTable
 from cdpengine.errors import StaleRefError
-from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.ref_tables import RefTables, ref_tables
-from cdpengine.snapshot.refs import RefTable
 
 
 def give(table: RefTable, count: int, start: int = 1) -> list[str]:

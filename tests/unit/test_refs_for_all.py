@@ -8,10 +8,10 @@ from typing import get_args
 import pytest
 from snapshot_trees import RECORDED, element_lines, recorded, snapshot_of, tree
 
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
+from cdpengine._snapshot.refs import RefTable
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine.snapshot.refs import RefTable
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 

@@ -25,13 +25,13 @@ from snapshot_trees import (
     tree,
 )
 
+from cdpengine._snapshot.axtree import decode_ax_tree
+from cdpengine._snapshot.node import SharedNodes
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render import SnapshotOptions, render
+from cdpengine._snapshot.text import collapse_space, quote, shorten
+from cdpengine._snapshot.tree import fold
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.node import SharedNodes
-from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.render import SnapshotOptions, render
-from cdpengine.snapshot.text import collapse_space, quote, shorten
-from cdpengine.snapshot.tree import fold
 
 # --- recorded pages --------------------------------------------------------------------------------------
 

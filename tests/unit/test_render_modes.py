@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from node_trees import DOCUMENTS, refs_of, rendered, shop
 from snapshot_trees import REPLIES, encoded, parsed, recorded
 
+from cdpengine._snapshot.axtree import decode_ax_tree
+from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.options import Mode, SnapshotOptions
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render import render
+from cdpengine._snapshot.render_aria import to_json
+from cdpengine._snapshot.text import python_text, yaml_text
+from cdpengine._snapshot.tree import fold
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.snapshot.axtree import decode_ax_tree
-from cdpengine.snapshot.node import Document, Node, walk
-from cdpengine.snapshot.options import Mode, SnapshotOptions
-from cdpengine.snapshot.refs import RefTable
-from cdpengine.snapshot.render import render
-from cdpengine.snapshot.render_aria import to_json
-from cdpengine.snapshot.text import python_text, yaml_text
-from cdpengine.snapshot.tree import fold
 
 FRAME = Document(
     [Node("link", "interactive", "Win", url="http://ads.test/win?x=1"), Node("text", "text", "now")],

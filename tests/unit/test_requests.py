@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine.browser.frames import FrameTree
-from cdpengine.browser.requests import RequestsUnderWay
-from cdpengine.protocol.page import LifecycleEvent
-from cdpengine.session.events import Event
+from cdpengine._page.frames import FrameTree
+from cdpengine._page.navigation.requests import RequestsUnderWay
+from cdpengine._protocol.domains.page import LifecycleEvent
+from cdpengine._protocol.events import Event
 
 
 class Net:

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from cdpengine._evaluate.results import explain, to_python
+from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine.errors import EngineError, EvaluationFailedError, EvaluationTerminatedError, RemoteError
-from cdpengine.evaluate.results import explain, to_python
-from cdpengine.protocol.runtime import EvaluateReply
 
 
 def reply(**fields: Any) -> EvaluateReply:

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.errors import InvalidArgumentError
-from cdpengine.snapshot import roles
-from cdpengine.snapshot.text import is_token
-from cdpengine.snapshot.vocabulary import (
+from cdpengine._snapshot import roles
+from cdpengine._snapshot.text import is_token
+from cdpengine._snapshot.vocabulary import (
     asked_role,
     called,
     chrome_roles,
@@ -18,6 +17,7 @@ from cdpengine.snapshot.vocabulary import (
     known_roles,
     role_and_kind,
 )
+from cdpengine.errors import InvalidArgumentError
 
 DOCS = Path(__file__).parents[2] / "docs" / "snapshots.md"
 

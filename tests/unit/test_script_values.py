@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdpengine._evaluate.literals import to_literal
+from cdpengine._protocol.tap import Traffic
 from cdpengine.debug import Redactor
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.script_values import withhold_quickly
-from cdpengine.evaluate.literals import to_literal
 from cdpengine.js import own
-from cdpengine.wire.tap import Traffic
 
 CANARY = "cAnArY 7f3"
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine.action.segments import Segment, segment_keys, segments_in
-from cdpengine.protocol.dom import DescribedNode
+from cdpengine._input.segments import Segment, segment_keys, segments_in
+from cdpengine._protocol.domains.dom import DescribedNode
 
 MONTH, DAY, YEAR = Segment("month", 12), Segment("day", 31), Segment("year", 275760)
 MINUTE, AMPM = Segment("minute", 59), Segment("ampm", 2)

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from node_trees import DOCUMENTS, rendered, shop
 from snapshot_trees import snapshot_of, tree
 
+from cdpengine._snapshot.diff import apply, diff
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.options import Mode, SnapshotOptions
+from cdpengine._snapshot.render import render
+from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine._snapshot.stats import SnapshotStats
 from cdpengine.errors import InvalidArgumentError
-from cdpengine.snapshot.diff import apply, diff
-from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.options import Mode, SnapshotOptions
-from cdpengine.snapshot.render import render
-from cdpengine.snapshot.snapshot import Snapshot
-from cdpengine.snapshot.stats import SnapshotStats
 
 LINES = st.lists(
     st.builds(

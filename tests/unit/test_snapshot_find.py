@@ -9,11 +9,11 @@ import pytest
 from node_trees import rendered
 from snapshot_trees import recorded, snapshot_of, tree
 
+from cdpengine._snapshot.finding import WantedRef, not_found
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
-from cdpengine.snapshot.finding import WantedRef, not_found
-from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.refs import Ref
-from cdpengine.snapshot.snapshot import Snapshot
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from node_trees import DOCUMENTS, rendered, shop
 from snapshot_trees import DATA, NASTY
 
-from cdpengine.snapshot.node import Document, Node
-from cdpengine.snapshot.options import Mode
-from cdpengine.snapshot.size import estimate_tokens
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.options import Mode
+from cdpengine._snapshot.size import estimate_tokens
 
 
 def test_without_boxes_the_order_of_the_page_decides() -> None:

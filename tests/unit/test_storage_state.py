@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import cdpengine
+from cdpengine._storage.cookie import Cookie, CookiePartition
+from cdpengine._storage.state_files import read_state, write_state
+from cdpengine._storage.storage_state import OriginState, StorageState, checked_state
 from cdpengine.errors import StateFileNotWrittenError
-from cdpengine.state.cookie import Cookie, CookiePartition
-from cdpengine.state.state_files import read_state, write_state
-from cdpengine.state.storage_state import OriginState, StorageState, checked_state
 
 STATE = StorageState(
     (

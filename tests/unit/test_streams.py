@@ -8,9 +8,9 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cdpengine._protocol.event_streams import EventStream
+from cdpengine._protocol.events import Event, compile_pattern
 from cdpengine.errors import EngineError, EventsLostError, SessionGoneError, TargetCrashedError
-from cdpengine.session.events import Event, compile_pattern
-from cdpengine.session.streams import EventStream
 
 
 def make_stream(buffer: int, *patterns: str) -> EventStream:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from cdpengine.action.frame_chain import Measured, points_outside, windows_from_outside
-from cdpengine.action.geometry import Point, Quad
-from cdpengine.action.input_observer import Record, judge
-from cdpengine.browser.node import Node
+from cdpengine._input.frame_chain import Measured, points_outside, windows_from_outside
+from cdpengine._input.geometry import Point, Quad
+from cdpengine._input.input_observer import Record, judge
+from cdpengine._page.node import Node
+from cdpengine._protocol.domains.page import LayoutViewport
 from cdpengine.errors import NotDeliveredError
-from cdpengine.protocol.page import LayoutViewport
 
 NODE: Any = Node(None, 1, "F", 'e1 button "Go"')  # type: ignore[arg-type]
 SMALL, LARGE = LayoutViewport(100, 50), LayoutViewport(800, 600)

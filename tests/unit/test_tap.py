@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from cdpengine.wire.tap import Span, Tap, Traffic, current_span, span
+from cdpengine._protocol.tap import Span, Tap, Traffic, current_span, span
 
 
 def traffic(text: str) -> Traffic:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from recorded import Recorded, small
 
+from cdpengine._protocol.tap import Span
 from cdpengine.debug import figures as module
 from cdpengine.debug.figures import OTHERS, UNKNOWN, Figures, Gap, Tally
 from cdpengine.debug.quantiles import PRECISION, Quantiles
 from cdpengine.debug.recording import Line
-from cdpengine.wire.tap import Span
 
 
 def tallied(lines: list[Line]) -> Figures:

@@ -24,27 +24,27 @@ MAKING = {
 # What is made where, by which call and how often; and the rights of it.
 PRIVATE = "0600 from its first moment"
 PLACES = {
-    "browser/private_files.py": (PRIVATE, {
+    "_launch/private_files.py": (PRIVATE, {
         "os.open": 4, "mkstemp": 1, "_open_part": 2, "NewFile": 1, "new_file": 1, "move_new": 1, "copyfile": 1,
     }),
-    "browser/output_file.py": (PRIVATE, {"NewFile": 1, "OutputFile": 1}),
-    "browser/file_names.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
-    "browser/downloads.py": ("0700 for a folder that is made; Chrome's for its files", {"mkdir": 1}),
-    "browser/profile.py": ("the umask's, for a user's profile", {"mkdir": 1}),
-    "browser/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {
+    "_page/downloads/output_file.py": (PRIVATE, {"NewFile": 1, "OutputFile": 1}),
+    "_page/downloads/file_names.py": ("that of Chrome's own file, which is moved", {"move_new": 1}),
+    "_page/downloads/downloads.py": ("0700 for a folder that is made; Chrome's for its files", {"mkdir": 1}),
+    "_launch/profile.py": ("the umask's, for a user's profile", {"mkdir": 1}),
+    "_launch/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {
         "mkdtemp": 1, "os.open": 3,
     }),
     "cli/interruption.py": ("none: the null device", {"os.open": 1}),
     "debug/recording_files.py": (PRIVATE, {"create_private": 1}),
     "debug/recorder.py": (PRIVATE, {"create_recording": 1}),
-    "engine/page_pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
-    "engine/page_measure.py": (PRIVATE, {"checked_path": 3}),
-    "engine/browser_measure.py": (PRIVATE, {"checked_path": 1}),
-    "activity/page_activity.py": (PRIVATE, {"output_file": 1, "checked_path": 1}),
-    "measure/tracing.py": (PRIVATE, {"OutputFile": 1}),
-    "measure/heap_snapshot.py": (PRIVATE, {"output_file": 1}),
-    "measure/cpu_profile.py": (PRIVATE, {"output_file": 1}),
-    "state/state_files.py": (PRIVATE, {"write_private": 1}),
+    "_api/page_pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
+    "_api/page_measure.py": (PRIVATE, {"checked_path": 3}),
+    "_api/browser_measure.py": (PRIVATE, {"checked_path": 1}),
+    "_activity/page_activity.py": (PRIVATE, {"output_file": 1, "checked_path": 1}),
+    "_measure/tracing.py": (PRIVATE, {"OutputFile": 1}),
+    "_measure/heap_snapshot.py": (PRIVATE, {"output_file": 1}),
+    "_measure/cpu_profile.py": (PRIVATE, {"output_file": 1}),
+    "_storage/state_files.py": (PRIVATE, {"write_private": 1}),
     "cli/har.py": (PRIVATE, {"output_file": 1}),
     "cli/trace_export.py": (PRIVATE, {"new_file": 1}),
     "cli/protocol.py": (PRIVATE, {"new_file": 1}),
@@ -91,4 +91,4 @@ def test_rights_are_given_and_never_changed() -> None:
         if "chmod(" in path.read_text("utf-8")
     }
     # A history of before that others could read; and folders that Chrome made, which have to be emptied.
-    assert changing == {"cli/repl_prompt.py", "browser/owned_folder.py"}
+    assert changing == {"cli/repl_prompt.py", "_launch/owned_folder.py"}

@@ -6,7 +6,7 @@ from action_stage import BUTTON, MOUSE_EVENTS, Stage, clicked
 from pytest_httpserver import HTTPServer
 from refusals import refused
 
-from cdpengine.action.geometry import Point
+from cdpengine._input.geometry import Point
 from cdpengine.errors import (
     CoveredError,
     DeadlineExceededError,

@@ -10,8 +10,8 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
-from cdpengine.action.fill import fill
-from cdpengine.browser.node import Node
+from cdpengine._input.fill import fill
+from cdpengine._page.node import Node
 from cdpengine.errors import (
     DisabledError,
     InvalidArgumentError,

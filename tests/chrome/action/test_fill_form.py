@@ -8,9 +8,9 @@ import trio
 from form_page import FormPage
 
 import cdpengine
-from cdpengine.action.form import FieldValue
-from cdpengine.action.option import Option
-from cdpengine.engine.page_forms import Field
+from cdpengine._api.page_forms import Field
+from cdpengine._input.form import FieldValue
+from cdpengine._input.option import Option
 from cdpengine.errors import (
     DisabledError,
     FormError,

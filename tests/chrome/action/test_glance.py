@@ -10,7 +10,7 @@ import pytest
 import trio.testing
 from action_stage import Stage
 
-from cdpengine.wire.tap import Traffic
+from cdpengine._protocol.tap import Traffic
 
 MEASURING = {"DOM.getContentQuads", "DOM.getBoxModel", "DOM.scrollIntoViewIfNeeded", "Page.getLayoutMetrics"}
 

@@ -4,7 +4,7 @@ import pytest
 from action_stage import Stage
 from refusals import refused
 
-from cdpengine.action.geometry import Point
+from cdpengine._input.geometry import Point
 from cdpengine.errors import CoveredError, InvisibleError
 
 pytestmark = pytest.mark.chrome

@@ -8,7 +8,7 @@ from pointer_page import at, node, record, show
 from refusals import refused
 
 import cdpengine
-from cdpengine.action.geometry import Point
+from cdpengine._input.geometry import Point
 from cdpengine.errors import (
     InvalidArgumentError,
     InvisibleError,

@@ -12,14 +12,14 @@ from pytest_httpserver import HTTPServer
 from rounds import one_in
 
 import cdpengine
-from cdpengine.action.boxes import bounding_box
-from cdpengine.action.outcome import ActionOutcome
-from cdpengine.action.pointer import click, hover
-from cdpengine.browser.node import Node
-from cdpengine.budget import within
+from cdpengine._budget import within
+from cdpengine._input.boxes import bounding_box
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.pointer import click, hover
+from cdpengine._page.node import Node
+from cdpengine._protocol.tap import Traffic
 from cdpengine.errors import CoveredError, NotDeliveredError
 from cdpengine.testing import walk_cancellations
-from cdpengine.wire.tap import Traffic
 
 pytestmark = pytest.mark.chrome
 

@@ -1,0 +1,394 @@
+"""Collector: follows what one page does, in all its sessions: its own, its frames', its workers'.
+
+Rule: a part (console, errors, requests) is switched on with its first user and off with its last one; nothing
+is on before. All is taken by the reader, so nothing is lost before a consumer's own bound, and nobody waits
+for a consumer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from cdpengine._activity.arguments import ValueReader
+from cdpengine._activity.body_store import BodyStore
+from cdpengine._activity.buffers import Buffer
+from cdpengine._activity.console import ConsoleMessage
+from cdpengine._activity.exchange import Exchange, Exchanges
+from cdpengine._activity.har import Visit
+from cdpengine._activity.options import ActivityOptions
+from cdpengine._activity.page_errors import PageError
+from cdpengine._activity.request import Following, Request
+from cdpengine._activity.response import Response
+from cdpengine._activity.subscribers import Outlets, Part, RequestEnded
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.remote_objects import release_object
+from cdpengine._protocol.calls import SharedCall, decode_bytes
+from cdpengine._protocol.domains import network as told
+from cdpengine._protocol.domains.page import FrameNavigated, PageFired
+from cdpengine._protocol.domains.runtime import (
+    ConsoleAPICalled,
+    EntryAdded,
+    ExceptionRevoked,
+    ExceptionThrown,
+)
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import CRASHED, Session
+from cdpengine.errors import ConnectionLostError, SessionGoneError
+
+_DOMAINS: dict[Part, tuple[str, ...]] = {
+    "console": ("Runtime", "Log"),
+    "errors": ("Runtime",),
+    "requests": ("Network",),
+}
+
+_FOLLOWED = 10_000
+"""Requests that are followed at a time; beyond, the oldest are let go."""
+
+_HELD = 500
+"""Messages and errors whose objects the page holds for us, so that they can be read; no fewer than are kept."""
+
+_VISITS = 100
+_LONGEST_URL = 2**16
+
+
+class Collector:
+    """What one page does, from now on. `reader` reads values in the page."""
+
+    def __init__(self, page: PageTarget, reader: ValueReader | None = None) -> None:
+        self.page = page
+        self.options: ActivityOptions | None = None
+        self.console: Buffer[ConsoleMessage] | None = None
+        self.errors: Buffer[PageError] | None = None
+        self.requests: Buffer[Request] | None = None
+        self.visits: deque[Visit] = deque(maxlen=_VISITS)
+        self.lingering = False
+        self._reader = reader
+        self._users: Counter[Part] = Counter()
+        self._switched_on: dict[Part, list[SharedCall]] = {}
+        self._on: dict[tuple[str | None, Part], Callable[[], None]] = {}
+        self._known: set[str | None] = set()
+        self.outlets = Outlets(page.session)
+        self._exchanges = Exchanges(_FOLLOWED)
+        self._following = Following(active=False)
+        self._keeper: BodyStore | None = None
+        self._held: deque[tuple[Session, Sequence[str]]] = deque()
+        page.session.on_end(self._page_ended)
+        page.session.on_event(CRASHED, self._page_crashed)
+        page.session.on_event("Page.frameNavigated", self._navigated)
+        page.session.on_event("Page.domContentEventFired", self._content_loaded)
+        page.session.on_event("Page.loadEventFired", self._loaded)
+
+    # --- switching on and off ---------------------------------------------------------------------------------
+
+    def apply(self, options: ActivityOptions | None) -> list[SharedCall]:
+        """Keep what the options say from now on; None: nothing more. What is kept already stays.
+
+        Returns the calls to be answered until all is on. Raises SessionGoneError, TargetCrashedError,
+        ConnectionLostError, and has changed nothing then.
+        """
+        before: frozenset[Any] = frozenset() if self.options is None else self.options.parts
+        after: frozenset[Any] = frozenset() if options is None else options.parts
+        calls = self.hold(after - before)
+        if options is not None:
+            self.console = _bounded(self.console, options.console)
+            self.errors = _bounded(self.errors, options.errors)
+            self.requests = _bounded(self.requests, options.requests)
+        rules = None if options is None else options.bodies
+        self._keeper = None if rules is None else BodyStore(rules, self.page.nursery)
+        self.options = options
+        self.release(before - after)
+        return calls
+
+    def hold(self, parts: Iterable[Part]) -> list[SharedCall]:
+        """Count one more user of each part; the first one switches it on. As `apply`, in everything else."""
+        calls: list[SharedCall] = []
+        counted: list[Part] = []
+        try:
+            for part in parts:
+                counted.append(part)
+                self._users[part] += 1
+                if self._users[part] == 1:
+                    self._switched_on[part] = self._switch_on(part)
+                calls += self._switched_on[part]
+        except BaseException:
+            self.release(counted)
+            raise
+        return calls
+
+    def release(self, parts: Iterable[Part]) -> None:
+        """Count one user less of each part; the last one switches it off."""
+        for part in parts:
+            self._users[part] -= 1
+            if not self._users[part]:
+                self._switched_on.pop(part, None)
+                self._switch_off(part)
+
+    def join(self, session: Session) -> None:
+        """Follow one more session of the page (called before it runs its first script)."""
+        for part, users in self._users.items():
+            if users:
+                with suppress(SessionGoneError, ConnectionLostError):
+                    self._follow(session, part)
+
+    def response(self, request_id: str) -> Response | None:
+        """Return the response of a request that is followed; None where it is not, or has none."""
+        if not self._users["requests"]:
+            return None
+        exchange = self._exchanges.known(None, request_id)
+        return None if exchange is None else exchange.owner.response
+
+    def linger(self) -> list[SharedCall]:
+        """Follow requests until `stop_lingering`: bodies of responses that were waited for can be read then."""
+        if self.lingering:
+            return []
+        calls = self.hold(["requests"])
+        self.lingering = True
+        return calls
+
+    def stop_lingering(self) -> None:
+        """End what `linger` began."""
+        if self.lingering:
+            self.lingering = False
+            self.release(["requests"])
+
+    def _switch_on(self, part: Part) -> list[SharedCall]:
+        if part == "requests":
+            self._exchanges = Exchanges(_FOLLOWED)
+            self._following = Following()
+        calls = self._follow(self.page.session, part)
+        for session in [*self.page.frame_sessions.values(), *self.page.worker_sessions.values()]:
+            if session is not self.page.session:
+                with suppress(SessionGoneError):  # it ends, or has crashed
+                    self._follow(session, part)
+        return calls
+
+    def _follow(self, session: Session, part: Part) -> list[SharedCall]:
+        if (session.id, part) in self._on:
+            return []
+        sinks = [(method, partial(sink, session)) for method, sink in self._sinks(part).items()]
+        domains = _DOMAINS[part]
+        # Before they are enabled: what the page wrote before comes at once then.
+        for method, sink in sinks:
+            session.on_event(method, sink)
+
+        def leave() -> None:
+            for method, sink in sinks:
+                session.off_event(method, sink)
+            session.release_domains(*domains)
+
+        try:
+            calls = session.hold(*domains)
+        except BaseException:
+            for method, sink in sinks:
+                session.off_event(method, sink)
+            raise
+        self._on[session.id, part] = leave
+        if session.id not in self._known:
+            self._known.add(session.id)
+            session.on_end(partial(self._session_ended, session))
+        return calls
+
+    def _sinks(self, part: Part) -> dict[str, Callable[[Session, Event], None]]:
+        if part == "console":
+            return {"Runtime.consoleAPICalled": self._console_called, "Log.entryAdded": self._log_added}
+        if part == "errors":
+            return {"Runtime.exceptionThrown": self._thrown, "Runtime.exceptionRevoked": self._revoked}
+        return dict.fromkeys(told.REQUEST_EVENTS, self._network)
+
+    def _switch_off(self, part: Part) -> None:
+        if part != "requests" and not (self._users["console"] or self._users["errors"]):
+            self._release(0)
+        for key in [key for key in self._on if key[1] == part]:
+            self._on.pop(key)()
+        if part == "requests":
+            self._following.active = False
+            for exchange in self._exchanges.under_way():
+                exchange.owner.changed()
+
+    def _session_ended(self, session: Session) -> None:
+        self._known.discard(session.id)
+        for key in [key for key in self._on if key[0] == session.id]:
+            del self._on[key]
+        for exchange in self._exchanges.under_way():
+            if exchange.owner.session is session:
+                self._exchanges.fail(exchange, f"its {session.target_type} is gone")
+                self._deliver(exchange)
+
+    def _page_ended(self) -> None:
+        self.outlets.end()
+
+    def _page_crashed(self, _event: Event) -> None:
+        self.outlets.crash()
+        for exchange in self._exchanges.under_way():
+            if exchange.owner.session is self.page.session:
+                self._exchanges.fail(exchange, "its page crashed")
+                self._deliver(exchange)
+
+    # --- console and errors, in the reader ----------------------------------------------------------------------
+
+    def _console_called(self, session: Session, event: Event) -> None:
+        self._add_message(
+            ConsoleMessage(event.decode(ConsoleAPICalled), session, self._reader), session, event
+        )
+
+    def _log_added(self, session: Session, event: Event) -> None:
+        entry = event.decode(EntryAdded).entry
+        if entry.source != "worker":  # the worker's own session tells it, with its arguments
+            self._add_message(ConsoleMessage(entry, session, self._reader), session, event)
+
+    def _add_message(self, message: ConsoleMessage, session: Session, event: Event) -> None:
+        if self.console is not None and self.options is not None and self.options.console:
+            self.console.add(message, len(bytes(event.raw)))
+        self._hold_objects(session, message.object_ids)
+        self.outlets.deliver("console", message)
+
+    def _thrown(self, session: Session, event: Event) -> None:
+        error = PageError(event.decode(ExceptionThrown), session, self._reader)
+        if self.errors is not None and self.options is not None and self.options.errors:
+            self.errors.add(error, len(bytes(event.raw)))
+        self._hold_objects(session, error.object_ids)
+        self.outlets.deliver("errors", error)
+
+    def _revoked(self, session: Session, event: Event) -> None:
+        number = event.decode(ExceptionRevoked).exception_id
+        for error in self.errors or ():
+            if error.exception_id == number and error.target_id == session.target_id:
+                error.handled = True
+
+    def _hold_objects(self, session: Session, object_ids: Sequence[str]) -> None:
+        if object_ids:
+            self._held.append((session, object_ids))
+            kept = max(_HELD, 0 if self.console is None else self.console.bound)
+            if len(self._held) > kept:
+                self._release(kept)
+
+    def _release(self, kept: int) -> None:
+        """Have the pages let go of objects that nobody can ask for any more. Sent, not waited for."""
+        while len(self._held) > kept:
+            session, object_ids = self._held.popleft()
+            for object_id in object_ids:
+                release_object(session, object_id)
+
+    # --- requests, in the reader --------------------------------------------------------------------------------
+
+    def _network(self, session: Session, event: Event) -> None:
+        told_event = event.decode(told.REQUEST_EVENTS[event.method])
+        exchange = self._exchanges.take(None, told_event)
+        if exchange is None:
+            return
+        if isinstance(told_event, told.RequestWillBeSent | told.WebSocketCreated):
+            self._began(session, exchange, len(bytes(event.raw)))
+            return
+        request: Request = exchange.owner
+        match told_event:
+            case told.RequestWillBeSentExtraInfo() | told.ResponseReceivedExtraInfo():
+                pass  # may come on another session, that of the page for a worker's
+            case told.ResponseReceived() | told.WebSocketHandshakeResponseReceived():
+                request.session = session
+                if self._keeper is not None:
+                    self._keeper.begins(request)
+            case told.DataReceived():
+                if told_event.data and (request.incoming is not None or request.streams):
+                    _feed(request, told_event.data)
+            case (
+                told.LoadingFinished()
+                | told.LoadingFailed()
+                | told.WebSocketFrameError()
+                | told.WebSocketClosed()
+            ):
+                request.session = session
+        self._deliver(exchange)
+        request.changed()
+
+    def _began(self, session: Session, exchange: Exchange, size: int) -> None:
+        sent = exchange.sent
+        if len(sent.request.url) > _LONGEST_URL:
+            sent.request.url = sent.request.url[:_LONGEST_URL] + "…"
+        request = exchange.owner = Request(exchange, session, self._following)
+        if exchange.before is not None:
+            self._deliver(exchange)
+            exchange.before.owner.changed()
+        if request.is_navigation and sent.frame_id == self.page.target_id and exchange.before is None:
+            number = int(self.visits[-1].id.rpartition("_")[2]) + 1 if self.visits else 1
+            self.visits.append(Visit(f"page_{number}", request.url, sent.timestamp, sent.wall_time))
+        exchange.page = self.visits[-1].id if self.visits else ""
+        if self.requests is not None and self.options is not None and self.options.requests:
+            self.requests.add(request, size)
+        self.outlets.deliver("requests", request)
+
+    def _deliver(self, exchange: Exchange) -> None:
+        """Deliver the responses that have all their headers, and the ends, of a chain of redirects.
+
+        Headers as they went over the network may be told late. They are waited for until the chain itself ends.
+        """
+        over = exchange.ended
+        hops: list[Exchange] = []
+        each: Exchange | None = exchange
+        while each is not None and not each.owner.told_end:
+            hops.append(each)
+            each = each.before
+        for hop in reversed(hops):
+            request: Request = hop.owner
+            response = request.response
+            if response is not None and not request.told_response:
+                if hop.awaits_headers and not over:
+                    break
+                request.told_response = True
+                self.outlets.deliver("responses", response)
+            if hop.ended:
+                self._ended(request)
+
+    def _ended(self, request: Request) -> None:
+        request.told_end = True
+        if self._keeper is not None:
+            self._keeper.ended(request)
+        else:
+            request.incoming = None
+        self.outlets.deliver("finished", RequestEnded(request))
+        request.changed()
+
+    # --- navigation, in the reader ------------------------------------------------------------------------------
+
+    def _navigated(self, event: Event) -> None:
+        navigated = event.decode(FrameNavigated)
+        kept = self.options is None or self.options.keep_over_navigation
+        if navigated.frame.parent_id is None and not kept:
+            self.clear(keep_loader=navigated.frame.loader_id)
+
+    def clear(self, keep_loader: str | None = None) -> None:
+        """Forget what is kept, but for the requests of one document."""
+        if self.console is not None:
+            self.console.clear()
+        if self.errors is not None:
+            self.errors.clear()
+        if self.requests is not None:
+            self.requests.clear(lambda request: keep_loader is not None and request.loader_id == keep_loader)
+        self._release(0)
+
+    def _content_loaded(self, event: Event) -> None:
+        if self.visits and self.visits[-1].content_loaded is None:
+            self.visits[-1].content_loaded = event.decode(PageFired).timestamp
+
+    def _loaded(self, event: Event) -> None:
+        if self.visits and self.visits[-1].loaded is None:
+            self.visits[-1].loaded = event.decode(PageFired).timestamp
+
+
+def _bounded(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
+    if buffer is None:
+        return Buffer(bound) if bound else None
+    if bound:
+        buffer.rebound(bound)
+    return buffer
+
+
+def _feed(request: Request, data: str) -> None:
+    part = decode_bytes("Network.dataReceived", data)
+    for incoming in request.streams:
+        incoming.feed(part)
+    if request.incoming is not None:
+        request.incoming.feed(part)

@@ -1,0 +1,219 @@
+"""Exchanges: requests and their answers, put together from Chrome's events. Pure.
+
+Rule: an event that belongs to no known request is passed over. A redirect ends one exchange and begins the next.
+Headers as they went over the network (ExtraInfo) are told by another process than the rest, and come in any order
+with it: before their request, or after the next one began. Among themselves they keep the order of the requests,
+and each request says in the end whether it has any; so the n-th of them is that of the n-th request that has any.
+With a bound, what has ended is forgotten in the order in which it ended, so that memory does not grow with the
+page's life.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable
+from typing import Any
+
+import attrs
+
+from cdpengine._protocol.domains import network as told
+
+_ENDED_KEPT = 200
+"""Exchanges that are known for a while after their end: their headers may be told after it."""
+
+_MOST_EARLY = 1_000
+"""Requests for which headers are held that came before them; beyond, the oldest are let go."""
+
+_ExtraInfo = told.RequestWillBeSentExtraInfo | told.ResponseReceivedExtraInfo
+
+
+@attrs.define(eq=False, repr=False)
+class Exchange:
+    """One request and what came of it. Times are Chrome's monotonic seconds.
+
+    `encoded` counts the bytes that came over the network, headers included, `decoded` those of the body.
+    `before` is the exchange that was redirected to this one. `has_extra_info` is None until Chrome has said
+    whether headers as they went over the network belong to this one. `owner` is the collector's business.
+    """
+
+    sent: told.RequestWillBeSent
+    before: Exchange | None = None
+    after: Exchange | None = None
+    response: told.Response | None = None
+    request_headers: dict[str, str] | None = None
+    response_headers: dict[str, str] | None = None
+    response_status: int | None = None
+    has_extra_info: bool | None = None
+    finished: float | None = None
+    encoded: float | None = None
+    decoded: int = 0
+    failure: str = ""
+    from_cache: bool = False
+    body: str | None = None
+    body_encoding: str = ""
+    body_comment: str = ""
+    page: str = ""
+    owner: Any = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come: it is finished, redirected, or has failed."""
+        return self.finished is not None or bool(self.failure)
+
+    @property
+    def awaits_headers(self) -> bool:
+        """Whether Chrome has said that the response's headers as they went over the network are still to come."""
+        return self.has_extra_info is True and self.response_headers is None
+
+
+@attrs.define(eq=False)
+class _Chain:
+    """The requests of one id, each redirected to the next, and the headers that were told with that id."""
+
+    hops: list[Exchange] = attrs.Factory(list)
+    sent: list[told.RequestWillBeSentExtraInfo] = attrs.Factory(list)
+    answered: list[told.ResponseReceivedExtraInfo] = attrs.Factory(list)
+
+    def assign(self) -> None:
+        """Give each hop the headers that are its own, as far as is known by now."""
+        with_extra = [hop for hop in self.hops if hop.has_extra_info is not False]
+        for hop in self.hops:
+            hop.request_headers = hop.response_headers = hop.response_status = None
+        for hop, extra in zip(with_extra, self.sent, strict=False):
+            hop.request_headers = extra.headers
+        for hop, answer in zip(with_extra, self.answered, strict=False):
+            hop.response_headers, hop.response_status = answer.headers, answer.status_code
+
+    def unassigned(self) -> _Chain:
+        """Return a chain of what was told so far of no hop of this one."""
+        taken = sum(hop.has_extra_info is not False for hop in self.hops)
+        return _Chain(sent=self.sent[taken:], answered=self.answered[taken:])
+
+
+class Exchanges:
+    """The exchanges that are under way. `kept` bounds how many are remembered (None: all of them)."""
+
+    def __init__(self, kept: int | None = None) -> None:
+        self._kept = kept
+        self._known: dict[Hashable, _Chain] = {}
+        self._over: deque[tuple[Hashable, Exchange]] = deque()
+        self._early: dict[Hashable, _Chain] = {}
+
+    def known(self, scope: Hashable, request_id: str) -> Exchange | None:
+        """Return the latest exchange of that id, None when there is none (any more)."""
+        chain = self._known.get((scope, request_id))
+        return None if chain is None else chain.hops[-1]
+
+    def under_way(self) -> list[Exchange]:
+        """Return those that have not ended."""
+        return [chain.hops[-1] for chain in self._known.values() if not chain.hops[-1].ended]
+
+    def take(self, scope: Hashable, event: told.RequestEvent) -> Exchange | None:
+        """Take one event, and return the exchange that it is about, None when that is not known.
+
+        Of ExtraInfo, that is the latest of its id; the headers may be those of one before it. `scope` says within
+        what request ids are unique.
+        """
+        key = (scope, event.request_id)
+        if isinstance(event, told.RequestWillBeSent):
+            return self._sent(key, event)
+        if isinstance(event, told.WebSocketCreated):
+            request = told.Request(url=event.url, method="GET")
+            sent = told.RequestWillBeSent(
+                request_id=event.request_id, type="WebSocket", request=request, initiator=event.initiator
+            )
+            return self._sent(key, sent)
+        if isinstance(event, _ExtraInfo):
+            return self._add_headers(key, event)
+        chain = self._known.get(key)
+        if chain is None:
+            return None
+        exchange = chain.hops[-1]
+        _apply(exchange, event)
+        if isinstance(event, told.ResponseReceived):
+            chain.assign()
+        if exchange.ended and self._kept is not None:
+            self._end(key, exchange)
+        return exchange
+
+    def fail(self, exchange: Exchange, reason: str) -> None:
+        """Note that nothing more will be told of an exchange."""
+        if not exchange.ended:
+            exchange.failure = reason
+
+    def _sent(self, key: Hashable, event: told.RequestWillBeSent) -> Exchange:
+        chain = self._known.pop(key, None) or self._early.pop(key, None) or _Chain()
+        before = chain.hops[-1] if chain.hops else None
+        if before is not None and event.redirect_response is not None:
+            before.response, before.finished = event.redirect_response, event.timestamp
+            before.encoded = event.redirect_response.encoded_data_length
+            before.has_extra_info = event.redirect_has_extra_info
+        elif before is not None:
+            chain, before = chain.unassigned(), None
+        exchange = Exchange(event, before)
+        if before is not None:
+            before.after = exchange
+        chain.hops.append(exchange)
+        chain.assign()
+        self._known[key] = chain
+        if self._kept is not None and len(self._known) > self._kept:
+            del self._known[next(iter(self._known))]
+        return exchange
+
+    def _add_headers(self, key: Hashable, extra: _ExtraInfo) -> Exchange | None:
+        chain = self._known.get(key)
+        if chain is None:
+            chain = self._early.setdefault(key, _Chain())
+            if self._kept is not None and len(self._early) > _MOST_EARLY:
+                del self._early[next(iter(self._early))]
+        if isinstance(extra, told.ResponseReceivedExtraInfo):
+            chain.answered.append(extra)
+        else:
+            chain.sent.append(extra)
+        chain.assign()
+        return chain.hops[-1] if chain.hops else None
+
+    def _end(self, key: Hashable, exchange: Exchange) -> None:
+        self._over.append((key, exchange))
+        if len(self._over) > _ENDED_KEPT:
+            key, oldest = self._over.popleft()
+            chain = self._known.get(key)
+            if chain is not None and chain.hops[-1] is oldest:
+                del self._known[key]
+
+
+def _apply(exchange: Exchange, event: told.RequestEvent) -> None:
+    match event:
+        case told.ResponseReceived():
+            exchange.response, exchange.has_extra_info = event.response, event.has_extra_info
+        case told.DataReceived():
+            exchange.decoded += event.data_length
+        case told.LoadingFinished():
+            exchange.finished, exchange.encoded = event.timestamp, event.encoded_data_length
+        case told.LoadingFailed():
+            exchange.finished = event.timestamp
+            exchange.failure = event.error_text or ("canceled" if event.canceled else "failed")
+            if event.blocked_reason:
+                exchange.failure += f" (blocked: {event.blocked_reason})"
+        case told.RequestServedFromCache():
+            exchange.from_cache = True
+        case told.WebSocketWillSendHandshakeRequest():
+            sent = exchange.sent
+            sent.timestamp, sent.wall_time = event.timestamp, event.wall_time
+            sent.request.headers = event.request.headers
+        case told.WebSocketHandshakeResponseReceived():
+            answer = event.response
+            exchange.response = told.Response(
+                url=exchange.sent.request.url,
+                status=answer.status,
+                status_text=answer.status_text,
+                headers=answer.headers,
+                protocol="websocket",
+            )
+        case told.WebSocketFrameError():
+            exchange.failure = exchange.failure or event.error_message or "failed"
+            exchange.finished = exchange.finished or event.timestamp
+        case told.WebSocketClosed():
+            exchange.finished = event.timestamp
+        case _:
+            pass

@@ -1,0 +1,250 @@
+"""Exchanges as an HTTP Archive (HAR 1.2). Pure.
+
+Rule: only what the browser told of is said. Sizes and times that it did not tell of are -1, as the format has
+it; what is known beyond the format stands in comments. A request without an answer has status 0 and says why;
+a body that is not there says why. Cookies are not listed: they are secrets; headers are as they were given.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, urlsplit
+
+import attrs
+import msgspec
+
+from cdpengine._activity.exchange import Exchange
+from cdpengine._protocol.domains import network as told
+from cdpengine._version import __version__
+
+Json = dict[str, Any]
+"""A JSON object of the format."""
+
+
+@attrs.define
+class Visit:
+    """A document that a page went to: one of the archive's "pages". Times are Chrome's monotonic seconds."""
+
+    id: str
+    title: str
+    began: float
+    wall: float
+    content_loaded: float | None = None
+    loaded: float | None = None
+
+
+def document(
+    exchanges: Iterable[Exchange], visits: Sequence[Visit], *, product: str = "", comments: Sequence[str] = ()
+) -> Json:
+    """Return the archive, its entries in the order in which they began. `product` is such as "Chrome/156.0.1"."""
+    entries = sorted(exchanges, key=lambda exchange: exchange.sent.timestamp)
+    log: Json = {
+        "version": "1.2",
+        "creator": {"name": "cdpengine", "version": __version__},
+        "pages": [_page(visit) for visit in visits],
+        "entries": [_entry(exchange) for exchange in entries],
+    }
+    if product:
+        name, _, version = product.partition("/")
+        log["browser"] = {"name": name, "version": version}
+    if comments:
+        log["comment"] = "; ".join(comments)
+    return {"log": log}
+
+
+def encode(archive: Json) -> bytes:
+    """Return an archive as JSON that people can read too."""
+    return msgspec.json.format(msgspec.json.encode(archive), indent=1) + b"\n"
+
+
+class Redacting(Protocol):
+    """What takes secrets out, and remembers those that it has seen: the Redactor of recordings."""
+
+    def text(self, text: str) -> str:
+        """Return a text without its secrets."""
+
+    def clean(self, value: Json) -> Json:
+        """Return a JSON object without its secrets."""
+
+    def hide(self, text: str) -> str:
+        """Return what stands in the place of a secret."""
+
+
+def redacted(archive: Json, redactor: Redacting) -> Json:
+    """Return an archive without secrets: what was sent as data, and whatever the redactor finds elsewhere."""
+    log = archive["log"]
+    for entry in log["entries"]:
+        request = entry["request"]
+        if "postData" in request:
+            request["postData"]["text"] = redactor.hide(request["postData"]["text"])
+        # The parts of a query are as secret as the URL says that they are.
+        request["url"] = redactor.text(request["url"])
+        request["queryString"] = _query_string(request["url"])
+    # Twice: what the first pass learned to be secret may stand further up too.
+    for _ in range(2):
+        archive = redactor.clean(archive)
+    comment = "secrets are redacted"
+    log = archive["log"]
+    log["comment"] = f"{log['comment']}; {comment}" if "comment" in log else comment
+    return archive
+
+
+def _page(page: Visit) -> Json:
+    def since(moment: float | None) -> float:
+        return -1 if moment is None else max(0.0, _ms(moment - page.began))
+
+    return {
+        "startedDateTime": _date(page.wall),
+        "id": page.id,
+        "title": page.title,
+        "pageTimings": {"onContentLoad": since(page.content_loaded), "onLoad": since(page.loaded)},
+    }
+
+
+def _entry(request: Exchange) -> Json:
+    spans = timings(request)
+    entry: Json = {
+        "startedDateTime": _date(request.sent.wall_time),
+        "time": round(sum(value for name, value in spans.items() if value > 0 and name != "ssl"), 3),
+        "request": _request(request),
+        "response": _response(request),
+        "cache": {},
+        "timings": spans,
+    }
+    if request.page:
+        entry["pageref"] = request.page
+    response = request.response
+    if response is not None and response.remote_ip:
+        entry["serverIPAddress"] = response.remote_ip.strip("[]")
+    if response is not None and response.connection_id:
+        entry["connection"] = str(int(response.connection_id))
+    comment = "; ".join(_comments(request))
+    if comment:
+        entry["comment"] = comment
+    return entry
+
+
+def _comments(request: Exchange) -> Iterable[str]:
+    if request.failure:
+        yield request.failure
+    elif request.finished is None:
+        yield "not finished when the recording ended" if request.response else "no answer was recorded"
+    if request.from_cache or (request.response is not None and request.response.from_disk_cache):
+        yield "from the browser's cache"
+    if request.response is not None and request.response.from_service_worker:
+        yield "from a service worker"
+
+
+def _request(request: Exchange) -> Json:
+    sent = request.sent.request
+    url = sent.url + sent.url_fragment
+    headers = sent.headers if request.request_headers is None else request.request_headers
+    entry: Json = {
+        "method": sent.method or "GET",
+        "url": url,
+        "httpVersion": _http_version(request.response),
+        "cookies": [],
+        "headers": _pairs(headers),
+        "queryString": _query_string(url),
+        "headersSize": -1,
+        "bodySize": -1 if sent.has_post_data else 0,
+    }
+    if sent.has_post_data or sent.post_data is not None:
+        kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+        entry["postData"] = {"mimeType": kind, "text": sent.post_data or "", "params": []}
+    return entry
+
+
+def _response(request: Exchange) -> Json:
+    response = request.response
+    if response is None:
+        return {
+            "status": 0, "statusText": "", "httpVersion": "", "cookies": [], "headers": [], "content":
+            {"size": 0, "mimeType": "x-unknown"}, "redirectURL": "", "headersSize": -1, "bodySize": -1,
+        }  # fmt: skip
+    headers = response.headers if request.response_headers is None else request.response_headers
+    content: Json = {"size": request.decoded, "mimeType": response.mime_type or "x-unknown"}
+    if request.body is not None:
+        content["text"] = request.body
+        if request.body_encoding:
+            content["encoding"] = request.body_encoding
+    if request.body_comment:
+        content["comment"] = request.body_comment
+    encoded = -1 if request.encoded is None else max(-1, int(request.encoded))
+    return {
+        "status": response.status if request.response_status is None else request.response_status,
+        "statusText": response.status_text,
+        "httpVersion": _http_version(response),
+        "cookies": [],
+        "headers": _pairs(headers),
+        "content": content,
+        "redirectURL": next((value for name, value in headers.items() if name.lower() == "location"), ""),
+        "headersSize": -1,
+        "bodySize": 0 if request.from_cache else -1,
+        "comment": "" if encoded < 0 else f"{encoded} bytes came over the network, headers included",
+    }
+
+
+def timings(request: Exchange) -> dict[str, float]:
+    """Return the format's timings: -1 for what does not apply; the sum of the others is the entry's time."""
+    began, ended = request.sent.timestamp, request.finished
+    whole = 0.0 if ended is None else max(0.0, _ms(ended - began))
+    timing = None if request.response is None else request.response.timing
+    if timing is None:
+        return {"blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": whole, "receive": 0}
+
+    def span(start: float, end: float) -> float:
+        return round(max(0.0, end - start), 3) if start >= 0 and end >= 0 else -1
+
+    starts = [start for start in (timing.dns_start, timing.connect_start, timing.send_start) if start >= 0]
+    before = _ms(timing.request_time - began)
+    blocked = round(max(0.0, before + (min(starts) if starts else 0.0)), 3)
+    dns, connect = span(timing.dns_start, timing.dns_end), span(timing.connect_start, timing.connect_end)
+    send = max(0.0, span(timing.send_start, timing.send_end))
+    wait = max(0.0, span(timing.send_end, timing.receive_headers_end))
+    known = blocked + max(0.0, dns) + max(0.0, connect) + send + wait
+    return {
+        "blocked": blocked,
+        "dns": dns,
+        "connect": connect,
+        "ssl": span(timing.ssl_start, timing.ssl_end),
+        "send": send,
+        "wait": wait,
+        "receive": round(max(0.0, whole - known), 3),
+    }
+
+
+def _pairs(headers: dict[str, str]) -> list[Json]:
+    # Chrome joins the values of a header that came several times by line breaks.
+    return [
+        {"name": name, "value": value} for name, values in headers.items() for value in values.split("\n")
+    ]
+
+
+def _query_string(url: str) -> list[Json]:
+    return [{"name": name, "value": value} for name, value in _query(url)]
+
+
+def _query(url: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    except ValueError:
+        return []
+
+
+def _http_version(response: told.Response | None) -> str:
+    protocol = "" if response is None else response.protocol
+    return {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1", "http/1.0": "HTTP/1.0"}.get(
+        protocol, protocol
+    )
+
+
+def _date(wall: float) -> str:
+    moment = dt.datetime.fromtimestamp(min(max(wall, 0.0), 9e10), dt.UTC)
+    return moment.isoformat(timespec="milliseconds")
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)

@@ -1,0 +1,273 @@
+"""PageActivity: the face of what one page does: `page.activity`.
+
+Rule: nothing is on before it is asked for; what was on is off when its scope ends, however that ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import trio
+
+from cdpengine._activity import har
+from cdpengine._activity.buffers import Buffer
+from cdpengine._activity.collector import Collector
+from cdpengine._activity.console import ConsoleMessage
+from cdpengine._activity.har_bodies import LARGEST_BODY, filled
+from cdpengine._activity.options import ActivityOptions, KeepBodies
+from cdpengine._activity.page_errors import PageError
+from cdpengine._activity.request import Request
+from cdpengine._activity.subscribers import PART_OF, ActivityStream, Kind
+from cdpengine._budget import check_timeout, within
+from cdpengine._page.downloads.output_file import checked_path, output_file
+from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.consumers import caller
+from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError
+
+T = TypeVar("T")
+
+_PATIENCE = 2.0
+"""Seconds that a page gets to confirm that it reports, where somebody only listens. A stuck page does so later."""
+
+
+class PageActivity:
+    """What one page does: its console, its errors, its requests; those of its frames and dedicated workers too.
+
+    For archives: `product` is the browser's name and version, `redactor` makes what takes secrets out.
+    """
+
+    def __init__(
+        self, collector: Collector, redactor: Callable[[], har.Redacting], product: str = ""
+    ) -> None:
+        self.collector = collector
+        self._redactor = redactor
+        self._product = product
+
+    # --- what is kept -----------------------------------------------------------------------------------------
+
+    @property
+    def started(self) -> bool:
+        """Whether anything is being kept now."""
+        return self.collector.options is not None
+
+    @property
+    def console(self) -> Buffer[ConsoleMessage]:
+        """The latest console messages, oldest first. Raises ActivityOffError when none were ever kept."""
+        return _kept(self.collector.console, "console")
+
+    @property
+    def errors(self) -> Buffer[PageError]:
+        """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
+        return _kept(self.collector.errors, "errors")
+
+    @property
+    def requests(self) -> Buffer[Request]:
+        """The latest requests, in the order in which they began; each goes on changing until it has ended.
+
+        Raises ActivityOffError.
+        """
+        return _kept(self.collector.requests, "requests")
+
+    async def start(
+        self,
+        *,
+        console: int = 500,
+        errors: int = 200,
+        requests: int = 500,
+        keep_over_navigation: bool = True,
+        bodies: bool | KeepBodies | None = None,
+        timeout: float = 30,
+    ) -> None:
+        """Keep what the page does from now on: so many of the latest of each kind; 0 leaves a kind out.
+
+        What the page has written to its console and thrown before, as far as Chrome still has it (1,000),
+        comes first. `keep_over_navigation` False clears all when the page goes to another document, but for
+        the requests of that one. `bodies` has bodies of responses kept as they arrive: see KeepBodies. Called
+        again, it changes all that.
+
+        Pages can notice that their console is listened to. Raises InvalidArgumentError, DeadlineExceededError when
+        the page does not answer, SessionGoneError, TargetCrashedError; nothing is on then that was not before.
+        """
+        options = ActivityOptions(
+            console=console,
+            errors=errors,
+            requests=requests,
+            keep_over_navigation=keep_over_navigation,
+            bodies=bodies,
+        )
+        await self.start_with(options, timeout=timeout)
+
+    async def start_with(self, options: ActivityOptions, *, timeout: float = 30) -> None:
+        """Do as `start`, with options that were made before."""
+        with within("start collecting a page's activity", timeout):
+            await trio.lowlevel.checkpoint()
+            before = self.collector.options
+            calls = self.collector.apply(options)
+            try:
+                await _answered(calls)
+            except BaseException:
+                with contextlib.suppress(SessionGoneError, ConnectionLostError):
+                    self.collector.apply(before)
+                raise
+
+    async def stop(self) -> None:
+        """Keep nothing more, and switch off what was switched on for it. What was kept stays."""
+        self.collector.apply(None)
+        self.collector.stop_lingering()
+        await trio.lowlevel.checkpoint()
+
+    @asynccontextmanager
+    async def collecting(
+        self,
+        *,
+        console: int = 500,
+        errors: int = 200,
+        requests: int = 500,
+        keep_over_navigation: bool = True,
+        bodies: bool | KeepBodies | None = None,
+        timeout: float = 30,
+    ) -> AsyncIterator[PageActivity]:
+        """Do as `start` for the block, and have it again afterwards as it was before."""
+        before = self.collector.options
+        await self.start(
+            console=console,
+            errors=errors,
+            requests=requests,
+            keep_over_navigation=keep_over_navigation,
+            bodies=bodies,
+            timeout=timeout,
+        )
+        try:
+            yield self
+        finally:
+            with contextlib.suppress(
+                SessionGoneError, ConnectionLostError
+            ):  # what cannot be switched on again has nothing to tell
+                self.collector.apply(before)
+
+    def clear(self) -> None:
+        """Forget what is kept, and begin to count anew."""
+        self.collector.clear()
+
+    # --- as it happens ----------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def stream(self, *kinds: Kind, buffer: int = 1000) -> AsyncIterator[ActivityStream]:
+        """Receive what the page does as it happens, from the moment at which the block is entered.
+
+        `kinds`: "console" gives each ConsoleMessage, "errors" each PageError, "requests" each Request when it
+        begins, "responses" each Response when its headers have come, "finished" a RequestEnded for each
+        request that ended; none means the first three. All of one block come in one sequence.
+
+        At most `buffer` items wait; where more came, the stream raises EventsLostError, at the place where they
+        are missing, and goes on. Nobody waits for a consumer. As a stream of events, it raises TargetCrashedError
+        and goes on, and SessionGoneError in the end. Raises InvalidArgumentError.
+        """
+        unknown = [kind for kind in kinds if kind not in PART_OF]
+        if unknown:
+            expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
+            raise InvalidArgumentError(what="kinds", given=repr(unknown[0])[:80], expected=expected)
+        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
+            raise InvalidArgumentError(
+                what="buffer", given=repr(buffer), expected="a number of items, 1 or more"
+            )
+        wanted: Sequence[Kind] = kinds or ("console", "errors", "requests")
+        parts = {PART_OF[kind] for kind in wanted}
+        stream = ActivityStream(wanted, buffer, caller())
+        collector = self.collector
+        collector.outlets.add(stream, wanted)
+        try:
+            calls = collector.hold(parts)
+            try:
+                # What is done over another connection would be ahead of what is not answered yet. A page that is
+                # stuck answers later; it obeys in order all the same.
+                with trio.move_on_after(_PATIENCE):
+                    await _answered(calls)
+                await trio.lowlevel.checkpoint()
+                yield stream
+            finally:
+                collector.release(parts)
+        finally:
+            collector.outlets.remove(stream)
+            stream.end(_left)
+
+    # --- archives ---------------------------------------------------------------------------------------------
+
+    async def har(
+        self,
+        *,
+        bodies: bool = True,
+        largest_body: int = LARGEST_BODY,
+        redacted: bool = True,
+        timeout: float = 30,
+    ) -> har.Json:
+        """Return the requests that are kept as an HTTP Archive (HAR 1.2), a JSON object.
+
+        With `bodies`, the bodies of responses stand in it, up to `largest_body` bytes each, asked of Chrome
+        where they were not kept; one that is missing says why. `redacted` takes out what is secret: headers,
+        posted data, parts of URLs and texts that look it, by the table that recordings are redacted by.
+
+        Raises ActivityOffError, InvalidArgumentError, DeadlineExceededError, ConnectionLostError. A page that does
+        not answer costs half of `timeout` (seconds); its bodies are missing then.
+        """
+        requests = list(self.requests)
+        if isinstance(largest_body, bool) or not isinstance(largest_body, int) or largest_body < 0:
+            raise InvalidArgumentError(
+                what="largest_body", given=repr(largest_body)[:80], expected="a number of bytes"
+            )
+        check_timeout(timeout)
+        with within("make an archive of a page's requests", timeout) as budget:
+            exchanges = await filled(requests, largest_body, budget.remaining / 2) if bodies else None
+            if exchanges is None:
+                exchanges = [request.exchange for request in requests]
+            await trio.lowlevel.checkpoint()
+            visits = {exchange.page for exchange in exchanges}
+            dropped = self.requests.dropped
+            comments = [f"{dropped} earlier requests were not kept"] if dropped else []
+            archive = har.document(
+                exchanges,
+                [visit for visit in self.collector.visits if visit.id in visits],
+                product=self._product,
+                comments=comments,
+            )
+            return har.redacted(archive, self._redactor()) if redacted else archive
+
+    async def save_har(
+        self,
+        path: str | Path,
+        *,
+        bodies: bool = True,
+        largest_body: int = LARGEST_BODY,
+        redacted: bool = True,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> Path:
+        """Write the archive that `har` returns to a file, whole or not at all, readable by its owner only.
+
+        Returns its path. Raises as `har` does, MeasurementFailedError when it cannot be written, and
+        InvalidArgumentError for a file that exists, where `overwrite` is False.
+        """
+        place = checked_path("the HTTP archive", path, overwrite=overwrite)
+        archive = await self.har(bodies=bodies, largest_body=largest_body, redacted=redacted, timeout=timeout)
+        async with output_file("the HTTP archive", place, overwrite=overwrite) as file:
+            await file.write(har.encode(archive))
+        return place
+
+
+def _kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
+    if buffer is None:
+        raise ActivityOffError(what=what)
+    return buffer
+
+
+async def _answered(calls: Sequence[SharedCall]) -> None:
+    for call in calls:
+        await call.wait()
+
+
+def _left() -> trio.ClosedResourceError:
+    return trio.ClosedResourceError("the stream was left")

@@ -1,0 +1,1 @@
+"""Browser, BrowserContext and Page, and the two ways to get them: launch and connect."""

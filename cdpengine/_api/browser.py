@@ -1,0 +1,412 @@
+"""Browser: one running browser; its pages, contexts, targets and counts.
+
+Rule: it holds no state of its own beyond what its connections hold; a Page object is the same object for as
+long as its page lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Unpack
+
+import attrs
+
+from cdpengine._activity.activities import Activities
+from cdpengine._activity.options import ActivityOptions, checked_options
+from cdpengine._api.browser_measure import BrowserMeasure
+from cdpengine._api.console_values import read_argument
+from cdpengine._api.context import BrowserContext
+from cdpengine._api.context_making import make_context, plan_context
+from cdpengine._api.expectations import Expected, arrive
+from cdpengine._api.page import Page
+from cdpengine._budget import Budget, within
+from cdpengine._emulation.emulation import Emulations
+from cdpengine._emulation.emulation_options import EmulationOptions
+from cdpengine._emulation.permissions import Permissions, PermissionState
+from cdpengine._emulation.proxies import Proxy
+from cdpengine._evaluate.counters import EvaluationCounters, EvaluationStatistics
+from cdpengine._evaluate.watchdog import watch_pages
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.dialogs.dialogs import DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.downloads.download import Download
+from cdpengine._page.downloads.downloads import Downloads
+from cdpengine._page.navigation.navigation import check_url, go_to
+from cdpengine._page.navigation.url_patterns import UrlPattern, url_test
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._page.tabs import Tabs
+from cdpengine._protocol.connection import Connection, ConnectionStatistics
+from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.tap import span as action_span
+from cdpengine._storage.seen_origins import SeenOrigins
+from cdpengine._storage.storage_state import StorageState
+from cdpengine.errors import SessionGoneError, shown_url
+
+
+@attrs.frozen
+class BrowserStatistics:
+    """Counts of both connections, how many pages there are, and the evaluations of all pages together.
+
+    `main` carries what is done and told, `evaluation_session` what stops scripts; over a pipe both are the same. A
+    evaluation session connection that was lost is opened again (`evaluation_connections` counts them all), and
+    `evaluation_session` counts from there.
+    """
+
+    main: ConnectionStatistics
+    evaluation_session: ConnectionStatistics
+    pages: int
+    evaluation_connections: int
+    evaluation: EvaluationStatistics
+
+
+_FIRST_DOCUMENT = 2.0
+"""Seconds that a page which just opened gets to show the document that it was opened with; it may never come."""
+
+
+class Browser(BrowserMeasure):
+    """A browser that this program started or connected to. Get it from `launch` or `connect`.
+
+    `key` tells browsers apart: two connections to one browser have the same, one that was started anew another.
+    `endpoint` is its websocket URL, at which other clients can connect to it, `cdpengine.debug.proxy` say; None
+    over a pipe.
+    """
+
+    def __init__(
+        self,
+        tabs: Tabs,
+        version: BrowserVersion,
+        tap: Tap,
+        *,
+        key: str,
+        endpoint: str | None = None,
+        evaluate_enabled: bool = True,
+    ) -> None:
+        self.version = version
+        self.key = key
+        self.endpoint = endpoint
+        self.tap = tap
+        self.evaluate_enabled = evaluate_enabled
+        self.evaluation_counters = EvaluationCounters()
+        self.activities = Activities(tabs, read_argument)
+        self._tabs = tabs
+        self._pages: dict[str, Page] = {}
+        self._contexts: dict[str, BrowserContext] = {}
+        self._default_context = BrowserContext(self, None)
+        self.emulations = Emulations(tabs.pages)
+        self.permissions = Permissions(tabs.connection.root)
+        self.seen_origins = SeenOrigins(tabs.pages)
+        tabs.page_of = self._page
+        tabs.set_ups += [self.emulations.post, self.seen_origins.set_up]
+
+    def __repr__(self) -> str:
+        return f"<Browser {self.version.product} at {self._tabs.connection.name}>"
+
+    @property
+    def session(self) -> Session:
+        """The browser's own session, for any protocol command and event that belongs to no page."""
+        return self._tabs.connection.root
+
+    @property
+    def pages(self) -> list[Page]:
+        """The pages that are open, oldest first; popups too."""
+        return [self._page(target) for target in self._tabs.pages.values()]
+
+    @property
+    def targets(self) -> list[TargetInfo]:
+        """Everything that Chrome lists as a target now: pages, iframes, workers, service workers, ..."""
+        return list(self._tabs.connection.targets.infos.values())
+
+    @property
+    def downloads(self) -> list[Download]:
+        """The latest downloads, oldest first, those included that were refused because nobody expected them.
+
+        A browser that this program launched, and contexts that it made, refuse what no `Page.expect_download`
+        waits for. What a browser that it connected to does with them is that browser's own affair.
+        """
+        return list(self._tabs.downloads.records)
+
+    @property
+    def download_events(self) -> Downloads:
+        """What follows the downloads. For the engine's own parts."""
+        return self._tabs.downloads
+
+    @property
+    def tabs(self) -> Tabs:
+        """What attaches and keeps the pages. For the engine's own parts."""
+        return self._tabs
+
+    def page(self, target_id: str) -> Page | None:
+        """Return the page with that target id, None when there is none."""
+        target = self._tabs.pages.get(target_id)
+        return None if target is None else self._page(target)
+
+    def statistics(self) -> BrowserStatistics:
+        """Return the counts so far."""
+        return BrowserStatistics(
+            main=self._tabs.connection.statistics(),
+            evaluation_session=self._tabs.evaluation_sessions.connection.statistics(),
+            pages=len(self._tabs.pages),
+            evaluation_connections=self._tabs.evaluation_sessions.connections_opened,
+            evaluation=self.evaluation_counters.statistics(self._tabs.evaluation_sessions.rebuilds),
+        )
+
+    async def new_page(
+        self,
+        url: str | None = None,
+        *,
+        context: BrowserContext | None = None,
+        activity: bool | ActivityOptions | None = None,
+        timeout: float = 30,
+    ) -> Page:
+        """Open a page, and go to `url` if one is given.
+
+        `activity` has kept what it does, from before the first document: True, or an ActivityOptions. Raises as
+        `Page.goto` does; the page is closed again in that case, and when it is cancelled.
+        """
+        options = checked_options(activity)
+        if url is not None:
+            check_url(url)
+        with action_span("browser.new_page"), within("open a page", timeout) as budget:
+            params: dict[str, object] = {"url": "about:blank"}
+            if context is not None and context.id is not None:
+                params["browserContextId"] = context.id
+            creations = self._tabs.creations
+            created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
+            try:
+                target = await self._tabs.wait_for(created.target_id)
+                await target.ready()
+                if options is not None:
+                    await self._page(target).activity.start_with(options, timeout=timeout)
+                if url is not None:
+                    await go_to(target, url, "load", budget)
+                return self._page(target)
+            except BaseException:
+                await creations.dispose(self._dispose, created)
+                raise
+
+    def set_activity(self, activity: bool | ActivityOptions | None) -> None:
+        """Have kept what all pages do: those that are open from now on, new ones from their first script on.
+
+        True, or an ActivityOptions; None and False: of those that come, nothing. What `page.activity` says of one
+        page goes before it; a page that another page opens is as that one. Raises InvalidArgumentError.
+        """
+        self.activities.set_for_all(checked_options(activity))
+
+    def set_dialog_policy(
+        self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
+    ) -> None:
+        """Say how the dialogs of pages that appear from now on are answered, as `Page.set_dialog_policy` does.
+
+        A page that another page opens has the policy of that page. Raises InvalidArgumentError.
+        """
+        self._tabs.dialog_policy = DialogPolicy.checked(policy, prompt_text)
+
+    async def wait_for_page(
+        self,
+        *,
+        opener: Page | None = None,
+        url: UrlPattern | None = None,
+        where: Callable[[Page], bool] | None = None,
+        timeout: float = 30,
+    ) -> Page:
+        """Return the first page that matches, waiting until there is one; a popup, say.
+
+        `opener` is the page that opened it, `url` a glob ("*/login*"), a compiled regular expression or a
+        function, `where` a test of the page. Pages that are open already count. Raises DeadlineExceededError.
+        """
+        matches = _page_test(opener, url, where)
+        with within("wait for a page", timeout):
+            return await self._next_page(lambda: next((page for page in self.pages if matches(page)), None))
+
+    @asynccontextmanager
+    async def expect_page(
+        self,
+        *,
+        opener: Page | None = None,
+        url: UrlPattern | None = None,
+        where: Callable[[Page], bool] | None = None,
+        timeout: float = 30,
+    ) -> AsyncIterator[Expected[Page]]:
+        """Expect that the block opens a page (a popup, a tab); `expected.value` is it, once the block has ended.
+
+        `opener`, `url` and `where` choose among the pages that open, as in `wait_for_page`; a page whose URL does
+        not match yet is waited for. `timeout` (seconds) counts from the beginning of the block, which it does not
+        interrupt. One that is closed again at once is given too, where none that matches is open: it is `closed`,
+        and has the last URL that was told. Raises DeadlineExceededError, which names what opened instead,
+        SessionGoneError when the opener is closed, ConnectionLostError.
+        """
+        test = _page_test(opener, url, where)
+        budget = Budget.start("expect a page", timeout)
+        expected: Expected[Page] = Expected("a page")
+        before = set(self._tabs.connection.targets.infos)
+        opened: list[Page] = []
+
+        def added(target: PageTarget) -> None:
+            if target.target_id not in before:
+                opened.append(self._page(target))
+
+        def first() -> Page | None:
+            by_state = sorted(opened, key=lambda page: page.closed)
+            found = next((page for page in by_state if test(page)), None)
+            if found is None and opener is not None and opener.closed and (error := opener.session.error()):
+                raise error
+            return found
+
+        def seen() -> str:
+            urls = [shown_url(page.url) for page in opened if not page.closed]
+            closed = len(opened) - len(urls)
+            others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
+            return f"{others}, {closed} were closed again" if closed else others
+
+        self._tabs.page_sinks.append(added)
+        try:
+            yield expected
+            await arrive(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
+        finally:
+            self._tabs.page_sinks.remove(added)
+
+    async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
+        """Return the page that `choose` gives once it is ready, and shows its first document."""
+
+        def found() -> Page | None:
+            if error := self.session.error():
+                raise error
+            return choose()
+
+        while True:
+            page = await self._tabs.changes.wait_for(found)
+            target = page._target  # noqa: SLF001 - its own page's
+            try:
+                await target.ready()
+            except SessionGoneError:
+                if not page.closed:
+                    raise  # it crashed
+                if not also_closed:
+                    continue
+            await target.shows_document(_FIRST_DOCUMENT)
+            return page
+
+    @asynccontextmanager
+    async def new_context(
+        self,
+        *,
+        storage_state: StorageState | str | Path | None = None,
+        proxy: Proxy | str | None = None,
+        downloads: str | Path | None = None,
+        permissions: Sequence[str] | Mapping[str, PermissionState] = (),
+        activity: bool | ActivityOptions | None = None,
+        timeout: float = 30,
+        **emulation: Unpack[EmulationOptions],
+    ) -> AsyncIterator[BrowserContext]:
+        """Make an isolated context (cookies, storage, cache of its own); it ends, pages and all, with the block.
+
+        `storage_state` is what it begins with: a StorageState, or the file of one. `proxy` is "http://host:port"
+        or a Proxy. `downloads` is the directory that its downloads come into; without it, those that nobody
+        expects are refused. `permissions` are names that are granted, or a mapping of names to states.
+        `activity` has kept what its pages do, from their first script on: True, or an ActivityOptions. All others
+        are what `BrowserContext.emulate` takes. Chrome disposes of it by itself should this program be killed.
+
+        Raises InvalidArgumentError, StateFileInvalidError, CookieRefusedError, EmulationRefusedError,
+        StorageUnavailableError; then there is no context. DeadlineExceededError, ConnectionLostError.
+        """
+        options = checked_options(activity)
+        plan = plan_context(
+            storage_state=storage_state,
+            proxy=proxy,
+            downloads=downloads,
+            permissions=permissions,
+            emulation=emulation,
+            chrome_version=self.version.number,
+        )
+        async with make_context(self, plan, timeout) as context:
+            with self.activities.in_context(context.id, options):
+                yield context
+
+    @property
+    def context(self) -> BrowserContext:
+        """The default context: the profile that the browser was started with."""
+        return self._default_context
+
+    def context_of(self, page: PageTarget) -> BrowserContext:
+        """Return the context that a page belongs to."""
+        return self._contexts.get(page.context_id or "", self._default_context)
+
+    @property
+    def context_ids(self) -> frozenset[str]:
+        """Chrome's ids of the contexts that `new_context` made."""
+        return frozenset(self._contexts)
+
+    @property
+    def creations(self) -> RemoteResources:
+        """What makes things in the browser. For the engine's own parts."""
+        return self._tabs.creations
+
+    def adopt_context(self, context: BrowserContext) -> None:
+        """Take a context that was just made for one of this browser's. For the engine's own parts."""
+        assert context.id is not None
+        self._contexts[context.id] = context
+        self._tabs.downloads.refuse(context.id)
+
+    def forget_context(self, context: BrowserContext) -> None:
+        """Forget a context that is disposed of. For the engine's own parts."""
+        assert context.id is not None
+        self._contexts.pop(context.id, None)
+        context.end_lasting()
+        self.permissions.forget(context.id)
+        self.seen_origins.forget(context.id)
+        self.emulations.drop(context)
+
+    def _page(self, target: PageTarget) -> Page:
+        page = self._pages.get(target.target_id)
+        if page is None:
+            page = self._pages[target.target_id] = Page(self, target)
+            target.session.on_end(lambda: self._forget(target.target_id))
+        return page
+
+    def _forget(self, target_id: str) -> None:
+        self._pages.pop(target_id, None)
+
+    async def close_target(self, target_id: str) -> None:
+        """Close a target and wait until it is gone. For pages, use `Page.close`, which has a timeout."""
+        await self._tabs.close(target_id)
+
+    async def _dispose(self, made: CreateTargetReply) -> None:
+        await self._tabs.close(made.target_id)
+
+    def refuse_downloads(self) -> None:
+        """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""
+        self._tabs.downloads.refuse()
+
+    @asynccontextmanager
+    async def watched(self, recover_after: float | None) -> AsyncIterator[None]:
+        """Watch every page during the block; recover one that is silent for `recover_after` seconds."""
+        async with open_body_nursery() as nursery:
+            if recover_after is not None:
+                nursery.start_soon(watch_pages, self._tabs, recover_after, name="watchdog")
+            yield
+
+    @property
+    def connections(self) -> tuple[Connection, ...]:
+        """The connections that are in use: one over a pipe, two over websockets."""
+        main, evaluation_session = self._tabs.connection, self._tabs.evaluation_sessions.connection
+        return (main,) if main is evaluation_session else (main, evaluation_session)
+
+
+def _page_test(
+    opener: Page | None, url: UrlPattern | None, where: Callable[[Page], bool] | None
+) -> Callable[[Page], bool]:
+    url_matches = None if url is None else url_test(url)
+
+    def matches(page: Page) -> bool:
+        if opener is not None and page.opener is not opener:
+            return False
+        if url_matches is not None and not url_matches(page.url):
+            return False
+        return where is None or where(page)
+
+    return matches

@@ -1,0 +1,129 @@
+"""Contexts are made here: checked whole, made, set up, and disposed of.
+
+Rule: nothing is made while anything that was asked for cannot work; a context whose set-up fails is gone again.
+Chrome disposes of it by itself when this program's connection ends, however that happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from cdpengine._api.context import BrowserContext
+from cdpengine._api.context_storage import load_state
+from cdpengine._budget import undoing, within
+from cdpengine._emulation.emulation import Layer
+from cdpengine._emulation.emulation_options import check_options
+from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
+from cdpengine._emulation.proxies import Proxy, check_proxy, context_params
+from cdpengine._protocol.domains.target import CreateBrowserContextReply
+from cdpengine._storage.state_transfer import apply_state
+from cdpengine._storage.storage_state import StorageState
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
+
+if TYPE_CHECKING:
+    from cdpengine._api.browser import Browser
+from cdpengine._protocol.tap import span as action_span
+
+_DISPOSE_GRACE = 2.0
+"""Seconds that disposing of a context may take when its block ends."""
+
+
+@attrs.frozen
+class ContextPlan:
+    """What a context is to be, checked, as far as that goes without a browser."""
+
+    storage_state: StorageState | str | Path | None
+    proxy: Proxy | None
+    downloads: Path | None
+    permissions: Mapping[str, PermissionState]
+    emulation: Mapping[str, Any]
+
+
+def plan_context(
+    *,
+    storage_state: StorageState | str | Path | None,
+    proxy: Proxy | str | None,
+    downloads: str | Path | None,
+    permissions: Sequence[str] | Mapping[str, PermissionState],
+    emulation: Mapping[str, Any],
+    chrome_version: str,
+) -> ContextPlan:
+    """Return the plan. Raises InvalidArgumentError."""
+    if downloads is not None and (not isinstance(downloads, str | Path) or not str(downloads)):
+        given = f"a {type(downloads).__name__}"
+        raise InvalidArgumentError(what="downloads", given=given, expected="a directory, as str or Path")
+    if isinstance(permissions, str) or not isinstance(permissions, Sequence | Mapping):
+        given = f"a {type(permissions).__name__}"
+        raise InvalidArgumentError(
+            what="permissions", given=given, expected="a list of names, or a mapping to states"
+        )
+    states: Mapping[str, PermissionState] = (
+        permissions if isinstance(permissions, Mapping) else dict.fromkeys(permissions, "granted")
+    )
+    if states:
+        check_permissions(states, None, None)
+    return ContextPlan(
+        storage_state=storage_state,
+        proxy=None if proxy is None else check_proxy(proxy),
+        downloads=None if downloads is None else Path(downloads),
+        permissions=states,
+        emulation=check_options(emulation, chrome_version) if emulation else {},
+    )
+
+
+@asynccontextmanager
+async def make_context(browser: Browser, plan: ContextPlan, timeout: float) -> AsyncIterator[BrowserContext]:
+    """Make a context as planned, and dispose of it with the block."""
+    params: dict[str, object] = {"disposeOnDetach": True}
+    if plan.proxy is not None:
+        params.update(context_params(plan.proxy))
+
+    async def dispose(made: CreateBrowserContextReply) -> None:
+        await browser.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
+
+    async with AsyncExitStack() as stack:
+        with action_span("browser.new_context"), within("make a context", timeout):
+            state = None if plan.storage_state is None else await load_state(plan.storage_state)
+            made = await browser.creations.create(
+                "Target.createBrowserContext", params, CreateBrowserContextReply, dispose
+            )
+            context = BrowserContext(browser, made.browser_context_id, plan.proxy)
+            stack.push_async_callback(_dispose, browser, context, made, dispose)
+            browser.adopt_context(context)
+            try:
+                await _set_up(context, plan, state)
+            except BaseException:
+                await stack.aclose()  # here, where it shares what the deadline leaves for undoing
+                raise
+        yield context
+
+
+async def _set_up(context: BrowserContext, plan: ContextPlan, state: StorageState | None) -> None:
+    browser, proxy = context.browser, plan.proxy
+    if proxy is not None and proxy.username is not None and proxy.password is not None:
+        await context.http_credentials(proxy.username, proxy.password, proxy=True)
+    if plan.downloads is not None:
+        await browser.download_events.allow(context.id, plan.downloads)
+    if plan.permissions:
+        await browser.permissions.keep(PermissionLayer(context.id, None, plan.permissions))
+    if plan.emulation:
+        await context.check_emulation(plan.emulation)
+        await browser.emulations.keep(context, Layer(plan.emulation, applies=context.holds))
+    if state is not None:
+        await apply_state(browser.session, browser.creations, context.id, context.origin_page, state)
+
+
+async def _dispose(
+    browser: Browser, context: BrowserContext, made: CreateBrowserContextReply, dispose: Any
+) -> None:
+    assert context.id is not None
+    await browser.download_events.end_context(context.id)
+    browser.forget_context(context)
+    # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
+    with undoing(_DISPOSE_GRACE), suppress(ConnectionLostError, RemoteError):
+        await dispose(made)

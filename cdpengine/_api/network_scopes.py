@@ -1,0 +1,250 @@
+"""NetworkScopes: requests intercepted, headers, credentials, conditions: for a page, or for a context.
+
+Rule: each holds for a block, or lasts, and is undone at its end. Those of a page and of its context add up: of
+routes the latest is asked first, headers go together, of conditions the latest holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property
+
+import attrs
+
+from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._api.scoped import Scoped, check_function, check_limit
+from cdpengine._budget import within
+from cdpengine._network.credentials import Credentials
+from cdpengine._network.emulation import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
+from cdpengine._network.headers import check_headers
+from cdpengine._network.interceptor import interceptor_of
+from cdpengine._network.registration import (
+    RouteFailure,
+    RouteHandler,
+    RouteMatch,
+    RouteRegistration,
+    Stage,
+    chrome_url_of,
+)
+from cdpengine._network.words import (
+    NetworkConditions,
+    ResourceType,
+    check_conditions,
+    check_cpu_rate,
+    check_resource_types,
+)
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.bounded_history import BoundedHistory
+from cdpengine._page.navigation.url_patterns import UrlPattern, url_test, url_words
+from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold
+from cdpengine.errors import InvalidArgumentError
+
+
+@attrs.define(eq=False)
+class Routes:
+    """The routes of a page or context. `active`: those in effect, latest first, as they are asked.
+
+    `failures`: requests that failed because of a handler, of routes that have ended, too.
+    """
+
+    active: list[RouteRegistration] = attrs.field(factory=list)
+    failures: BoundedHistory[RouteFailure] = attrs.field(factory=BoundedHistory)
+
+
+class NetworkScopes(Scoped):
+    """The part of a Page, and of a BrowserContext, that is about the network."""
+
+    @cached_property
+    def routes(self) -> Routes:
+        """The routes in effect, and the requests that failed because of a handler."""
+        return Routes()
+
+    def route(
+        self,
+        pattern: UrlPattern,
+        handler: RouteHandler,
+        *,
+        resource_type: ResourceType | Collection[ResourceType] = (),
+        stage: Stage = "request",
+        limit: float = 30,
+        timeout: float = 30,
+    ) -> AwaitableScope[RouteRegistration]:
+        """Have `handler` answer the requests whose URL matches.
+
+        `async with` it for a block; `await` it to last, until `unroute`.
+
+        `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
+        of the URL; `resource_type` narrows it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
+        function that is given a Route and answers it: `continue_`, `fulfill`, `abort`, or `fallback` to the next
+        route. The latest route is asked first. With `stage="response"`, it gets the request when its response has
+        begun. A page's routes hold for its frames, workers, and the pages that it opens, from their first request;
+        of what a service worker or the memory cache answers they see nothing.
+
+        A handler that raises, gives no answer, or takes more than `limit` seconds, fails its request
+        (net::ERR_FAILED) and nothing else: see `routes.failures` and the log. What it holds at the end of the
+        block goes on as if there had been no route.
+
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[RouteRegistration]:
+            match = _route_match(pattern, resource_type, stage)
+            check_function("handler", handler)
+            check_limit(limit)
+            async with open_body_nursery() as nursery:
+                routed = RouteRegistration(match, handler, limit, nursery, self.routes.failures)
+                hold = Hold(
+                    self._reach(),
+                    lambda session: interceptor_of(session).add(routed),
+                    lambda session: interceptor_of(session).remove(routed),
+                )
+                self.routes.active.insert(0, routed)
+                try:
+                    async with self._held(hold, f"route {match.words}", timeout, routed.close):
+                        yield routed
+                finally:
+                    self.routes.active.remove(routed)
+
+        return self._lasting("route", "route", scope)
+
+    async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
+        """End the routes that were awaited to last, those of `pattern` or all; return how many there were.
+
+        What their handlers hold goes on as if there had been no route. Raises DeadlineExceededError.
+        """
+        words = None if pattern is None else url_words(pattern)
+        with within("unroute", timeout):
+            return await self._kept.end("route", lambda routed: words in (None, routed.match.words))
+
+    def http_credentials(
+        self,
+        username: str,
+        password: str,
+        *,
+        origin: str | None = None,
+        proxy: bool = False,
+        timeout: float = 30,
+    ) -> AwaitableScope[None]:
+        """Answer servers that ask for a name and a password (HTTP authentication).
+
+        `async with` it for a block; `await` it to last, until `reset_network`.
+
+        `origin` ("https://example.com") keeps them to one server; without it, any that asks gets them. `proxy`:
+        they are for a proxy instead. Where they are refused, or none fit, the page gets the 401 (or 407).
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[None]:
+            credentials = Credentials.checked(username, password, origin, proxy)
+            hold = Hold(
+                self._reach(),
+                lambda session: interceptor_of(session).add(credentials),
+                lambda session: interceptor_of(session).remove(credentials),
+                types=DOCUMENTS,
+            )
+            async with self._held(hold, "HTTP credentials", timeout):
+                yield
+
+        return self._lasting("network", "http_credentials", scope)
+
+    def extra_headers(self, headers: Mapping[str, str], *, timeout: float = 30) -> AwaitableScope[None]:
+        """Send these headers along with every request, to whatever server.
+
+        `async with` it for a block; `await` it to last, until `reset_network`.
+
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[None]:
+            if not isinstance(headers, Mapping):
+                raise InvalidArgumentError(
+                    what="headers",
+                    given=f"a {type(headers).__name__}",
+                    expected="a mapping of names to values",
+                )
+            begin, end = EXTRA_HEADERS.want(dict(check_headers(headers)))
+            hold = Hold(self._reach(), begin, end, types=DOCUMENTS_AND_WORKERS)
+            async with self._held(hold, "extra headers", timeout):
+                yield
+
+        return self._lasting("network", "extra_headers", scope)
+
+    def network_conditions(
+        self, conditions: NetworkConditions | str, *, timeout: float = 30
+    ) -> AwaitableScope[None]:
+        """Make the network slow, or cut it.
+
+        `async with` it for a block; `await` it to last, until `reset_network`.
+
+        `conditions` are NetworkConditions, or the name of a network in `cdpengine.NETWORKS`: "offline", "slow 3g",
+        "fast 3g", "slow 4g", "wifi". The page sees them in `navigator.onLine` and `navigator.connection`.
+        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[None]:
+            begin, end = CONDITIONS.want(check_conditions(conditions))
+            hold = Hold(self._reach(), begin, end, types=DOCUMENTS_AND_WORKERS)
+            async with self._held(hold, "network conditions", timeout):
+                yield
+
+        return self._lasting("network", "network_conditions", scope)
+
+    def offline(self, *, timeout: float = 30) -> AwaitableScope[None]:
+        """Cut the network: `network_conditions("offline")`."""
+        return self.network_conditions("offline", timeout=timeout)
+
+    def throttle_cpu(self, rate: float, *, timeout: float = 30) -> AwaitableScope[None]:
+        """Make the page's main thread `rate` times slower; 1 is as it is.
+
+        `async with` it for a block; `await` it to last, until `reset_network`.
+
+        Pages that share the process are slowed down with it. Raises InvalidArgumentError, DeadlineExceededError,
+        and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[None]:
+            begin, end = CPU_RATE.want(check_cpu_rate(rate))
+            async with self._held(Hold(self._reach(), begin, end), "throttle the CPU", timeout):
+                yield
+
+        return self._lasting("network", "throttle_cpu", scope)
+
+    def bypass_service_workers(self, *, timeout: float = 30) -> AwaitableScope[None]:
+        """Have requests go to the network past the page's service worker, where routes see them.
+
+        `async with` it for a block; `await` it to last, until `reset_network`. Raises DeadlineExceededError, and
+        why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[None]:
+            begin, end = NO_SERVICE_WORKER.want(True)
+            async with self._held(Hold(self._reach(), begin, end), "bypass service workers", timeout):
+                yield
+
+        return self._lasting("network", "bypass_service_workers", scope)
+
+    async def reset_network(self, *, timeout: float = 30) -> None:
+        """End what was awaited to last of headers, credentials, conditions and slowness; routes stay."""
+        with within("reset the network", timeout):
+            await self._kept.end("network")
+
+
+def _route_match(
+    pattern: UrlPattern, resource_type: ResourceType | Collection[ResourceType], stage: Stage
+) -> RouteMatch:
+    if stage not in ("request", "response"):
+        raise InvalidArgumentError(what="stage", given=repr(stage)[:80], expected='"request" or "response"')
+    return RouteMatch(
+        test=url_test(pattern),
+        words=url_words(pattern),
+        types=check_resource_types(resource_type),
+        stage=stage,
+        chrome_url=chrome_url_of(pattern),
+    )

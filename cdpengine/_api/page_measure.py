@@ -1,0 +1,148 @@
+"""PageMeasure: what a page costs: metrics, coverage, CPU profiles, heap snapshots, traces.
+
+Rule: nothing is switched on in Chrome before it is asked for, and everything is off again after it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from cdpengine._api.page_base import PageBase
+from cdpengine._api.unresponsive import told_unresponsive
+from cdpengine._budget import check_timeout
+from cdpengine._measure.coverage import Coverage, covered
+from cdpengine._measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profiled
+from cdpengine._measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport, take_heap_snapshot
+from cdpengine._measure.metrics import PageMetrics, page_metrics
+from cdpengine._measure.trace_options import TraceOptions
+from cdpengine._measure.tracing import Trace, TraceProgress, traced
+from cdpengine._page.downloads.output_file import checked_path
+from cdpengine.errors import InvalidArgumentError
+
+
+class PageMeasure(PageBase):
+    """The part of a Page that measures."""
+
+    async def metrics(self, *, timeout: float = 30) -> PageMetrics:
+        """Return Chrome's counters of the page: documents, nodes, listeners, heap, time spent on what.
+
+        A mapping by Chrome's own names, the best known as attributes. Raises DeadlineExceededError.
+        """
+        async with self._action("metrics", timeout):
+            return await page_metrics(self.session)
+
+    @asynccontextmanager
+    async def coverage(
+        self, *, javascript: bool = True, css: bool = True, timeout: float = 30
+    ) -> AsyncIterator[Coverage]:
+        """Count which parts of scripts and style sheets are used in the block: `async with page.coverage() as c:`.
+
+        After it, `c.report` has every script and sheet of the page and its frames, over all documents that were
+        there, with used and unused ranges and sizes. What a document did in its last moments before it went away
+        by itself cannot be seen; `report.gaps` names these. Scripts without a URL are left out. One page of a
+        browser context at a time. `timeout` is for the beginning, and again for the end.
+
+        Raises InvalidArgumentError, MeasurementBusyError, DeadlineExceededError, PageUnresponsiveError.
+        """
+        if not (javascript or css):
+            raise InvalidArgumentError(
+                what="javascript, css", given="False, False", expected="one of them at least"
+            )
+        check_timeout(timeout)
+        async with told_unresponsive(self._target, math.inf):
+            await self._readied("coverage", timeout)
+            async with covered(
+                self.browser.tabs,
+                self._target,
+                self.browser.key,
+                javascript=javascript,
+                css=css,
+                timeout=timeout,
+            ) as coverage:
+                yield coverage
+
+    @asynccontextmanager
+    async def profile(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        interval: float = DEFAULT_INTERVAL,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> AsyncIterator[Profiling]:
+        """Sample what the page's JavaScript does in the block, and write it to `path` (".cpuprofile").
+
+        `interval` is seconds between samples. After the block, `.profile` holds the JSON (`data`) and its
+        counts. Where the page goes to another process meanwhile, Chrome begins anew there. `timeout` is for the
+        beginning, and again for the end. File and `overwrite` as in `Browser.trace`. Raises InvalidArgumentError,
+        MeasurementBusyError, MeasurementFailedError, DeadlineExceededError.
+        """
+        place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
+        number = isinstance(interval, int | float) and not isinstance(interval, bool)
+        if not number or not 0.00001 <= interval <= 10:
+            raise InvalidArgumentError(
+                what="interval", given=repr(interval)[:80], expected="seconds, 0.00001 to 10"
+            )
+        check_timeout(timeout)
+        async with told_unresponsive(self._target, math.inf):
+            await self._readied("CPU profile", timeout)
+            async with profiled(self.session, place, interval, timeout, overwrite=overwrite) as profiling:
+                yield profiling
+
+    async def heap_snapshot(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        progress: Callable[[HeapSnapshotProgress], None] | None = None,
+        collect_garbage: bool = True,
+        overwrite: bool = True,
+        timeout: float = 120,
+    ) -> HeapSnapshotReport:
+        """Write all that is on the page's JavaScript heap to `path` (".heapsnapshot", or ".heapsnapshot.gz").
+
+        The page stands still meanwhile: about 3 s for 130 MB of JSON. It is streamed to the disk, so memory
+        stays small. `progress` is called now and then. File and `overwrite` as in `Browser.trace`. Raises
+        InvalidArgumentError, MeasurementFailedError,
+        DeadlineExceededError; there is no file then.
+        """
+        place = checked_path("the heap snapshot", path, overwrite=overwrite)
+        async with self._action("heap snapshot", timeout):
+            return await take_heap_snapshot(
+                self.session,
+                place,
+                progress=progress,
+                collect_garbage=collect_garbage,
+                overwrite=overwrite,
+            )
+
+    @asynccontextmanager
+    async def trace(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        categories: Sequence[str] | None = None,
+        screenshots: bool = False,
+        buffer_size: int | None = None,
+        keep_latest: bool = False,
+        progress: Callable[[TraceProgress], None] | None = None,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> AsyncIterator[Trace]:
+        """Trace while the block runs, as `Browser.trace` does, with this page as the one that it is about.
+
+        With `screenshots`, pictures of the page are in it.
+        """
+        place = checked_path("the trace", path, overwrite=overwrite)
+        options = TraceOptions.checked(
+            place, categories, screenshots=screenshots, buffer_size=buffer_size, keep_latest=keep_latest
+        )
+        check_timeout(timeout)
+        async with traced(self.session, place, options, progress, timeout, overwrite=overwrite) as trace:
+            yield trace
+
+    async def _readied(self, what: str, timeout: float) -> None:
+        async with self._action(f"begin {what}", timeout):
+            pass

@@ -1,0 +1,190 @@
+"""PagePictures: a page as a picture, and on paper.
+
+Rule: one picture of a page is taken at a time, since Chrome changes its viewport for some; nothing is left
+changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Unpack
+
+import trio
+
+from cdpengine._api.page_content import PageContent
+from cdpengine._api.targets import ElementTarget, describe_target
+from cdpengine._budget import Budget
+from cdpengine._input.boxes import BoundingBox, bounding_box
+from cdpengine._input.scroll import scroll_into_view
+from cdpengine._page.downloads.output_file import checked_path, output_file
+from cdpengine._pictures.options import ImageFormat, ImageOptions, format_of
+from cdpengine._pictures.paper import PdfOptions, print_params
+from cdpengine._pictures.pdf import printed
+from cdpengine._pictures.pillow import check_pixels, checked_colour, covered
+from cdpengine._pictures.screenshot import Picture, current_view, take_screenshot
+from cdpengine._pictures.tiles import Area
+from cdpengine.errors import InvalidArgumentError, InvisibleError
+
+
+class PagePictures(PageContent):
+    """The part of a Page that makes pictures and paper of it."""
+
+    async def screenshot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        target: ElementTarget | None = None,
+        clip: BoundingBox | None = None,
+        full_page: bool = False,
+        refs: bool = False,
+        format: ImageFormat | None = None,  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        scale: float | None = None,
+        omit_background: bool = False,
+        mask: Sequence[ElementTarget] = (),
+        mask_color: str = "#ff00ff",
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> bytes:
+        """Return an image of the viewport, or of the whole page; "png", "jpeg" or "webp", quality 0 to 100.
+
+        With `target`, of that node alone: scrolled into view, all of it even where it is larger than the
+        viewport. With `clip`, of a rectangle, in CSS pixels of the viewport and beyond it. With `refs`, the
+        elements that have refs are framed and labelled on it, as by `labelled_screenshot`. `scale` is pixels per
+        CSS pixel, drawn anew and sharp; without it, those of the page's screen. `omit_background` leaves
+        transparent what the page does not paint. Nodes in `mask` are painted over with `mask_color`. Written to
+        `path` too, whose name says the format. Pages of any height are taken, in pieces that are joined; the
+        page hears `resize` when more than its viewport is taken. The file is readable by its owner only; one that
+        exists is replaced once the new one is whole, or refused where `overwrite` is False.
+
+        Raises InvalidArgumentError for options that do not go together, PictureTooLargeError for what jpeg (65,535
+        pixels a side) or webp (16,383) cannot hold, InvisibleError for a target that has no box,
+        MeasurementFailedError when the file cannot be written, and as `scroll_into_view` does.
+        """
+        place = None if path is None else checked_path("the screenshot", path, overwrite=overwrite)
+        options = ImageOptions(format_of(place, format), quality, scale, omit_background)
+        area = None if clip is None else _checked_clip(clip)
+        _check_choice(target=target is not None, clip=clip is not None, full_page=full_page)
+        checked_colour(mask_color)
+        if refs:
+            _check_refs(
+                target is not None or clip is not None or scale is not None or omit_background or bool(mask)
+            )
+            labelled = await self.labelled_screenshot(
+                format=options.format, quality=quality, full_page=full_page, timeout=timeout
+            )
+            if place is not None:
+                await _write(place, labelled.image, overwrite=overwrite)
+            return labelled.image
+        over = "" if target is None else f" of {describe_target(target)}"
+        async with self._action(f"screenshot{over}", timeout) as budget, self._target.pictures:
+            if target is not None:
+                box = await self._box_in_view(target, budget)
+                area = Area(box.x, box.y, box.width, box.height)
+            view = await current_view(self.session)
+            screen = await self._screen_scale()
+            if area is not None:
+                # Boxes count from the corner of what is seen, pictures from that of the document.
+                area = Area(area.x + view.x, area.y + view.y, max(area.width, 1), max(area.height, 1))
+            masked = [at for node in mask if (at := await bounding_box(self._node(node), self._worlds))]
+            plain = ImageOptions("png", None, scale, omit_background) if masked else options
+            if masked:
+                shown = area or (view.document if full_page else view.viewport)
+                check_pixels(options.format, *shown.pixels(scale or screen))
+                options.check_size(*shown.pixels(scale or screen))
+            picture = await take_screenshot(
+                self.session, plain, screen=screen, full_page=full_page, area=area
+            )
+            data = picture.data
+            if masked:
+                boxes = [_on_picture(box, view.x, view.y, picture) for box in masked]
+                data = await trio.to_thread.run_sync(
+                    covered, data, boxes, mask_color, options.format, options.quality
+                )
+            if place is not None:
+                await _write(place, data, overwrite=overwrite)
+            return data
+
+    async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
+        """Return the page as PDF, as Chrome would print it. `options` are those of PdfOptions.
+
+        Raises InvalidArgumentError for options that cannot be, DeadlineExceededError.
+        """
+        params = print_params(options)
+        parts = []
+        async with self._action("pdf", timeout), printed(self.session, params) as pieces:
+            async for piece in pieces:
+                parts.append(piece)  # noqa: PERF401 - one await a piece
+        return b"".join(parts)
+
+    async def save_pdf(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = True,
+        timeout: float = 30,
+        **options: Unpack[PdfOptions],
+    ) -> int:
+        """Write the page as PDF to `path`, piece by piece, and return how many bytes it has.
+
+        The file is readable by its owner only; one that exists is replaced once the new one is whole, or refused
+        where `overwrite` is False. Raises as `pdf`, and MeasurementFailedError when the file cannot be written;
+        there is none then.
+        """
+        place = checked_path("the PDF", path, overwrite=overwrite)
+        params = print_params(options)
+        async with (
+            self._action("pdf", timeout),
+            output_file("the PDF", place, overwrite=overwrite) as file,
+            printed(self.session, params) as pieces,
+        ):
+            async for piece in pieces:
+                await file.write(piece)
+        return file.size
+
+    async def _box_in_view(self, target: ElementTarget, budget: Budget) -> BoundingBox:
+        node = self._node(target)
+        await scroll_into_view(node, worlds=self._worlds, budget=budget, interruptions=self._target)
+        box = await bounding_box(node, self._worlds)
+        if box is None:
+            raise InvisibleError(
+                action="take a screenshot of", target=node.description, reason="it has no box"
+            )
+        return box
+
+
+def _check_choice(*, target: bool, clip: bool, full_page: bool) -> None:
+    given = {"target": target, "clip": clip, "full_page": full_page}
+    if sum(given.values()) > 1:
+        names = " and ".join(name for name, there in given.items() if there)
+        raise InvalidArgumentError(what=names, given="together", expected="one of them")
+
+
+def _check_refs(others: bool) -> None:
+    if others:
+        raise InvalidArgumentError(
+            what="refs", given="True, with other options", expected="full_page, format and quality"
+        )
+
+
+def _checked_clip(clip: BoundingBox) -> Area:
+    if not isinstance(clip, BoundingBox) or not (clip.width > 0 and clip.height > 0):
+        raise InvalidArgumentError(
+            what="clip", given=repr(clip)[:80], expected="a BoundingBox with a width and a height above 0"
+        )
+    return Area(clip.x, clip.y, clip.width, clip.height)
+
+
+def _on_picture(
+    box: BoundingBox, view_x: float, view_y: float, picture: Picture
+) -> tuple[float, float, float, float]:
+    left = (box.x + view_x - picture.area.x) * picture.scale
+    top = (box.y + view_y - picture.area.y) * picture.scale
+    return left, top, left + box.width * picture.scale, top + box.height * picture.scale
+
+
+async def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
+    async with output_file("the screenshot", path, overwrite=overwrite) as file:
+        await file.write(data)

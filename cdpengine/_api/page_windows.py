@@ -1,0 +1,56 @@
+"""PageWindows: the window that a page is in, and the pages that it opened.
+
+Rule: what is said of a window is what the browser says of it at that moment.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cdpengine._api.page_base import PageBase
+from cdpengine._budget import within
+from cdpengine._page.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
+from cdpengine._protocol.domains.browser import WindowState
+from cdpengine._protocol.tap import span as action_span
+
+if TYPE_CHECKING:
+    from cdpengine._api.page import Page
+
+
+class PageWindows(PageBase):
+    """The part of a Page that knows its window and its popups."""
+
+    @property
+    def popups(self) -> list[Page]:
+        """The open pages that this page opened, oldest first, those with `noopener` included."""
+        return [page for page in self.browser.pages if page.opener is self]
+
+    async def window_bounds(self, *, timeout: float = 30) -> WindowBounds:
+        """Return place, outer size (device-independent pixels) and state of the page's window.
+
+        Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
+        """
+        with action_span("page.window_bounds"), within("read the window's bounds", timeout):
+            await self._target.started()
+            return await window_bounds(self.browser.session, self.target_id)
+
+    async def set_window_bounds(
+        self,
+        *,
+        left: int | None = None,
+        top: int | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        state: WindowState | None = None,
+        timeout: float = 30,
+    ) -> WindowBounds:
+        """Move, resize, minimize, maximize the page's window, and return what it is then.
+
+        What is not given stays. All tabs of the window change with it. A place or a size puts the window into
+        its normal state first. The window system may allow less than was asked for: look at what is returned.
+        Raises InvalidArgumentError for a size together with another state, RemoteError, SessionGoneError.
+        """
+        numbers = checked_bounds(left, top, width, height, state)
+        with action_span("page.set_window_bounds"), within("set the window's bounds", timeout):
+            await self._target.started()
+            return await set_window_bounds(self.browser.session, self.target_id, numbers, state)

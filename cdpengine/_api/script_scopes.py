@@ -1,0 +1,216 @@
+"""ScriptScopes: scripts and functions put into documents before their own scripts: for a page, or for a context.
+
+Rule: each holds for a block, or lasts, and is undone at its end. Evaluation that is switched off
+(evaluate_enabled) switches these off, too: they are JavaScript of the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import attrs
+import trio
+
+from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._api.scoped import Scoped, check_function, check_limit
+from cdpengine._budget import within
+from cdpengine._evaluate.bindings import Binding, BindingFailure, ExposedFunction
+from cdpengine._evaluate.init_scripts import InitScript
+from cdpengine._evaluate.literals import to_literal
+from cdpengine._evaluate.receive import holds_objects, receive_value
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.bounded_history import BoundedHistory
+from cdpengine._page.page_scope import Hold
+from cdpengine._page.scripts.page_functions import ExecutionContext
+from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.worlds import USERS_WORLD_NAME
+from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply
+from cdpengine._protocol.session import Session
+from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+
+
+@attrs.define(eq=False)
+class Bindings:
+    """The functions that a page or context has exposed. `active`: those of now.
+
+    `failures`: calls that ended in a rejection, of functions that were taken back, too.
+    """
+
+    active: list[Binding] = attrs.field(factory=list)
+    failures: BoundedHistory[BindingFailure] = attrs.field(factory=BoundedHistory)
+
+
+class ScriptScopes(Scoped):
+    """The part of a Page, and of a BrowserContext, that puts scripts and functions into documents."""
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """The functions that are exposed, and the calls of them that failed."""
+        return Bindings()
+
+    def add_init_script(
+        self,
+        source: str | None = None,
+        *,
+        path: str | Path | None = None,
+        world: Literal["main", "isolated"] = "main",
+        timeout: float = 30,
+    ) -> AwaitableScope[None]:
+        """Run a script in every new document before the document's own scripts.
+
+        `async with` it for a block; `await` it to last, until `remove_init_scripts`.
+
+        `source` is the script, or `path` a file that holds it. It runs in frames, too, those of other processes
+        included, and in the pages that the page opens; not in the documents that are there already. Several run in
+        the order in which they were added. `world="isolated"`: out of reach of the page's own scripts.
+
+        Raises InvalidArgumentError (also for what is no JavaScript, where a page is there to say so),
+        EvaluationDisabledError, DeadlineExceededError, and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[None]:
+            self._check_enabled("add an init script")
+            text = await _source(source, path)
+            if str(world) not in ("main", "isolated"):
+                raise InvalidArgumentError(
+                    what="world", given=repr(world)[:80], expected='"main" or "isolated"'
+                )
+            reach = self._reach()
+            init_script = InitScript(reach.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
+            hold = Hold(reach, init_script.begin, init_script.end)
+            try:
+                async with self._entering("add an init script", timeout):
+                    if reach.page is not None:
+                        await _check_syntax(reach.page.session, text)
+                    await hold.enter()
+                yield
+            finally:
+                await hold.leave()
+
+        return self._lasting("init script", "add_init_script", scope)
+
+    def expose(
+        self, name: str, function: ExposedFunction, *, limit: float = 30, timeout: float = 30
+    ) -> AwaitableScope[Binding]:
+        """Have the page's JavaScript call `function` as `name(...)`; it gets a promise.
+
+        `async with` it for a block; `await` it to last, until `unexpose`.
+
+        It is there in every document: those of now, new ones before their own scripts, frames (of other sites,
+        too: any script in the page can call it), pages that the page opens. Arguments come as `evaluate` returns
+        values; what the async function returns goes back as `evaluate` takes arguments. What it raises rejects the
+        promise with an Error of that name and text; a call that takes more than `limit` seconds is rejected with a
+        TimeoutError. Such failures are in `bindings.failures` and in the log. At the end the name is
+        what it was before, and promises that still wait are rejected.
+
+        Raises InvalidArgumentError (also for a name that is exposed already), EvaluationDisabledError,
+        DeadlineExceededError, and why the page cannot be told.
+        """
+
+        @asynccontextmanager
+        async def scope() -> AsyncIterator[Binding]:
+            self._check_enabled("expose a function")
+            if not isinstance(name, str) or _IDENTIFIER.fullmatch(name) is None:
+                raise InvalidArgumentError(
+                    what="name", given=repr(name)[:80], expected="a name of a JavaScript function"
+                )
+            check_function("function", function)
+            check_limit(limit)
+            reach = self._reach()
+            async with open_body_nursery() as nursery:
+                exposed = Binding(
+                    reach.tabs,
+                    name,
+                    function,
+                    limit=limit,
+                    nursery=nursery,
+                    read=_read,
+                    literal=to_literal,
+                    log=self.bindings.failures,
+                )
+                self.bindings.active.append(exposed)
+                try:
+                    hold = Hold(reach, exposed.begin, exposed.end)
+                    async with self._held(hold, f"expose {name}", timeout, exposed.close):
+                        yield exposed
+                finally:
+                    self.bindings.active.remove(exposed)
+
+        return self._lasting("function", "expose", scope)
+
+    async def remove_init_scripts(self, *, timeout: float = 30) -> int:
+        """End the init scripts that were awaited to last; return how many there were.
+
+        Raises DeadlineExceededError.
+        """
+        with within("remove the init scripts", timeout):
+            return await self._kept.end("init script")
+
+    async def unexpose(self, name: str | None = None, *, timeout: float = 30) -> int:
+        """Take back the functions that were awaited to last, the one of that name or all; return how many.
+
+        Raises DeadlineExceededError.
+        """
+        with within("take back exposed functions", timeout):
+            return await self._kept.end("function", lambda exposed: name in (None, exposed.name))
+
+    def _check_enabled(self, action: str) -> None:
+        if not self._evaluates:
+            raise EvaluationDisabledError(action=action)
+
+    @property
+    def _evaluates(self) -> bool:
+        """Whether the browser may be given JavaScript of the user's."""
+        raise NotImplementedError
+
+
+async def _source(source: str | None, path: str | Path | None) -> str:
+    if (source is None) == (path is None):
+        raise InvalidArgumentError(
+            what="init script", given="not exactly one source", expected="source or path"
+        )
+    if path is None:
+        if not isinstance(source, str):
+            raise InvalidArgumentError(what="source", given=f"a {type(source).__name__}", expected="a str")
+        return source
+    try:
+        return await trio.Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no UTF-8"
+        raise InvalidArgumentError(
+            what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
+        ) from None
+
+
+async def _check_syntax(session: Session, source: str) -> None:
+    async with session.enabled("Runtime"):
+        params = {"expression": source, "sourceURL": "", "persistScript": False}
+        compiled = await session.request("Runtime.compileScript", params, CompileScriptReply)
+    if (details := compiled.exception_details) is not None:
+        thrown = details.reason or "a syntax error"
+        where = f"line {(details.line_number or 0) + 1}"
+        raise InvalidArgumentError(
+            what="init script",
+            given=f"what does not compile ({where}: {thrown[:200]})",
+            expected="JavaScript",
+        )
+
+
+async def _read(session: Session, context: int, expression: str) -> Any:
+    """Evaluate an expression in one execution context, and return its value as `evaluate` does."""
+    how = {"silent": True}
+    await trio.lowlevel.checkpoint_if_cancelled()
+    with object_group("binding") as group:
+        call = ExecutionContext(session, context).post_expression(expression, how=how, group=group)
+        reply = await call.decoded(EvaluateReply)
+        if not holds_objects(reply):
+            group.forget()
+        return await receive_value(session, reply, group)

@@ -1,0 +1,1 @@
+"""What a browser is made to pretend: devices, places, user agents, proxies, permissions."""

@@ -1,0 +1,217 @@
+"""Devices: what pages are told of the screen and the browser of phones, tablets and computers, as data.
+
+Rule: a row is a device as its maker ships it: its screen in CSS pixels, upright, and the scale. Rows, not code; a
+Chrome's user agent has the version of the browser that runs.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Literal
+
+import attrs
+
+from cdpengine._emulation.user_agents import UserAgent
+from cdpengine.errors import InvalidArgumentError
+
+Kind = Literal["iphone", "ipad", "android phone", "android tablet", "windows", "mac", "linux"]
+
+_SAFARI = "AppleWebKit/605.1.15 (KHTML, like Gecko) Version/{safari} {mobile}Safari/{build}"
+_CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/{major}.0.0.0 {mobile}Safari/537.36"
+
+
+@attrs.frozen
+class Device:
+    """One device. `width` and `height` are its screen, upright, in CSS pixels; `system` its system's version.
+
+    `bars` is how many of them the browser itself takes of the height.
+    """
+
+    name: str
+    kind: Kind
+    width: int
+    height: int
+    scale: float
+    system: str = ""
+    model: str = ""
+    bars: int = 0
+
+    @property
+    def mobile(self) -> bool:
+        """Whether its browser lays pages out as mobile browsers do."""
+        return self.kind in ("iphone", "ipad", "android phone", "android tablet")
+
+    def user_agent(self, chrome_version: str) -> UserAgent:
+        """Return its browser's user agent; `chrome_version` is that of the browser that runs, "140.0.7339.80"."""
+        major = chrome_version.partition(".")[0]
+        brands = {"Chromium": chrome_version, "Google Chrome": chrome_version, "Not=A?Brand": "24.0.0.0"}
+        match self.kind:
+            case "iphone" | "ipad":
+                cpu = "CPU iPhone OS" if self.kind == "iphone" else "CPU OS"
+                device = "iPhone" if self.kind == "iphone" else "iPad"
+                safari = _SAFARI.format(safari=self.system, mobile="Mobile/15E148 ", build="604.1")
+                underscored = self.system.replace(".", "_")
+                text = f"Mozilla/5.0 ({device}; {cpu} {underscored} like Mac OS X) {safari}"
+                return UserAgent(text, hints=False, navigator_platform=device)
+            case "android phone" | "android tablet":
+                phone = self.kind == "android phone"
+                chrome = _CHROME.format(major=major, mobile="Mobile " if phone else "")
+                # Chrome says of every Android device that it is a "K" with Android 10; the hints know better.
+                return UserAgent(
+                    f"Mozilla/5.0 (Linux; Android 10; K) {chrome}",
+                    brands=brands,
+                    platform="Android",
+                    platform_version=f"{self.system}.0.0",
+                    model=self.model,
+                    mobile=phone,
+                    navigator_platform="Linux armv81",
+                )
+            case "windows":
+                system, platform, version = "Windows NT 10.0; Win64; x64", "Windows", self.system
+            case "mac":
+                system, platform, version = "Macintosh; Intel Mac OS X 10_15_7", "macOS", self.system
+            case "linux":
+                system, platform, version = "X11; Linux x86_64", "Linux", self.system
+        return UserAgent(
+            f"Mozilla/5.0 ({system}) {_CHROME.format(major=major, mobile='')}",
+            brands=brands,
+            platform=platform,
+            platform_version=version,
+            architecture="arm" if self.kind == "mac" else "x86",
+            bitness="64",
+            mobile=False,
+        )
+
+
+def _phones(kind: Kind, system: str, *rows: tuple[str, int, int, float, str, int]) -> list[Device]:
+    return [Device(name, kind, w, h, scale, system, model, bars) for name, w, h, scale, model, bars in rows]
+
+
+_ALL = [
+    *_phones(
+        "iphone",
+        "18.5",
+        ("iPhone SE (3rd generation)", 375, 667, 2, "", 114),
+        ("iPhone XR", 414, 896, 2, "", 195),
+        ("iPhone 11", 414, 896, 2, "", 195),
+        ("iPhone 11 Pro", 375, 812, 3, "", 194),
+        ("iPhone 11 Pro Max", 414, 896, 3, "", 195),
+        ("iPhone 12 mini", 375, 812, 3, "", 200),
+        ("iPhone 12", 390, 844, 3, "", 197),
+        ("iPhone 12 Pro", 390, 844, 3, "", 197),
+        ("iPhone 12 Pro Max", 428, 926, 3, "", 197),
+        ("iPhone 13 mini", 375, 812, 3, "", 200),
+        ("iPhone 13", 390, 844, 3, "", 197),
+        ("iPhone 13 Pro", 390, 844, 3, "", 197),
+        ("iPhone 13 Pro Max", 428, 926, 3, "", 197),
+        ("iPhone 14", 390, 844, 3, "", 197),
+        ("iPhone 14 Plus", 428, 926, 3, "", 197),
+        ("iPhone 14 Pro", 393, 852, 3, "", 193),
+        ("iPhone 14 Pro Max", 430, 932, 3, "", 193),
+        ("iPhone 15", 393, 852, 3, "", 193),
+        ("iPhone 15 Plus", 430, 932, 3, "", 193),
+        ("iPhone 15 Pro", 393, 852, 3, "", 193),
+        ("iPhone 15 Pro Max", 430, 932, 3, "", 193),
+        ("iPhone 16", 393, 852, 3, "", 193),
+        ("iPhone 16e", 390, 844, 3, "", 197),
+        ("iPhone 16 Plus", 430, 932, 3, "", 193),
+        ("iPhone 16 Pro", 402, 874, 3, "", 197),
+        ("iPhone 16 Pro Max", 440, 956, 3, "", 197),
+    ),
+    *_phones(
+        "iphone",
+        "26.0",
+        ("iPhone 17", 402, 874, 3, "", 197),
+        ("iPhone Air", 420, 912, 3, "", 197),
+        ("iPhone 17 Pro", 402, 874, 3, "", 197),
+        ("iPhone 17 Pro Max", 440, 956, 3, "", 197),
+    ),
+    *_phones(
+        "ipad",
+        "18.5",
+        ("iPad (9th generation)", 810, 1080, 2, "", 74),
+        ("iPad (10th generation)", 820, 1180, 2, "", 74),
+        ("iPad (A16)", 820, 1180, 2, "", 74),
+        ("iPad mini (6th generation)", 744, 1133, 2, "", 74),
+        ("iPad mini (A17 Pro)", 744, 1133, 2, "", 74),
+        ("iPad Air 11", 820, 1180, 2, "", 74),
+        ("iPad Air 13", 1024, 1366, 2, "", 74),
+        ("iPad Pro 11", 834, 1210, 2, "", 74),
+        ("iPad Pro 13", 1032, 1376, 2, "", 74),
+    ),
+    *_phones(
+        "android phone",
+        "16",
+        ("Pixel 6a", 412, 915, 2.625, "Pixel 6a", 76),
+        ("Pixel 7", 412, 915, 2.625, "Pixel 7", 76),
+        ("Pixel 7a", 412, 915, 2.625, "Pixel 7a", 76),
+        ("Pixel 7 Pro", 412, 892, 3.5, "Pixel 7 Pro", 76),
+        ("Pixel 8", 412, 915, 2.625, "Pixel 8", 76),
+        ("Pixel 8a", 412, 915, 2.625, "Pixel 8a", 76),
+        ("Pixel 8 Pro", 448, 998, 3, "Pixel 8 Pro", 76),
+        ("Pixel 9", 412, 923, 2.625, "Pixel 9", 76),
+        ("Pixel 9a", 412, 923, 2.625, "Pixel 9a", 76),
+        ("Pixel 9 Pro", 427, 952, 3, "Pixel 9 Pro", 76),
+        ("Pixel 9 Pro XL", 448, 997, 3, "Pixel 9 Pro XL", 76),
+        ("Pixel 10", 412, 923, 2.625, "Pixel 10", 76),
+        ("Pixel 10 Pro", 427, 952, 3, "Pixel 10 Pro", 76),
+        ("Pixel 10 Pro XL", 448, 997, 3, "Pixel 10 Pro XL", 76),
+        ("Galaxy A15", 412, 892, 2.625, "SM-A155F", 76),
+        ("Galaxy A55", 412, 892, 2.625, "SM-A556B", 76),
+        ("Galaxy S22", 360, 780, 3, "SM-S901B", 76),
+        ("Galaxy S23", 360, 780, 3, "SM-S911B", 76),
+        ("Galaxy S23 Ultra", 384, 824, 3.75, "SM-S918B", 76),
+        ("Galaxy S24", 360, 780, 3, "SM-S921B", 76),
+        ("Galaxy S24+", 384, 832, 3.75, "SM-S926B", 76),
+        ("Galaxy S24 Ultra", 384, 832, 3.75, "SM-S928B", 76),
+        ("Galaxy S25", 360, 780, 3, "SM-S931B", 76),
+        ("Galaxy S25+", 384, 832, 3.75, "SM-S936B", 76),
+        ("Galaxy S25 Ultra", 384, 832, 3.75, "SM-S938B", 76),
+        ("Galaxy Z Flip6", 412, 1006, 2.625, "SM-F741B", 76),
+        ("Galaxy Z Fold6 (folded)", 323, 792, 3, "SM-F956B", 76),
+        ("Xiaomi 14", 393, 873, 3.0625, "23127PN0CG", 76),
+        ("Redmi Note 13", 393, 873, 2.75, "23124RA7EO", 76),
+        ("OnePlus 12", 412, 915, 3.5, "CPH2581", 76),
+    ),
+    *_phones(
+        "android tablet",
+        "15",
+        ("Pixel Tablet", 800, 1280, 2, "Pixel Tablet", 80),
+        ("Galaxy Tab A9+", 800, 1280, 1.5, "SM-X210", 80),
+        ("Galaxy Tab S9", 800, 1280, 2, "SM-X710", 80),
+        ("Galaxy Tab S9 Ultra", 924, 1480, 2, "SM-X910", 80),
+        ("Galaxy Z Fold6 (open)", 619, 720, 3, "SM-F956B", 80),
+    ),
+    Device("Desktop", "windows", 1280, 720, 1, "15.0.0"),
+    Device("Desktop 1080p", "windows", 1920, 1080, 1, "15.0.0", bars=137),
+    Device("Desktop 1440p", "windows", 2560, 1440, 1, "15.0.0", bars=137),
+    Device("Desktop 4K at 150 %", "windows", 2560, 1440, 1.5, "15.0.0", bars=137),
+    Device("Laptop 1366", "windows", 1366, 768, 1, "15.0.0", bars=137),
+    Device("Laptop 1080p at 125 %", "windows", 1536, 864, 1.25, "15.0.0", bars=137),
+    Device("Linux desktop 1080p", "linux", 1920, 1080, 1, "6.8.0", bars=120),
+    Device("MacBook Air 13", "mac", 1470, 956, 2, "15.5.0", bars=155),
+    Device("MacBook Pro 14", "mac", 1512, 982, 2, "15.5.0", bars=155),
+    Device("MacBook Pro 16", "mac", 1728, 1117, 2, "15.5.0", bars=155),
+    Device("iMac 24", "mac", 2240, 1260, 2, "15.5.0", bars=155),
+]
+
+DEVICES: dict[str, Device] = {device.name: device for device in _ALL}
+"""All devices, by their names."""
+
+
+def find_device(name: object) -> Device:
+    """Return the device of that name, in whatever case. Raises InvalidArgumentError, which names what is near."""
+    if isinstance(name, Device):
+        return name
+    if isinstance(name, str):
+        wanted = " ".join(name.split()).casefold()
+        for device in _ALL:
+            if device.name.casefold() == wanted:
+                return device
+        folded = {known.casefold(): known for known in DEVICES}
+        near = [folded[match] for match in difflib.get_close_matches(wanted, folded, n=3, cutoff=0.5)]
+        hint = ", ".join(repr(match) for match in near) or "one of cdpengine.DEVICES"
+        raise InvalidArgumentError(what="device", given=repr(name[:80]), expected=hint)
+    raise InvalidArgumentError(
+        what="device", given=f"a {type(name).__name__}", expected="the name of a device"
+    )

@@ -1,0 +1,333 @@
+"""Emulations: what pages are told of the device, the place and the person, in layers.
+
+Rule: a layer is of one page and the popups it opens, or of a context; it holds from before the first script of
+every document and frame that comes while it is there. What is in effect for a page is what its layers say, the
+nearest last; when one ends, its pages are told what is left, and a page without layers is as Chrome makes it.
+A layer that Chrome refuses leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import attrs
+import trio
+
+from cdpengine._budget import undoing
+from cdpengine._emulation.emulation_commands import (
+    EVALUATION_SESSION,
+    PROCESS_WIDE,
+    SETTING_OF,
+    UNDO,
+    Command,
+    commands,
+)
+from cdpengine._emulation.emulation_options import Settings
+from cdpengine._logs import get_logger
+from cdpengine._page.page_target import REVIVED, PageTarget
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    EmulationRefusedError,
+    InvalidArgumentError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+)
+
+logger = get_logger("cdpengine.state")
+
+_UNDO_GRACE = 0.5
+"""Seconds that taking back may wait for answers: what was sent is obeyed in order, by a stuck page too."""
+
+_OTHERS_GRACE = 1.0
+"""Seconds that pages other than the one that is meant get to answer; later than that they obey all the same."""
+
+_KEPT_APART = 100
+"""Settings of one page or context that last and can still be ended alone; older ones are one with each other."""
+
+_TAKEN = "already in effect"
+
+Applies = Callable[[PageTarget], bool]
+
+
+@attrs.define(eq=False)
+class Layer:
+    """Settings of a page (`page_id`, with its popups) or of the pages for which `applies` says so."""
+
+    settings: Settings
+    page_id: str | None = None
+    applies: Applies | None = None
+
+    def holds_for(self, page: PageTarget) -> bool:
+        """Tell whether the layer is one of the page's."""
+        if self.page_id is not None:
+            return self.page_id in page.lineage
+        return self.applies is not None and self.applies(page)
+
+
+@attrs.define(eq=False)
+class _Kept:
+    """What lasts under one key: one layer that is made of all that was given, each of which can end alone."""
+
+    whole: Layer
+    base: Settings = attrs.field(factory=dict)
+    parts: list[Layer] = attrs.field(factory=list)
+
+    def add(self, part: Layer) -> None:
+        self.parts.append(part)
+        self._merge()
+
+    def remove(self, part: Layer) -> bool:
+        """Take a part out again; False where it is not among them any more."""
+        if part not in self.parts:
+            return False
+        self.parts.remove(part)
+        self._merge()
+        return True
+
+    def _merge(self) -> None:
+        while len(self.parts) > _KEPT_APART:
+            self.base = {**self.base, **self.parts.pop(0).settings}
+        self.whole.settings = dict(self.base)
+        for part in self.parts:
+            self.whole.settings = {**self.whole.settings, **part.settings}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.base and not self.parts
+
+
+@attrs.define(eq=False)
+class _Sent:
+    session: Session
+    group: str
+    command: Command
+    call: PendingCall
+
+
+class Emulations:
+    """What is emulated in one browser. `pages` are those that the engine knows; `post` is one of their set-ups."""
+
+    def __init__(self, pages: Mapping[str, PageTarget]) -> None:
+        self._pages = pages
+        self._layers: list[Layer] = []
+        self._lasting: dict[object, _Kept] = {}
+        self._applied: dict[Session, dict[str, Command]] = {}
+        self._touched: dict[Session, set[str]] = {}
+
+    def post(self, page: PageTarget, session: Session) -> list[PendingCall]:
+        """Tell a session that is new, and its evaluation session, what holds for its page.
+
+        The answers are taken here.
+        """
+        if session is page.session:
+            page.evaluation_listeners.append(
+                lambda evaluation_session: self._tell_new(page, evaluation_session, EVALUATION_SESSION)
+            )
+        self._tell_new(page, session, session.target_type)
+        if (evaluation_session := page.evaluation_sessions.get(session.target_id or "")) is not None:
+            self._tell_new(page, evaluation_session, EVALUATION_SESSION)
+        return []
+
+    def _tell_new(self, page: PageTarget, session: Session, kind: str) -> None:
+        if self._layers:
+            with suppress(ConnectionLostError, SessionGoneError):
+                if sent := self._post_changes(page, session, kind):
+                    page.nursery.start_soon(self._told, sent, name="emulate for a new target")
+
+    def settings_of(self, page: PageTarget) -> dict[str, object]:
+        """Return what is in effect for a page."""
+        layers = [layer for layer in self._layers if layer.holds_for(page)]
+        # A context's first, then those of the pages that it comes from, its own last.
+        layers.sort(key=lambda layer: -1 if layer.page_id is None else page.lineage.index(layer.page_id))
+        merged: dict[str, object] = {}
+        for layer in layers:
+            merged.update(layer.settings)
+        return merged
+
+    async def begin(self, layer: Layer, page: PageTarget | None = None) -> None:
+        """Have a layer hold. `page` is the one that has to answer. Whatever this raises, call `end` after it.
+
+        Raises InvalidArgumentError or EmulationRefusedError where Chrome refuses, SessionGoneError,
+        ConnectionLostError.
+        """
+        self._layers.append(layer)
+        await self._take(self._spread(), page)
+
+    async def end(self, layer: Layer) -> None:
+        """End a layer; one that never began is no error. Shielded, and bounded."""
+        if layer in self._layers:
+            self._layers.remove(layer)
+            await self._restore()
+
+    async def keep(self, key: object, layer: Layer, page: PageTarget | None = None) -> None:
+        """Have settings hold from now on, beside those that `keep` was given before under the same key.
+
+        Raises as `begin`; then, and when cancelled, what was before holds.
+        """
+        kept = self._lasting.get(key)
+        if kept is None:
+            kept = self._lasting[key] = _Kept(Layer({}, layer.page_id, layer.applies))
+            self._layers.insert(0, kept.whole)  # below every scope that is open
+        kept.add(layer)
+        try:
+            await self._take(self._spread(), page)
+        except BaseException:
+            await self.release(key, layer)
+            raise
+
+    async def release(self, key: object, layer: Layer) -> None:
+        """Take back one layer that `keep` was given under that key; it may be over. Shielded, and bounded."""
+        kept = self._lasting.get(key)
+        if kept is not None and kept.remove(layer):
+            if kept.is_empty:
+                self.drop(key)
+            await self._restore()
+
+    async def forget(self, key: object) -> None:
+        """Take back all that `keep` was given under that key."""
+        if key in self._lasting:
+            self.drop(key)
+            await self._restore()
+
+    def drop(self, key: object) -> None:
+        """Forget what `keep` was given under a key whose pages are gone."""
+        kept = self._lasting.pop(key, None)
+        if kept is not None:
+            self._layers.remove(kept.whole)
+
+    def metrics(self, page: PageTarget) -> Command:
+        """Return what sets the page's viewport back to what is in effect; for who changes it for a moment."""
+        return commands(self.settings_of(page), "page").get("metrics", UNDO["metrics"])
+
+    # --- telling ---------------------------------------------------------------------------------------------
+
+    def _spread(self) -> list[_Sent]:
+        """Post to every session what is new for it."""
+        sent = []
+        for page in list(self._pages.values()):
+            for session in (*page.frame_sessions.values(), *page.worker_sessions.values()):
+                sent += self._post_changes(page, session, session.target_type)
+            for evaluation_session in page.evaluation_sessions.values():
+                sent += self._post_changes(page, evaluation_session, EVALUATION_SESSION)
+        return sent
+
+    def _post_changes(self, page: PageTarget, session: Session, kind: str) -> list[_Sent]:
+        if session.error() is not None:
+            return []
+        wanted = commands(self.settings_of(page), kind)
+        applied = self._applied.get(session)
+        if applied is None:
+            if not wanted:
+                return []
+            applied = self._applied[session] = {}
+            session.on_end(lambda: self._ended(session))
+            session.on_event(REVIVED, lambda _event: self._catch_up(page, session, kind))
+            session.on_event("Page.frameNavigated", lambda _event: self._navigated(session))
+        sent: list[_Sent] = []
+        freed: set[str] = set()
+        for group, undo in UNDO.items():
+            now, then = wanted.get(group), applied.get(group)
+            if now == then:
+                continue
+            if then is not None and group in PROCESS_WIDE:
+                freed.add(group)
+            self._touched.setdefault(session, set()).add(group)
+            if now is not None:
+                applied[group] = now
+            else:
+                del applied[group]
+            command = now or undo
+            sent.append(_Sent(session, group, command, session.post(command.method, **command.params)))
+        self._claim(freed, session)
+        return sent
+
+    def _claim(self, groups: set[str], former: Session) -> None:
+        """Send again what a process has only one of, to those that may have had it through `former` till now."""
+        if not groups:
+            return
+        for session, applied in self._applied.items():
+            for group in groups & applied.keys():
+                if session is not former and session.error() is None:
+                    session.post(applied[group].method, **applied[group].params)
+
+    def _ended(self, session: Session) -> None:
+        applied = self._applied.pop(session, {})
+        self._touched.pop(session, None)
+        with suppress(ConnectionLostError, SessionGoneError):
+            self._claim(set(PROCESS_WIDE & applied.keys()), session)
+
+    def _catch_up(self, page: PageTarget, session: Session, kind: str) -> None:
+        """Tell a page that a reload has brought back all anew: what it was told as it crashed, it did not hear."""
+        wanted = commands(self.settings_of(page), kind)
+        self._applied[session] = dict(wanted)
+        with suppress(ConnectionLostError, SessionGoneError):
+            for group in UNDO:
+                if group in wanted or group in self._touched.get(session, ()):
+                    command = wanted.get(group, UNDO[group])
+                    self._touched.setdefault(session, set()).add(group)
+                    session.post(command.method, **command.params)
+
+    def _navigated(self, session: Session) -> None:
+        """Think of those that had something through a session which may be in another process now."""
+        if len(self._applied) > 1:
+            with suppress(ConnectionLostError, SessionGoneError):
+                self._claim(set(PROCESS_WIDE & self._applied.get(session, {}).keys()), session)
+
+    # --- what Chrome says to it ------------------------------------------------------------------------------
+
+    async def _take(self, sent: list[_Sent], page: PageTarget | None) -> None:
+        """Wait for the answers; those of other sessions than the page's own for a moment only."""
+        sessions = () if page is None else (page.session, page.evaluation_session)
+        own = [each for each in sent if each.session in sessions]
+        for each in own:
+            try:
+                await each.call.raw()
+            except RemoteError as error:
+                self._refused(each, error)
+        with trio.move_on_after(_OTHERS_GRACE):
+            for each in sent:
+                if each not in own:
+                    await self._answered(each)
+        await trio.lowlevel.checkpoint()
+
+    async def _answered(self, each: _Sent) -> None:
+        try:
+            await each.call.raw()
+        except RemoteError as error:
+            self._refused(each, error)
+        except (SessionGoneError, ProtocolError) as error:
+            logger.debug("%s was not told: %s", each.session.describe(), error)
+
+    async def _told(self, sent: list[_Sent]) -> None:
+        """Take the answers of a new session; what it refuses cannot be told to anybody who asked."""
+        with suppress(ConnectionLostError):
+            for each in sent:
+                try:
+                    await self._answered(each)
+                except (InvalidArgumentError, EmulationRefusedError) as error:
+                    logger.warning("%s: %s", each.session.describe(), error)
+
+    def _refused(self, each: _Sent, error: RemoteError) -> None:
+        name = SETTING_OF.get(each.group, each.group)
+        given = repr(next(iter(each.command.params.values()), ""))[:80]
+        if error.message.endswith(_TAKEN):
+            others = (applied for session, applied in self._applied.items() if session is not each.session)
+            if any(applied.get(each.group) == each.command for applied in others):
+                return  # its process has it, through another session of ours
+            reason = "another page of the same process, or another client, has set another one"
+            raise EmulationRefusedError(what=name, given=given, reason=reason) from None
+        if error.message.startswith("Invalid"):
+            expected = f"what Chrome knows (it says {error.message!r})"
+            raise InvalidArgumentError(what=name, given=given, expected=expected) from None
+        raise EmulationRefusedError(what=name, given=given, reason=f"Chrome says {error.message!r}") from None
+
+    async def _restore(self) -> None:
+        """Tell every session what is left. Shielded, with a deadline; gone is as good."""
+        with undoing(_UNDO_GRACE), suppress(ConnectionLostError):
+            for each in self._spread():
+                with suppress(SessionGoneError, RemoteError, ProtocolError):
+                    await each.call.raw()

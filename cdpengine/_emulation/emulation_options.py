@@ -1,0 +1,216 @@
+"""What can be emulated, checked and made plain. Pure.
+
+Rule: everything that is wrong in itself is refused before anything is sent. What is None is as it is without
+emulation; what is not named stays as it was.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import zoneinfo
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypedDict, get_args
+
+import attrs
+
+from cdpengine._emulation.devices import Device, find_device
+from cdpengine._emulation.user_agents import UserAgent, check_user_agent
+from cdpengine.errors import InvalidArgumentError
+
+ColorScheme = Literal["light", "dark", "no-preference"]
+ReducedMotion = Literal["reduce", "no-preference"]
+ForcedColors = Literal["active", "none"]
+Contrast = Literal["more", "less", "custom", "no-preference"]
+Media = Literal["screen", "print"]
+
+
+@attrs.frozen
+class Geolocation:
+    """Where the device is: degrees, and metres."""
+
+    latitude: float
+    longitude: float
+    accuracy: float = 1.0
+    altitude: float | None = None
+
+
+class EmulationOptions(TypedDict, total=False):
+    """What `emulate` takes. None: as it is without emulation; left out: as it was.
+
+    `device` is a name of `cdpengine.DEVICES`, and stands for the six settings below it, each of which can be
+    given besides. Sizes are CSS pixels.
+    """
+
+    device: str | Device | None
+    landscape: bool
+    viewport: tuple[int, int] | None
+    screen: tuple[int, int] | None
+    device_scale_factor: float | None
+    mobile: bool | None
+    touch: bool | None
+    user_agent: str | UserAgent | None
+    locale: str | None
+    timezone: str | None
+    geolocation: Geolocation | tuple[float, float] | Literal["unavailable"] | None
+    color_scheme: ColorScheme | None
+    reduced_motion: ReducedMotion | None
+    forced_colors: ForcedColors | None
+    contrast: Contrast | None
+    media: Media | None
+
+
+OF_A_DEVICE = ("viewport", "screen", "device_scale_factor", "mobile", "touch", "user_agent")
+
+Settings = Mapping[str, Any]
+"""Checked settings by name; a device is already taken apart."""
+
+
+def check_options(options: Mapping[str, Any], chrome_version: str) -> dict[str, Any]:
+    """Return checked settings. Raises InvalidArgumentError for a name or a value that there is none of."""
+    if not options:
+        raise InvalidArgumentError(what="emulate", given="nothing", expected=f"some of {', '.join(_NAMES)}")
+    for name in options:
+        if name not in _NAMES:
+            raise InvalidArgumentError(
+                what="emulate", given=repr(name)[:80], expected=f"some of {', '.join(_NAMES)}"
+            )
+    settings: dict[str, Any] = {}
+    landscape = options.get("landscape", False)
+    if not isinstance(landscape, bool) or (landscape and options.get("device") is None):
+        raise InvalidArgumentError(
+            what="landscape", given=repr(landscape)[:40], expected="True, with a device"
+        )
+    if "device" in options:
+        device = options["device"]
+        if device is None:
+            settings.update(dict.fromkeys(OF_A_DEVICE))
+        else:
+            settings.update(_of_device(find_device(device), landscape, chrome_version))
+    for name, value in options.items():
+        if name not in ("device", "landscape"):
+            settings[name] = None if value is None else _CHECKS[name](name, value)
+    return settings
+
+
+def _of_device(device: Device, landscape: bool, chrome_version: str) -> dict[str, Any]:
+    size = (device.height, device.width) if landscape else (device.width, device.height)
+    return {
+        "viewport": (size[0], size[1] - device.bars),
+        "screen": size,
+        "device_scale_factor": float(device.scale),
+        "mobile": device.mobile,
+        "touch": device.mobile,
+        "user_agent": device.user_agent(chrome_version),
+    }
+
+
+def _size(name: str, value: object) -> tuple[int, int]:
+    fine = isinstance(value, tuple | list) and len(value) == 2
+    sides = tuple(value) if isinstance(value, tuple | list) else ()
+    if not fine or any(
+        isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= 10_000_000 for n in sides
+    ):
+        expected = "width and height, whole CSS pixels from 1 on"
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
+    return (sides[0], sides[1])
+
+
+def _scale(name: str, value: object) -> float:
+    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not fine or not 0 < float(value) <= 20:  # type: ignore[arg-type]
+        raise InvalidArgumentError(what=name, given=repr(value)[:40], expected="a number above 0, up to 20")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidArgumentError(what=name, given=repr(value)[:40], expected="True, False or None")
+    return value
+
+
+_LOCALE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,6}")
+
+
+def _locale(name: str, value: object) -> str:
+    if not isinstance(value, str) or not _LOCALE.fullmatch(value):
+        expected = 'a language tag, such as "de-DE"'
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
+    return value.replace("_", "-")
+
+
+@functools.cache
+def _timezones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
+
+
+def _timezone(name: str, value: object) -> str:
+    known = _timezones()
+    shaped = isinstance(value, str) and re.fullmatch(
+        r"[A-Za-z][A-Za-z0-9_+\-]*(?:/[A-Za-z0-9_+\-]+){0,2}", value
+    )
+    # Where the system has no list of time zones, Chrome's word has to do.
+    if not shaped or (known and value not in known):
+        expected = 'an IANA time zone, such as "Europe/Berlin"'
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
+    return str(value)
+
+
+def _geolocation(name: str, value: object) -> Geolocation | str:
+    if value == "unavailable":
+        return "unavailable"
+    place = Geolocation(*value) if isinstance(value, tuple) and len(value) == 2 else value
+    if not isinstance(place, Geolocation):
+        expected = '(latitude, longitude), a Geolocation or "unavailable"'
+        raise InvalidArgumentError(what=name, given=repr(value)[:80], expected=expected)
+    limits: dict[str, tuple[float, float]] = {
+        "latitude": (-90, 90),
+        "longitude": (-180, 180),
+        "accuracy": (0, math.inf),
+        "altitude": (-math.inf, math.inf),
+    }
+    for part, (least, most) in limits.items():
+        number = getattr(place, part)
+        if number is None and part == "altitude":
+            continue
+        fine = isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+        if not fine or not least <= number <= most:
+            expected = f"a number from {least} to {most}"
+            raise InvalidArgumentError(what=f"{name}.{part}", given=repr(number)[:40], expected=expected)
+    return place
+
+
+def _one_of(kind: Any) -> Callable[[str, object], str]:
+    words = get_args(kind)
+
+    def check(name: str, value: object) -> str:
+        if value not in words:
+            expected = ", ".join(repr(word) for word in words)
+            raise InvalidArgumentError(what=name, given=repr(value)[:40], expected=expected)
+        return str(value)
+
+    return check
+
+
+def _user_agent(_name: str, value: object) -> UserAgent:
+    return check_user_agent(value)
+
+
+_CHECKS: dict[str, Callable[[str, object], Any]] = {
+    "viewport": _size,
+    "screen": _size,
+    "device_scale_factor": _scale,
+    "mobile": _flag,
+    "touch": _flag,
+    "user_agent": _user_agent,
+    "locale": _locale,
+    "timezone": _timezone,
+    "geolocation": _geolocation,
+    "color_scheme": _one_of(ColorScheme),
+    "reduced_motion": _one_of(ReducedMotion),
+    "forced_colors": _one_of(ForcedColors),
+    "contrast": _one_of(Contrast),
+    "media": _one_of(Media),
+}
+_NAMES = ("device", "landscape", *_CHECKS)

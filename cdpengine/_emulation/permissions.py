@@ -1,0 +1,179 @@
+"""Permissions: what pages of a context may do without asking, or may not, in layers.
+
+Rule: what is in effect for a context is what its layers say together, the latest last; Chrome itself takes what is
+said of an origin before what is said of all. It can only forget all overrides of a context at once: when a layer
+ends, all are reset, and what is left is set again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import attrs
+
+from cdpengine._budget import undoing
+from cdpengine._page.origins import check_origin
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
+
+PermissionState = Literal["granted", "denied", "prompt"]
+
+_GRACE = 2.0
+"""Seconds that taking back may take."""
+
+_DESCRIPTORS: dict[str, dict[str, object]] = {
+    "clipboard-write": {"name": "clipboard-write", "allowWithoutSanitization": False},
+    "fullscreen": {"name": "fullscreen", "allowWithoutGesture": True},
+    "midi-sysex": {"name": "midi", "sysex": True},
+    "pan-tilt-zoom": {"name": "camera", "panTiltZoom": True},
+    "push": {"name": "push", "userVisibleOnly": True},
+}
+"""Those that need more than their name."""
+
+NAMES = (
+    "accelerometer",
+    "ambient-light-sensor",
+    "background-fetch",
+    "background-sync",
+    "camera",
+    "captured-surface-control",
+    "clipboard-read",
+    "clipboard-write",
+    "display-capture",
+    "fullscreen",
+    "geolocation",
+    "gyroscope",
+    "idle-detection",
+    "keyboard-lock",
+    "local-fonts",
+    "local-network-access",
+    "magnetometer",
+    "microphone",
+    "midi",
+    "midi-sysex",
+    "nfc",
+    "notifications",
+    "pan-tilt-zoom",
+    "payment-handler",
+    "periodic-background-sync",
+    "persistent-storage",
+    "pointer-lock",
+    "push",
+    "screen-wake-lock",
+    "speaker-selection",
+    "storage-access",
+    "system-wake-lock",
+    "top-level-storage-access",
+    "window-management",
+)
+"""Names as `navigator.permissions.query` has them; "midi-sysex" and "pan-tilt-zoom" are our own."""
+
+
+@attrs.define(eq=False)
+class PermissionLayer:
+    """States by name, for one origin or (None) for all."""
+
+    context_id: str | None
+    origin: str | None
+    states: Mapping[str, PermissionState]
+
+
+def check_permissions(states: object, origin: object, context_id: str | None) -> PermissionLayer:
+    """Return a layer, checked. Raises InvalidArgumentError, which says which name comes nearest."""
+    if not isinstance(states, Mapping) or not states:
+        given = "none" if isinstance(states, Mapping) else f"a {type(states).__name__}"
+        raise InvalidArgumentError(what="permissions", given=given, expected="a mapping of names to states")
+    for name, state in states.items():
+        if name not in NAMES:
+            near = get_close_matches(name, NAMES, 3) if isinstance(name, str) else []
+            near = near or ["camera", "geolocation", "notifications"]
+            expected = f"the name of a permission, such as {', '.join(near)}"
+            raise InvalidArgumentError(what="permissions", given=repr(name)[:80], expected=expected)
+        if state not in ("granted", "denied", "prompt"):
+            expected = '"granted", "denied" or "prompt"'
+            raise InvalidArgumentError(
+                what=f"permissions[{name!r}]", given=repr(state)[:80], expected=expected
+            )
+    where = None if origin is None else check_origin(origin)
+    return PermissionLayer(context_id, where, dict(states))
+
+
+class Permissions:
+    """The permissions that were set through one browser's session."""
+
+    def __init__(self, root: Session) -> None:
+        self._root = root
+        self._layers: list[PermissionLayer] = []
+
+    async def begin(self, layer: PermissionLayer) -> None:
+        """Have a layer hold. Whatever this raises, call `end` after it.
+
+        Raises InvalidArgumentError for what this Chrome does not know.
+        """
+        self._layers.append(layer)
+        await self._tell(layer)
+
+    async def keep(self, layer: PermissionLayer) -> None:
+        """Have a layer hold from now on. Raises as `begin`; then, and when cancelled, nothing has changed."""
+        try:
+            await self.begin(layer)
+        except BaseException:
+            await self.end(layer)
+            raise
+
+    async def reset(self, context_id: str | None) -> None:
+        """Forget all that was set for a context."""
+        self._layers = [layer for layer in self._layers if layer.context_id != context_id]
+        await self._root.call("Browser.resetPermissions", **_where(context_id))
+
+    def forget(self, context_id: str | None) -> None:
+        """Note that a context is disposed of."""
+        self._layers = [layer for layer in self._layers if layer.context_id != context_id]
+
+    async def _tell(self, layer: PermissionLayer) -> None:
+        calls = [
+            (name, self._root.post("Browser.setPermission", **_params(layer, name, state)))
+            for name, state in layer.states.items()
+        ]
+        for name, call in calls:
+            try:
+                await call.raw()
+            except RemoteError as error:
+                if "PermissionDescriptor" not in error.message and "ermission" not in error.message:
+                    raise
+                expected = f"what this Chrome has (it says {error.message!r})"
+                raise InvalidArgumentError(what="permissions", given=repr(name), expected=expected) from None
+
+    async def end(self, layer: PermissionLayer) -> None:
+        """End a layer; one that never began is no error. Shielded, and bounded."""
+        if layer not in self._layers:
+            return  # all were reset meanwhile
+        self._layers.remove(layer)
+        with undoing(_GRACE), suppress(ConnectionLostError, RemoteError):
+            calls = [self._root.post("Browser.resetPermissions", **_where(layer.context_id))]
+            calls += [
+                self._root.post("Browser.setPermission", **_params(left, name, state))
+                for left in self._layers
+                if left.context_id == layer.context_id
+                for name, state in left.states.items()
+            ]
+            for call in calls:
+                await call.raw()
+
+
+def _params(layer: PermissionLayer, name: str, state: PermissionState) -> dict[str, Any]:
+    params: dict[str, Any] = {
+        "permission": _DESCRIPTORS.get(name, {"name": name}),
+        "setting": state,
+        **_where(layer.context_id),
+    }
+    if layer.origin is not None:
+        params["origin"] = layer.origin
+    return params
+
+
+def _where(context_id: str | None) -> dict[str, str]:
+    return {} if context_id is None else {"browserContextId": context_id}

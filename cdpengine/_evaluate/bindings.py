@@ -1,0 +1,230 @@
+"""Exposed: a function of this program under a name in every document: a page calls it, and gets a promise.
+
+Rule: the function is a stranger's code called by a stranger's page. What it raises is the page's rejection, and on
+record; one that hangs keeps neither the page nor anybody else waiting. When it is taken back, the name is what it
+was, and whoever still waits is told.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import re
+import secrets
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import attrs
+import trio
+
+from cdpengine._evaluate.init_scripts import InitScript
+from cdpengine._logs import get_logger
+from cdpengine._page.bounded_history import BoundedHistory
+from cdpengine._page.scripts.page_functions import ExecutionContext
+from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._page.tabs import Posted, Tabs
+from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.domains.runtime import BindingCalled
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.messages import decode_payload
+from cdpengine._protocol.repeated import RepeatedWarning
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
+from cdpengine.js import script
+
+logger = get_logger("cdpengine.inject")
+
+ExposedFunction: TypeAlias = Callable[..., Awaitable[object]]
+"""An async function; its arguments are what the page passed, its value is what the page's promise gives."""
+
+Reader: TypeAlias = Callable[[Session, int, str], Awaitable[Any]]
+"""Evaluates an expression in an execution context, and returns its value."""
+
+_MOST_DOCUMENTS = 1000
+"""Documents a session that are remembered as having the function, to take it from them again."""
+
+_LONGEST_REASON = 300
+
+_CALL = re.compile(r"([0-9]{1,16})(\[.*\])?", re.DOTALL)
+"""What binding.js sends: the number of a call, and its arguments where JSON holds them."""
+
+
+@attrs.frozen
+class BindingFailure:
+    """A call of an exposed function that ended in a rejection. `reason` is what the page was told."""
+
+    name: str
+    reason: str
+
+
+class Binding:
+    """One function while it is exposed. Calls run in `nursery`, each for at most `limit` seconds.
+
+    `read` and `literal` carry values over, each way. `calls` counts the calls.
+    """
+
+    def __init__(
+        self,
+        tabs: Tabs,
+        name: str,
+        function: ExposedFunction,
+        *,
+        limit: float,
+        nursery: trio.Nursery,
+        read: Reader,
+        literal: Callable[[object], str],
+        log: BoundedHistory[BindingFailure],
+    ) -> None:
+        self.name = name
+        self.calls = 0
+        self.failures: BoundedHistory[BindingFailure] = BoundedHistory()
+        self._function = function
+        self._limit = limit
+        self._nursery = nursery
+        self._read = read
+        self._literal = literal
+        self._log = log
+        self._failed = RepeatedWarning(logger, "the exposed function %s failed: %s", level=logging.ERROR)
+        self._closed = False
+        self._tabs = tabs
+        self._binding = f"cdpengine_{secrets.token_hex(8)}"
+        self._key = f"cdpengine_{secrets.token_hex(8)}"
+        arguments = ", ".join(json.dumps(text) for text in (name, self._binding, self._key))
+        self._script = InitScript(tabs, f"{script('binding')}({arguments})", at_once=True)
+        self._documents: dict[Session, OrderedDict[int, None]] = {}
+        self._sinks: dict[Session, Callable[[Event], None]] = {}
+
+    def __repr__(self) -> str:
+        return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
+
+    def begin(self, session: Session) -> list[Posted]:
+        """Have the function in a session's documents. Raises InvalidArgumentError when it has one of that name."""
+        names = _NAMES.setdefault(session, set())
+        if self.name in names:
+            expected = "a name that is not exposed already"
+            raise InvalidArgumentError(what="name", given=repr(self.name), expected=expected)
+        # Chrome has bindings in new documents only while Runtime is on.
+        calls: list[Posted] = [*session.hold("Runtime")]
+        calls.append(session.post("Runtime.addBinding", name=self._binding))
+        calls += self._script.begin(session)
+        names.add(self.name)
+        self._documents[session] = OrderedDict()
+
+        def called(event: Event) -> None:
+            self._called(session, event)
+
+        self._sinks[session] = called
+        session.on_event("Runtime.bindingCalled", called)
+        return calls
+
+    def end(self, session: Session) -> list[Posted]:
+        """Take it back from a session's documents."""
+        sink = self._sinks.pop(session, None)
+        if sink is None:
+            return []
+        _NAMES.get(session, set()).discard(self.name)
+        documents = self._documents.pop(session)
+        calls = self._script.end(session)
+        removal = session.connection.post_shared("Runtime.removeBinding", {"name": self._binding}, session.id)
+        # Chrome leaves the function in the documents that have it. Numbers of contexts can be another process's by
+        # now: there is no such key there then.
+        calls += [removal, *(self._tell(session, context, "end") for context in documents)]
+        session.release_domains("Runtime")
+        self._tabs.in_background(self._end_listening, session, sink, removal)
+        return calls
+
+    async def _end_listening(
+        self, session: Session, sink: Callable[[Event], None], removal: SharedCall
+    ) -> None:
+        """Hear of the documents that got the function just before it was taken back."""
+        try:
+            with suppress(RemoteError):  # who takes the function back is told of that
+                await removal.wait()
+        finally:
+            session.off_event("Runtime.bindingCalled", sink)
+
+    def close(self) -> None:
+        """Take no further calls."""
+        self._closed = True
+
+    # --- calls -------------------------------------------------------------------------------------------------
+
+    def _called(self, session: Session, event: Event) -> None:
+        called = event.decode(BindingCalled)
+        if called.name != self._binding:
+            return
+        context = called.execution_context_id
+        documents = self._documents.get(session)
+        if documents is None:  # it got there while it was taken back
+            with suppress(SessionGoneError, ConnectionLostError):
+                self._tell(session, context, "end")
+            return
+        documents[context] = None
+        documents.move_to_end(context)
+        while len(documents) > _MOST_DOCUMENTS:
+            documents.popitem(last=False)
+        # Empty: a document that now has the function. Anything but a number is none of the engine's own.
+        if not self._closed and (call := _CALL.fullmatch(called.payload)) is not None:
+            self.calls += 1
+            self._nursery.start_soon(
+                self._run, session, context, call[1], call[2] or "", name=f"exposed {self.name}"
+            )
+
+    async def _run(self, session: Session, context: int, number: str, plain: str) -> None:
+        failed: Exception | None = None
+        literal = "undefined"
+        try:
+            with trio.move_on_after(self._limit) as deadline:
+                if plain:
+                    args = decode_payload(plain.encode("utf-8", "surrogatepass"), list[object])
+                else:
+                    args = await self._read(session, context, self._call("args", json.dumps(number)))
+                    if args is None:
+                        return  # the document has the function no more, and the page was told
+                literal = self._literal(await _result(self._function, args))
+        except Exception as error:  # noqa: BLE001 - a stranger's code: the page is told, and it is on record
+            if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
+                return  # and with it whoever waits for the value
+            failed = error
+        if deadline.cancelled_caught:
+            failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
+        with suppress(SessionGoneError, ConnectionLostError):
+            if failed is None:
+                self._tell(session, context, "resolve", json.dumps(number), literal)
+            else:
+                self._reject(session, context, number, failed)
+
+    def _reject(self, session: Session, context: int, number: str, error: Exception) -> None:
+        kind, message = type(error).__name__, str(error)
+        failure = BindingFailure(self.name, f"{kind}: {message}"[:_LONGEST_REASON])
+        self.failures.add(failure)
+        self._log.add(failure)
+        self._failed.tell(self.name, failure.reason, error=error)
+        reason = json.dumps(kind), json.dumps(message[:_LONGEST_MESSAGE])
+        self._tell(session, context, "reject", json.dumps(number), *reason)
+
+    def _tell(self, session: Session, context: int, name: str, *literals: str) -> Posted:
+        # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
+        return ExecutionContext(session, context).post_expression(
+            self._call(name, *literals), how={"silent": True}
+        )
+
+    def _call(self, name: str, *literals: str) -> str:
+        """Return the call of a function that binding.js left. Values are arguments alone, as in `evaluate`."""
+        arguments = json.dumps(self._key), json.dumps(name), *literals
+        return f"({script('binding_call')}\n)({', '.join(arguments)})"
+
+
+_LONGEST_MESSAGE = 10_000
+
+_NAMES: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
+"""What is exposed on each session."""
+
+
+async def _result(function: ExposedFunction, args: Sequence[object]) -> object:
+    result: object = function(*args)
+    return await result if inspect.isawaitable(result) else result

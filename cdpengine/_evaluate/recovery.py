@@ -1,0 +1,403 @@
+"""The recovery steps: bring a page back that does not answer, one step after the other.
+
+Rule: a step is bounded, shielded and timed, and nothing is called done that Chrome did not confirm; the page is
+probed before it is called responsive. The caller waits for the quick steps (dialog, terminate) only. What takes
+longer (further terminations, a reload, a closing) goes on in the engine's nursery, and the page's next action
+waits for it.
+
+Termination and crash are the whole process's: popups and other pages of the same site that live in it are hit too.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Literal
+
+import attrs
+import trio
+
+from cdpengine._budget import Budget
+from cdpengine._logs import get_logger
+from cdpengine._page.navigation.liveness import answers, dismiss_dialog, terminate
+from cdpengine._page.navigation.navigation import go_to, reload
+from cdpengine._page.page_target import PageTarget
+from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    EngineError,
+    InvalidArgumentError,
+    ProtocolError,
+    RecoveryReport,
+    RecoveryStep,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+)
+
+Recovery = Literal["terminate", "reload", "close"]
+"""How far a recovery may go. "close" does not reload before: what is thrown away is not sent for again."""
+
+_RESCUES: tuple[Recovery, ...] = ("terminate", "reload", "close")
+
+logger = get_logger("cdpengine.recovery")
+
+QUICK = 0.09
+"""Seconds for dialog, termination and probe together. Chrome confirms a termination in 2 ms (measured)."""
+
+_FIRST_PROBE = 0.04
+"""Seconds that a page gets to answer before it counts as hung, where nothing is known to run in it."""
+
+_LAST_PROBE = 0.015
+"""Seconds of QUICK that are kept for the probe when the termination is not confirmed."""
+
+_AGAIN = 0.015
+"""Seconds after a termination in which a page answers, where nothing else hangs in it: 2 ms (measured)."""
+
+_PATIENCE = 0.5
+"""Seconds more for the first probe, and for the rest, where the caller asked for a recovery and waits for it: on a
+busy machine a page that answers may take longer, and is not to lose its script, or itself, for that."""
+
+_SHARE = 20
+"""That patience is at most this part of the time that the caller gives."""
+
+_CONFIRMED = 0.25
+"""Seconds for Chrome to confirm a further termination: what cannot be stopped is never confirmed."""
+
+_GO_ON = 2.0
+"""Seconds after which a page that terminations do not bring back is left as it is."""
+
+_DIALOG = 0.03
+
+_WAIT = 0.02
+"""Seconds more that the caller waits for a reload or closing; then it goes on without it."""
+
+_SLOW = 5.0
+"""Seconds for a reload or a closing, to its end."""
+
+_AFTER_RELOAD = 1.0
+"""Seconds of _SLOW that are kept for the probe after the reload."""
+
+_STOP_LOADING = 0.5
+
+_CLOSE_AGAIN = 1.0
+"""Seconds until Chrome is told again to close: it takes 0.5 s on a hung page, and starts anew when told again
+(measured)."""
+
+_ELSEWHERE = "data:text/html,"
+"""A document of a site of its own: Chrome leaves the old process, and what hangs in it, behind."""
+
+
+def check_recovery(allow: str) -> Recovery:
+    """Return `allow`. Raises InvalidArgumentError for what is no recovery."""
+    for name in _RESCUES:
+        if allow == name:
+            return name
+    expected = ", ".join(repr(name) for name in _RESCUES)
+    raise InvalidArgumentError(what="recover", given=repr(allow)[:80], expected=expected)
+
+
+async def recover(
+    page: PageTarget,
+    session: Session | None,
+    *,
+    allow: Recovery = "terminate",
+    sent: bool,
+    call: SharedCall | None = None,
+    patience: float = 0,
+) -> RecoveryReport:
+    """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
+
+    With `patience`, what answers later is waited for: first for as long once, and once more after the termination.
+
+    `session` is the one that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
+    so it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
+    has not ended, it is terminated again, since what was terminated first may have been one of another page in the
+    same process. Never raises for what the page or the browser does: the report tells.
+    """
+    with trio.CancelScope(shield=True):
+        target_id = page.target_id if session is None else session.target_id or page.target_id
+        unanswered: list[SharedCall] = []
+        sessions = page.recovery_sessions(target_id)
+        report = await _quick(page, sessions, sent, call, patience, unanswered)
+        _take_terminations(page, sessions, unanswered)
+        if not report.responsive and not page.closed:
+            page.evaluation_session_in_doubt()
+            if allow != "terminate":
+                report = await _slow(page, allow, report)
+            elif call is not None:
+                if target_id not in page.terminating:  # one is enough for all that wait for it
+                    page.terminating.add(target_id)
+                    page.nursery.start_soon(_go_on_terminating, page, target_id, name="terminate further")
+                report = attrs.evolve(report, under_way=True)
+    _log(page, report)
+    return report
+
+
+def patience_of(seconds: float) -> float:
+    """Return how long a recovery waits for slow answers whose caller gives it so many seconds in all."""
+    return min(_PATIENCE, seconds / _SHARE)
+
+
+async def recover_page(page: PageTarget, *, allow: Recovery, patience: float) -> RecoveryReport:
+    """Recover the page's main frame, then each frame that runs in a process of its own.
+
+    As `recover`, for each.
+    """
+    report = await recover(page, None, allow=allow, sent=False, patience=patience)
+    for target_id, evaluation_session in list(page.evaluation_sessions.items()):
+        if report.under_way or page.closed:
+            break
+        if target_id != page.target_id and not evaluation_session.ended:
+            more = await recover(page, evaluation_session, allow=allow, sent=False, patience=patience)
+            report = RecoveryReport(
+                steps=report.steps + more.steps,
+                responsive=report.responsive and more.responsive,
+                under_way=more.under_way,
+            )
+    return report
+
+
+def _take_terminations(
+    page: PageTarget, sessions: Sequence[Session], unanswered: Sequence[SharedCall]
+) -> None:
+    """Have the page's next action wait until the terminations are over, which would hit its script otherwise.
+
+    Where nothing runs, V8 keeps a termination for the script that comes next: so scripts of ours take it.
+    """
+    pending = [call for call in unanswered if not call.done]
+    if not pending:
+        return
+
+    async def wait() -> None:
+        try:
+            with trio.move_on_after(_GO_ON), suppress(SessionGoneError, ConnectionLostError):
+                while not all(call.done for call in pending):
+                    await answers(sessions[0])
+        finally:
+            for call in pending:
+                call.abandon()
+            page.terminating.discard(wait)
+            page.changes.notify()
+
+    if page.closed or sessions[0].ended:
+        for call in pending:
+            call.abandon()
+    else:
+        page.terminating.add(wait)
+        page.nursery.start_soon(wait, name="answers to terminations")
+
+
+async def _quick(
+    page: PageTarget,
+    sessions: Sequence[Session],
+    sent: bool,
+    call: SharedCall | None,
+    patience: float,
+    unanswered: list[SharedCall],
+) -> RecoveryReport:
+    steps: list[RecoveryStep] = []
+    end = trio.current_time() + QUICK
+    if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE + patience):
+        return RecoveryReport(sent=sent, responsive=True)
+    # What the probe had of the patience is not taken from the steps, which get as much once more.
+    end = max(end, trio.current_time() + QUICK - _FIRST_PROBE) + patience
+    if page.dialog_is_open:
+        started, done = trio.current_time(), False
+        with trio.move_on_after(_DIALOG):
+            done = await dismiss_dialog(sessions)
+        steps.append(RecoveryStep("dialog", done, "dismissed" if done else "", _since(started)))
+    started, done = trio.current_time(), False
+    with trio.move_on_at(end - _LAST_PROBE):
+        done = await terminate(sessions, unanswered)
+    steps.append(RecoveryStep("terminate", done, _why_not(page, sessions), _since(started)))
+    responsive = await _answered(sessions, call, end, unanswered, again=patience > 0)
+    return RecoveryReport(sent=sent, steps=tuple(steps), responsive=responsive)
+
+
+async def _answered(
+    sessions: Sequence[Session],
+    call: SharedCall | None,
+    deadline: float,
+    unanswered: list[SharedCall],
+    *,
+    again: bool,
+) -> bool:
+    """Tell whether the page answers by then. While it does not, terminate again if the script of `call` goes on.
+
+    Where there is no call, `again` says whether to. The page is asked twice then: Chrome runs the timers that are
+    due between the two, and one of them may hang.
+    """
+    if not sessions:
+        return False
+
+    def goes_on() -> bool:
+        return again if call is None else not call.done
+
+    pause, answers_due = _AGAIN, 2 if goes_on() else 1
+    with trio.move_on_at(deadline), suppress(SessionGoneError, ConnectionLostError):
+        while answers_due:
+            with trio.move_on_after(pause if goes_on() else math.inf):
+                await answers(sessions[0])
+                answers_due -= 1
+                continue
+            if goes_on():
+                started = trio.current_time()
+                await terminate(sessions, unanswered)
+                pause = _AGAIN + 2 * (
+                    trio.current_time() - started
+                )  # a busy machine takes longer for all of it
+        return True
+    return False
+
+
+async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
+    """Go on after the caller was told, until the page answers. The page's next action waits for it."""
+    started, sessions = trio.current_time(), page.recovery_sessions(target_id)
+    done = responsive = False
+    unanswered: list[SharedCall] = []
+    try:
+        with trio.move_on_after(_CONFIRMED):
+            done = not page.recovery_under_way and await terminate(sessions, unanswered)
+        step = RecoveryStep("terminate", done, _why_not(page, sessions), _since(started))
+        if done:
+            responsive = await _answered(sessions, None, started + _GO_ON, unanswered, again=True)
+        if not page.closed:
+            _log(page, RecoveryReport(sent=True, steps=(step,), responsive=responsive))
+    finally:
+        _take_terminations(page, sessions, unanswered)
+        page.terminating.discard(target_id)
+        page.changes.notify()
+
+
+def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
+    if page.closed:
+        return "the page is gone"
+    if page.session.crashed:
+        return "the page has crashed"
+    return "" if sessions else "no session to send it on"
+
+
+async def _probed(sessions: Sequence[Session], deadline: float) -> bool:
+    if not sessions:
+        return False
+    with trio.move_on_at(deadline), suppress(SessionGoneError, ConnectionLostError):
+        await answers(sessions[0])
+        return True
+    return False
+
+
+# --- what takes longer -------------------------------------------------------------------------------------------
+
+
+async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:
+    if not page.recovery_under_way:  # one is enough: who comes second waits for the first one's
+        page.recovery_under_way = True
+        page.last_recovery = None
+        page.nursery.start_soon(_go_on, page, allow, report, name=f"recovery by {allow}")
+    with trio.move_on_after(_WAIT):
+        await page.recovered()
+        if page.last_recovery is not None:
+            return attrs.evolve(page.last_recovery, sent=report.sent)
+    return attrs.evolve(report, under_way=True)
+
+
+async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> None:
+    started = trio.current_time()
+    done, detail, responsive = False, "not in time", False
+    name: Literal["reload", "close"] = "close" if allow == "close" else "reload"
+    try:
+        with trio.move_on_after(_SLOW):
+            try:
+                detail = await (_close(page) if name == "close" else _reload(page))
+                done = True
+            except EngineError as error:
+                detail = str(error).partition("\n")[0][:200]
+        milliseconds = _since(started)
+        if name == "reload" and not page.closed:
+            responsive = await _probed([page.session], trio.current_time() + _AFTER_RELOAD)
+        step = RecoveryStep(name, done, detail, milliseconds)
+        page.last_recovery = attrs.evolve(
+            report, steps=(*report.steps, step), responsive=responsive, under_way=False
+        )
+        _log(page, page.last_recovery)
+    finally:
+        page.recovery_under_way = False
+        page.changes.notify()
+
+
+async def _reload(page: PageTarget) -> str:
+    budget = Budget.start("recovery by reload", _SLOW - _AFTER_RELOAD)
+    with budget.scope():
+        url = page.frames.main.url
+        if page.navigation.under_way and not page.session.crashed and await _stop_loading(page):
+            return "a navigation that held it up was stopped; nothing was loaded again"
+        before = _crashed(page)
+        if page.session.crashed or await _crash(page):
+            await reload(page, False, "domcontentloaded", budget)
+            hit = _crashed(page) - before
+            return f"crashed with it: {', '.join(sorted(hit))}" if hit else ""
+        await go_to(page, _ELSEWHERE, "commit", budget)
+        await go_to(page, url, "domcontentloaded", budget)
+        return "Chrome refused to end its process, so it went by another site"
+    raise budget.exceeded()
+
+
+def _crashed(page: PageTarget) -> set[str]:
+    """Return the other targets whose renderer is dead: those that lived in the same process die with it."""
+    sessions = page.session.connection.targets.sessions.values()
+    return {other.describe() for other in sessions if other.crashed and other.target_id != page.target_id}
+
+
+async def _crash(page: PageTarget) -> bool:
+    """End the page's process. False when Chrome refuses, as it does while a navigation is under way."""
+    session = page.session
+    for _ in range(2):
+        try:
+            await session.call("Page.crash")
+            await page.wait_for(lambda: session.crashed or None, also_crashed=True)
+        except TargetCrashedError:
+            return True
+        except (RemoteError, ProtocolError):
+            await _stop_loading(page)
+        else:
+            return True
+    return False
+
+
+async def _stop_loading(page: PageTarget) -> bool:
+    """Stop the navigation that is under way. True when the page answers then."""
+    with trio.move_on_after(_STOP_LOADING), suppress(RemoteError, ProtocolError):
+        await page.session.call("Page.stopLoading")
+        await answers(page.session)
+        return True
+    return False
+
+
+async def _close(page: PageTarget) -> str:
+    root = page.session.connection.root
+    while not page.closed:
+        with suppress(RemoteError):  # no target with that id: it is going
+            await root.call("Target.closeTarget", targetId=page.target_id)
+        with trio.move_on_after(_CLOSE_AGAIN):
+            await page.changes.wait_for(lambda: page.closed)
+    return ""
+
+
+def _log(page: PageTarget, report: RecoveryReport) -> None:
+    if not report.steps:
+        return  # it answered, and nothing was done
+    logger.log(
+        logging.INFO if report.responsive or report.closed or report.under_way else logging.WARNING,
+        "recovery of %s: %s",
+        page.session.describe(),
+        report,
+        extra={"target_id": page.target_id, "report": report},
+    )
+
+
+def _since(started: float) -> float:
+    return (trio.current_time() - started) * 1000

@@ -1,0 +1,1 @@
+"""Actions on nodes by real input events: geometry, actionability, devices, text entry, forms."""

@@ -1,0 +1,101 @@
+"""Check and uncheck: checkboxes, radio buttons, and what has the role of one.
+
+Rule: a click where a person would click: on the box, or on its label where the box has none of its own. What is in
+the wanted state already is left alone; after the click the state is read back. A box that is neither checked nor
+unchecked may take a second click, once the first one has said what it became.
+"""
+
+from __future__ import annotations
+
+import attrs
+import msgspec
+
+from cdpengine._input.context import ActionContext
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.related import related_node
+from cdpengine._page.node import Node
+from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
+from cdpengine.js import script
+
+_SETTLING = 1.0
+"""Seconds at most that a page gets to show the new state of what it made itself."""
+
+
+class _Seen(msgspec.Struct):
+    """What check.js answers."""
+
+    kind: str
+    checked: bool | None = None
+    readonly: bool = False
+    by: str = ""
+
+
+async def set_checked(
+    node: Node, checked: bool, *, context: ActionContext, force: bool = False
+) -> ActionOutcome:
+    """Bring a checkbox, switch or radio button, or the one of a label, into the wanted state.
+
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
+    what cannot be checked, and for a radio button that is to be unchecked; ValueRefusedError when the page does
+    not let it change; and as `click` does.
+    """
+    if not isinstance(checked, bool):
+        raise InvalidArgumentError(what="checked", given=repr(checked)[:60], expected="True or False")
+    action = "check" if checked else "uncheck"
+    seen = await _look(node, action, context)
+    if seen.kind == "none":
+        raise _cannot(node, action, "it is neither a checkbox nor a radio button, nor has it the role of one")
+    if seen.checked is checked:
+        return ActionOutcome(action, node.description)
+    if not checked and seen.kind in ("radio", "menuitemradio"):
+        raise _cannot(node, action, "a radio button is unchecked by checking another one of its group")
+    mixed = seen.checked is None
+    outcome = await _click(node, action, seen, context, force)
+    try:
+        seen = await _settled(node, action, checked, seen, context)
+        if mixed and seen.checked is (not checked):
+            outcome = await _click(node, action, seen, context, force)
+            seen = await _settled(node, action, checked, seen, context)
+    except StaleRefError:
+        return outcome  # the page took the click as a reason to take the node away, or the whole document
+    if seen.checked is not checked:
+        state = "indeterminate" if seen.checked is None else "checked" if seen.checked else "unchecked"
+        raise ValueRefusedError(
+            action=action,
+            target=node.description,
+            reason=f"it was clicked, and did not change: it is {state}",
+            took=state,
+        )
+    return outcome
+
+
+async def _settled(node: Node, action: str, wanted: bool, before: _Seen, context: ActionContext) -> _Seen:
+    # What the browser draws has changed once the click is answered; what the page draws may come later.
+    if before.kind in ("checkbox", "radio"):
+        seen = await _look(node, action, context)
+        if seen.checked is not before.checked:
+            return seen
+    patience = min(_SETTLING, context.budget.remaining / 2)
+    return await _look(node, action, context, wanted=wanted, patience=patience)
+
+
+async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, force: bool) -> ActionOutcome:
+    at: Node | None = node
+    if seen.by:
+        at = await related_node(
+            node, "check", {"label": True}, f"the {seen.by} of {node.description}", context=context
+        )
+    outcome = await context.click(at or node, force=force)
+    return attrs.evolve(outcome, action=action, target=node.description)
+
+
+async def _look(
+    node: Node, action: str, context: ActionContext, *, wanted: bool = False, patience: float = 0
+) -> _Seen:
+    request = {"label": False, "wanted": wanted, "patience": round(patience * 1000)}
+    async with context.inspect(node, action) as inspection:
+        return await inspection.run(script("check"), request, _Seen)
+
+
+def _cannot(node: Node, action: str, reason: str) -> NotInteractableError:
+    return NotInteractableError(action=action, target=node.description, reason=reason)

@@ -1,0 +1,97 @@
+"""Delivery of input that was posted together: the replies, or the dialog that holds them back.
+
+Rule: a gesture that was posted happens as a whole. Its messages go out in order even when the one who waits is
+cancelled; that one is given a moment to see the replies, so that no button or key is left half-way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import trio
+
+from cdpengine._budget import undoing, undone_by
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.calls import PendingCall
+from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
+
+_GRACE = 0.5
+"""Seconds that a cancelled gesture gets to finish. Chrome answers input within one frame unless it is stuck."""
+
+
+class Interruptions(Protocol):
+    """What the state of a page tells about things that stop input from being answered."""
+
+    async def dialog_opened(self) -> None:
+        """Return as soon as a JavaScript dialog is open on the page; at once when one is open already."""
+
+    async def outlast_dialogs(self) -> None:
+        """After that: return when the replies that the dialog holds back are not to be waited for any longer."""
+
+
+class _Undisturbed:
+    async def dialog_opened(self) -> None:
+        await trio.sleep_forever()
+
+    async def outlast_dialogs(self) -> None:
+        await trio.sleep_forever()
+
+
+UNDISTURBED: Interruptions = _Undisturbed()
+"""For a page whose dialogs nobody watches: input waits for its replies alone."""
+
+
+async def delivered(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
+    """Wait until Chrome has answered all of `pendings`; True when a dialog opened before that.
+
+    Chrome answers the event that opened a dialog only after the dialog was handled: the answers are waited for
+    as long as `interruptions` tells. What was posted behind that event is delivered then, or dropped by Chrome
+    where it came in while the dialog was open.
+
+    Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all
+    of them have ended.
+    """
+    failures: list[RemoteError | SessionGoneError | ConnectionLostError] = []
+    replies = trio.CancelScope(shield=True)
+    dialog = False
+
+    async with open_body_nursery() as nursery:
+        finished = trio.Event()
+
+        async def collect() -> None:
+            with replies:
+                for pending in pendings:
+                    try:
+                        await pending.raw()
+                    except (RemoteError, SessionGoneError, ConnectionLostError) as error:
+                        failures.append(error)
+            finished.set()
+
+        async def watch() -> None:
+            nonlocal dialog
+            await interruptions.dialog_opened()
+            dialog = not finished.is_set()
+            await interruptions.outlast_dialogs()
+            replies.cancel()
+
+        nursery.start_soon(collect)
+        nursery.start_soon(watch)
+        try:
+            await finished.wait()
+        except trio.Cancelled:
+            replies.deadline = undone_by(_GRACE)
+            raise
+    if failures:
+        raise failures[0]
+    return dialog
+
+
+async def release(pendings: Sequence[PendingCall]) -> None:
+    """Wait for releases on the way out of a cancelled action: shielded, at most 0.5 s, without complaint."""
+    with undoing(_GRACE):
+        for pending in pendings:
+            try:
+                await pending.raw()
+            except (RemoteError, SessionGoneError, ConnectionLostError):
+                return  # the page went away, and what was held down with it

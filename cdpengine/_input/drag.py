@@ -1,0 +1,387 @@
+"""Drag: press on one node, move, and let go on another node or at a point.
+
+Rule: the press, the moves and the release are real mouse events. Where the page drags by HTML5 (draggable
+nodes, links, images), Chrome hands the drag to us as soon as it starts, and it goes on by drag events with their
+dataTransfer; else the moves go on. However it ends, the button comes up and Chrome's drags are its own again.
+Into a frame of another process, or out of one, the press goes to the source's process, all that follows to that of
+the destination: that is how Chrome itself hands on the events of one mouse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine._budget import Budget, undoing
+from cdpengine._input.actionability import inspect
+from cdpengine._input.delivery import Interruptions, delivered, release
+from cdpengine._input.geometry import Point
+from cdpengine._input.in_page import post_library_call
+from cdpengine._input.input_observer import DepartureWatch, InputObserver, Record, in_order, judge
+from cdpengine._input.look import NO_REQUIREMENTS
+from cdpengine._input.mouse import Mouse
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.domains.input import DragIntercepted
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    InvalidArgumentError,
+    NotDeliveredError,
+    SessionGoneError,
+    StaleRefError,
+)
+
+_PRESSED = ("pointerdown", "mousedown")
+_DROPPED = ("dragenter", "dragover", "drop")
+_RELEASED = ("pointermove", "mousemove", "pointerup", "mouseup")
+
+_CLEANING = 0.5
+"""Seconds that a cancelled drag gets to find out whether Chrome has started one of its own."""
+
+_SETTLING = 2
+"""More moves of an HTML5 drag at its end: a list can reorder at each; what comes there has to accept the drop."""
+
+_NUDGE = 8.0
+"""CSS pixels of the first move: more than Chrome takes for an unsteady hand, so a drag that can start starts."""
+
+
+@attrs.define(eq=False)
+class _Interception:
+    """Chrome's own drags, handed over to us while this lasts. `data` is what a drag that has started carries.
+
+    `page` is the page's own session, the only one that is told of drags, also of those in a frame's process;
+    `session` is where the drag's events go.
+    """
+
+    page: Session
+    session: Session
+    data: dict[str, Any] | None = None
+    entered: bool = False
+
+    def taken(self, event: Event) -> None:
+        self.data = event.decode(DragIntercepted).data
+
+    def post(self, kind: str, at: Point, modifiers: int) -> PendingCall:
+        """Post one event of the drag that has started."""
+        return self.session.post(
+            "Input.dispatchDragEvent", type=kind, x=at.x, y=at.y, data=self.data, modifiers=modifiers
+        )
+
+    def post_moves(self, at: Point, modifiers: int) -> list[PendingCall]:
+        """Post a move of the drag."""
+        enter = [] if self.entered else [self.post("dragEnter", at, modifiers)]
+        self.entered = True
+        return [*enter, self.post("dragOver", at, modifiers)]
+
+
+async def drag(
+    source: Node,
+    destination: Node | Point,
+    *,
+    mouse: Mouse,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    departure: DepartureWatch | None = None,
+    source_position: tuple[float, float] | None = None,
+    position: tuple[float, float] | None = None,
+    steps: int = 5,
+    modifiers: Iterable[str] = (),
+    force: bool = False,
+) -> ActionOutcome:
+    """Drag `source` to a node, or to a point of its session's viewport; see `Page.drag`."""
+    modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse.check_click(button="left", count=1, modifiers=modifiers)
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise InvalidArgumentError(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
+    check_position(source_position)
+    check_position(position)
+    end = destination.session if isinstance(destination, Node) else source.session
+    devices = mouse.on(source.session), mouse.on(end)
+    interception = _Interception(mouse.session, end)
+    work = _Drag(source, *devices, interception, worlds, budget, interruptions, departure, modifiers, force)
+    return await work.run(destination, source_position, position, steps)
+
+
+@attrs.define(eq=False)
+class _Drag:
+    source: Node
+    mouse: Mouse
+    end_mouse: Mouse
+    interception: _Interception
+    worlds: IsolatedWorlds
+    budget: Budget
+    interruptions: Interruptions
+    departure: DepartureWatch | None
+    modifiers: tuple[str, ...]
+    force: bool
+    start: Point | None = attrs.field(default=None, init=False)
+
+    @property
+    def across(self) -> bool:
+        """Whether it ends in another process than that of its source."""
+        return self.interception.session is not self.source.session
+
+    async def run(
+        self,
+        destination: Node | Point,
+        source_position: tuple[float, float] | None,
+        position: tuple[float, float] | None,
+        steps: int,
+    ) -> ActionOutcome:
+        interception = self.interception
+        interception.page.on_event("Input.dragIntercepted", interception.taken)
+        try:
+            start, pressed = await self._press(source_position)
+            if self.mouse.buttons == 0:  # a dialog, opened by the press, took the rest
+                return self._outcome(start, False, self.source.description, pressed.seen)
+            if isinstance(destination, Node):
+                return await self._to_node(destination, position, steps, pressed)
+            return await self._to_point(destination, steps, pressed)
+        finally:
+            await self._clean_up()
+
+    async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
+        """Press on the source, and move a little: an HTML5 drag starts with that."""
+        witness = InputObserver(_PRESSED, "mousedown", enough="pointerdown", marked=True)
+        required = NO_REQUIREMENTS if self.force else TO_CLICK
+
+        async def press(at: Point) -> bool:
+            self.start = at
+            # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
+            self.interception.page.post("Input.setInterceptDrags", enabled=True)
+            return await self.mouse.press_at(at, self.modifiers, witness.mark)
+
+        async with self._inspect(self.source, "drag") as inspection:
+            at, record, dialog = await deliver(
+                inspection,
+                press,
+                witness,
+                required,
+                departure=self.departure,
+                position=position,
+                undo=lambda: self.mouse.up(mark=witness.mark),
+            )
+        judge(self.source, "drag", record, forced=self.force, dialog=dialog)
+        if dialog:
+            await self.mouse.up()
+        else:
+            for share in (0.5, 1.0):
+                nudged = Point(at.x + share * _NUDGE, at.y + share * _NUDGE)
+                await self.mouse.hover(nudged.x, nudged.y, modifiers=self.modifiers)
+            await in_order(self.source.session)
+        return at, record or Record()
+
+    async def _to_node(
+        self,
+        node: Node,
+        position: tuple[float, float] | None,
+        steps: int,
+        pressed: Record,
+    ) -> ActionOutcome:
+        witness = self._witness()
+        required = NO_REQUIREMENTS if self.force else TO_HOVER
+        async with self._inspect(self.source, "drag") as held, self._inspect(node, "drop on") as inspection:
+            inspection.dragging = True
+            source = await held.handle()
+            if source is not None:
+                post_library_call(source, "drag", True)
+            try:
+                try:
+                    at = await inspection.wait_for_point(required, position, witness)
+                except StaleRefError as gone:
+                    raise NotDeliveredError(
+                        action="drag",
+                        target=self.source.description,
+                        reason=f"it received the press, and then {node.description} was gone: {gone.reason}",
+                        received_by=self.source.description,
+                        events=tuple(pressed.seen),
+                    ) from gone
+
+                async def finish() -> bool:
+                    if self.across:
+                        self._enter(at)
+                    await self._move(at, steps)
+                    return await self._release(at)
+
+                record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
+            finally:
+                witness.end()
+                if source is not None:
+                    with suppress(SessionGoneError, ConnectionLostError):
+                        post_library_call(source, "drag", False)
+        return self._landed(at, node.description, pressed, record or Record(), witness, dialog)
+
+    async def _to_point(self, at: Point, steps: int, pressed: Record) -> ActionOutcome:
+        witness = self._witness()
+
+        async def finish() -> bool:
+            await self._move(at, steps)
+            return await self._release(at)
+
+        async with self._inspect(self.source, "drag") as held:
+            source = await held.handle()
+            if source is None:
+                dialog = await finish()
+                return self._outcome(at, None, "", pressed.seen, dialog=dialog)
+            try:
+                await witness.arm_at(source, at)
+                record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
+            finally:
+                witness.end()
+        return self._landed(at, "", pressed, record or Record(), witness, dialog)
+
+    def _witness(self) -> InputObserver:
+        if self.interception.data is None:
+            return InputObserver(_RELEASED, "mouseup", enough="pointerup", guard=False, on_disabled=True)
+        return InputObserver(_DROPPED, "drop", guard=False, on_disabled=True)
+
+    def _landed(
+        self, at: Point, target: str, pressed: Record, record: Record, witness: InputObserver, dialog: bool
+    ) -> ActionOutcome:
+        """Say what became of the release, or the drop. `target` is the destination node's description, if any.
+
+        What is there by the time of the release need not be what was there before: a list makes room, the dragged
+        node moves along, a page covers itself with a place to drop things. So it counts where it came down, once
+        the destination has received what came before; and a page that has captured the pointer gets the release in
+        the source. None, not known, where the point is in the document of another frame than the source's.
+        """
+        astray = dict(record.astray)
+        by_page = witness.final == "mouseup"
+        if record.complete:
+            receiver = target
+        else:
+            receiver = (
+                astray.get(witness.final)
+                or astray.get(witness.enough)
+                or (self.source.description if by_page else "")
+            )
+        landed: bool | None = record.complete or by_page
+        if witness.final in astray:
+            landed = landed or record.begun or not target
+        elif not landed and not target and not astray:
+            landed = None
+        if landed is False and target and not (self.force or dialog):
+            raise NotDeliveredError(
+                action="drop on",
+                target=target,
+                reason=_refusal(record, astray),
+                received_by=record.other,
+                events=(*pressed.seen, *record.seen),
+                elsewhere=tuple(record.astray),
+            )
+        return self._outcome(
+            at, landed, receiver, [*pressed.seen, *record.seen], elsewhere=record.astray, dialog=dialog
+        )
+
+    def _enter(self, at: Point) -> None:
+        """Go on in the destination's process, with its mouse, from a place near the point."""
+        self.end_mouse.take_over(self.mouse, Point(max(at.x - _NUDGE, 0.0), max(at.y - _NUDGE, 0.0)))
+        self.mouse = self.end_mouse
+
+    async def _move(self, to: Point, steps: int) -> None:
+        interception, start = self.interception, self.mouse.position
+        for step in range(1, steps + 1):
+            share = step / steps
+            at = Point(start.x + share * (to.x - start.x), start.y + share * (to.y - start.y))
+            if interception.data is None:
+                await self.mouse.hover(at.x, at.y, modifiers=self.modifiers, wait_for_frame=True)
+            else:
+                self.mouse.position = at
+                await self._drag_over(at)
+        # Once more where it is, as a hand does: what a page puts there at the last move would not take the drop.
+        for _ in range(_SETTLING if interception.data is not None else 1):
+            if interception.data is None:
+                await self.mouse.hover(to.x, to.y, modifiers=self.modifiers, wait_for_frame=True)
+            else:
+                await self._drag_over(to)
+
+    async def _drag_over(self, at: Point) -> None:
+        for call in self.interception.post_moves(at, self.mouse.mask(self.modifiers)):
+            await call.raw()
+
+    async def _release(self, at: Point) -> bool:
+        interception = self.interception
+        if interception.data is None:
+            return await self.mouse.up(modifiers=self.modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        calls = [interception.post("drop", at, self.mouse.mask(self.modifiers)), *self._post_end()]
+        interception.data = None
+        self.mouse.dropped()
+        return await delivered(calls, self.interruptions)
+
+    def _post_end(self) -> list[PendingCall]:
+        """End a drag for its source, where that is in another process than the drop.
+
+        Chrome tells only the drop's: without this, the source hears of no `dragend`, and of no later press.
+        """
+        if not self.across or self.start is None:
+            return []
+        source = attrs.evolve(self.interception, session=self.source.session)
+        return [source.post("dragCancel", self.start, 0)]
+
+    async def _clean_up(self) -> None:
+        """Leave the page as one that nobody drags in: shielded, within a moment of its own."""
+        interception = self.interception
+        if self.mouse.buttons and interception.data is None:
+            # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
+            # would let go of a button that Chrome no longer looks at, and the drag would stay.
+            with undoing(_CLEANING / 2), suppress(ConnectionLostError):
+                await in_order(interception.page)
+        interception.page.off_event("Input.dragIntercepted", interception.taken)
+        calls: list[PendingCall] = []
+        with suppress(SessionGoneError, ConnectionLostError):
+            if interception.data is not None:
+                if interception.entered or not self.across:
+                    calls.append(interception.post("dragCancel", self.mouse.position, 0))
+                calls += self._post_end()
+                self.mouse.dropped()
+            elif self.mouse.buttons:
+                calls += self.mouse.post_release("left")
+            calls.append(interception.page.post("Input.setInterceptDrags", enabled=False))
+        await release(calls)
+
+    def _inspect(self, node: Node, action: str) -> Any:
+        return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)
+
+    def _outcome(
+        self,
+        at: Point,
+        landed: bool | None,
+        receiver: str,
+        seen: Iterable[str],
+        *,
+        elsewhere: Iterable[tuple[str, str]] = (),
+        dialog: bool = False,
+    ) -> ActionOutcome:
+        return ActionOutcome(
+            "drag",
+            self.source.description,
+            at,
+            dialog_opened=dialog,
+            delivered=landed,
+            received_by=receiver,
+            events=tuple(seen),
+            elsewhere=tuple(elsewhere),
+        )
+
+
+def _refusal(record: Record, astray: dict[str, str]) -> str:
+    if "drop" in astray:
+        return f"it received nothing of the drag, and {astray['drop']} received the drop"
+    if "dragover" in astray and record.begun:
+        return (
+            f"{astray['dragover']} came to be there, and did not accept it (its dragover was not prevented)"
+        )
+    if "dragover" in record.seen:
+        return "it did not accept what was dragged there (its dragover was not prevented)"
+    return "the drop did not reach it"

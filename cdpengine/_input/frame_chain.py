@@ -1,0 +1,203 @@
+"""Surroundings: the frames around a node, of its own process and of others, and what they do to points.
+
+Rule: a tier is one session's part of the way: the documents from the session's outermost one inwards, each known
+by the element that has to be hit in it. Points are the innermost session's own CSS pixels, because input is sent
+there; for a hit test in a tier further out they are taken outwards through the content boxes of the frame
+elements, and what is visible out there is taken inwards. Both hold under every affine transform.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from cdpengine._input.geometry import Point, Quad
+from cdpengine._input.in_page import Handle, handle_on, stale
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.remote_objects import ObjectGroup
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.calls import PendingCall, result_or_none
+from cdpengine._protocol.domains.dom import BoxModelReply, FrameOwnerReply
+from cdpengine._protocol.domains.page import FrameTreeNode, FrameTreeReply, LayoutMetricsReply, LayoutViewport
+from cdpengine._protocol.session import Session
+from cdpengine.errors import RemoteError, StaleRefError
+
+_Post = Callable[[PendingCall], PendingCall]
+
+
+@attrs.frozen
+class FrameLevel:
+    """The elements to be hit in one session's documents, the outermost document first.
+
+    The last one is the frame element that holds the next session's document.
+    """
+
+    session: Session
+    handles: Sequence[Handle]
+
+
+@attrs.frozen
+class Measured:
+    """Where a tier's frame elements are: their content boxes, and the size of what the session shows."""
+
+    frames: Sequence[Quad]
+    size: LayoutViewport
+
+
+@attrs.define
+class FrameChain:
+    """What is around a node: `inner` the frame elements of its own session, `outer` other sessions' tiers.
+
+    The frame elements are in order from the outermost, the tiers from the nearest.
+    """
+
+    inner: Sequence[Handle]
+    outer: Sequence[FrameLevel]
+
+    def post_inner(self, post: _Post) -> list[PendingCall]:
+        """Ask for the boxes of the frames around the node within its session."""
+        return [_post_box(post, handle) for handle in self.inner]
+
+    def post_outer(self, post: _Post) -> list[list[PendingCall]]:
+        """Ask for boxes and sizes in the other sessions."""
+        return [
+            [
+                post(tier.session.post("Page.getLayoutMetrics")),
+                *(_post_box(post, each) for each in tier.handles),
+            ]
+            for tier in self.outer
+        ]
+
+
+def _post_box(post: _Post, handle: Handle) -> PendingCall:
+    node = handle.node
+    return post(node.session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
+
+
+async def content_boxes(calls: Sequence[PendingCall]) -> list[Quad] | None:
+    """Return the content boxes that were asked for; None when one of the elements has none."""
+    replies = [await result_or_none(call, BoxModelReply) for call in calls]
+    quads = [Quad.from_floats(reply.model.content) for reply in replies if reply is not None]
+    return quads if len(quads) == len(replies) else None
+
+
+async def measured(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | None:
+    """Return where the outer tiers' frames are; None when one of them has no box."""
+    found: list[Measured] = []
+    for metrics, *boxes in calls:
+        size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
+        quads = await content_boxes(boxes)
+        if quads is None:
+            return None
+        found.append(Measured(quads, size))
+    return found
+
+
+def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Quad] | None:
+    """Return what the outer tiers let be seen, as quads in the innermost session's pixels.
+
+    `size` is that of the innermost session's viewport. None when a frame has no area.
+    """
+    windows: list[Quad] = []
+    steps: list[tuple[Quad, LayoutViewport]] = []
+    for tier in outer:
+        steps.append((tier.frames[-1], size))
+        size = tier.size
+        seen = [Quad.from_rect(0, 0, size.client_width, size.client_height), *tier.frames[:-1]]
+        for window in seen:
+            corners = [_inward(corner, steps) for corner in window.polygon]
+            if None in corners:
+                return None
+            windows.append(Quad(*(corner for corner in corners if corner is not None)))
+    return windows
+
+
+def points_outside(
+    points: Sequence[Point], outer: Sequence[Measured], size: LayoutViewport
+) -> list[list[Point]]:
+    """Return the points in each outer tier's pixels, the nearest tier first."""
+    tiers: list[list[Point]] = []
+    moved = list(points)
+    for tier in outer:
+        frame = tier.frames[-1]
+        moved = [frame.at(x / (size.client_width or 1), y / (size.client_height or 1)) for x, y in moved]
+        tiers.append(moved)
+        size = tier.size
+    return tiers
+
+
+def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point | None:
+    at: Point | None = point
+    for frame, size in reversed(steps):
+        if at is None or (at := frame.fractions(at)) is None:
+            return None
+        at = Point(at.x * size.client_width, at.y * size.client_height)
+    return at
+
+
+async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> FrameChain:
+    """Find the frame elements around the node. Raises StaleRefError when its frame is gone."""
+    inner = await _owners(node, worlds, group)
+    outer: list[FrameLevel] = []
+    session = node.session
+    while session.parent is not None and session.parent.id is not None and session.target_type == "iframe":
+        owner = await _owner_outside(node, session, session.parent, worlds, group)
+        outer.append(FrameLevel(session.parent, [*await _owners(owner.node, worlds, group), owner]))
+        session = session.parent
+    return FrameChain(inner, outer)
+
+
+async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> list[Handle]:
+    """Return the frame elements around the node's frame within its session, the outermost first."""
+    session = node.session
+    if node.frame_id == session.target_id:
+        return []
+    tree = (await session.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
+    path = _path_to(node.frame_id, tree)
+    if path is None:
+        raise stale(node, "a node of a frame", "its frame is gone")
+    handles: list[Handle] = []
+    for parent, frame in itertools.pairwise(path):
+        owner = Node(session, await _owner_id(node, session, frame), parent, "the frame around it")
+        handles.append(await handle_on(owner, worlds, group))
+    return handles
+
+
+async def _owner_outside(
+    node: Node, session: Session, parent: Session, worlds: IsolatedWorlds, group: ObjectGroup
+) -> Handle:
+    assert session.target_id is not None
+    owner = await _owner_id(node, parent, session.target_id)
+    tree = (await parent.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
+    # Chrome does not say in which of the session's documents the element is: it is that whose world takes it.
+    for frame_id in _all_of(tree):
+        outside = Node(parent, owner, frame_id, "the frame around it")
+        try:
+            return await handle_on(outside, worlds, group)
+        except StaleRefError:
+            continue
+    raise stale(node, "a node of a frame", "its frame is gone")
+
+
+async def _owner_id(node: Node, session: Session, frame_id: str) -> int:
+    try:
+        owner = await session.request("DOM.getFrameOwner", {"frameId": frame_id}, FrameOwnerReply)
+    except RemoteError as error:
+        raise stale(node, "a node of a frame", "its frame is gone") from error
+    return owner.backend_node_id
+
+
+def _path_to(frame_id: str, tree: FrameTreeNode) -> list[str] | None:
+    if tree.frame.id == frame_id:
+        return [frame_id]
+    for child in tree.child_frames:
+        path = _path_to(frame_id, child)
+        if path is not None:
+            return [tree.frame.id, *path]
+    return None
+
+
+def _all_of(tree: FrameTreeNode) -> list[str]:
+    return [tree.frame.id, *(frame_id for child in tree.child_frames for frame_id in _all_of(child))]

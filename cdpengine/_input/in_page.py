@@ -1,0 +1,135 @@
+"""The engine's own JavaScript on nodes: handles in isolated worlds, calls that go out together, and their answers.
+
+Rule: what runs in a page is a function of cdpengine/js, called on a node in the isolated world of its frame; what
+it answers is plain JSON, decoded straight into the type that was asked for. What every action needs is a library,
+installed once in each world: sending and compiling it again each time would cost more than running it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+import attrs
+
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.page_functions import (
+    SETTLED_OBJECT,
+    SETTLED_VALUE,
+    RemoteHandle,
+    object_of,
+    value_of,
+)
+from cdpengine._page.scripts.remote_objects import ObjectGroup
+from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
+from cdpengine._protocol.calls import PendingCall
+from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
+from cdpengine.js import own, script
+
+T = TypeVar("T")
+
+_LIBRARY_GROUP = "cdpengine-library"
+"""Never released: the library lives as long as its document."""
+
+
+@attrs.frozen
+class Handle:
+    """A node, its remote object in the isolated world of its frame, and the library in that world."""
+
+    node: Node
+    object: RemoteHandle
+    library: RemoteHandle
+
+
+@cache
+def _library() -> str:
+    """Return the source of what is installed once in each world, so that it is sent and compiled once."""
+    return own(f"""function () {{
+      const tools = {script("node_tools")}; const known = {{ marks: false }}; const arms = {script("witness")};
+      const witness = (wanted, points, of) => arms(wanted, points, of, known);
+      const look = {script("actionability")}; const receipt = {script("receipt")};
+      const covering = {script("covering")}; const area = {script("area")};
+      return {{
+        look: (node, request) => look.call(node, request, tools(node), witness, known),
+        drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
+        covering: (node, request) => covering.call(node, request, tools(node)),
+        area: (node, request) => area.call(node, request, tools(node)),
+        receipt: (node, request) => receipt.call(node, request, tools(node)),
+      }};
+    }}""")
+
+
+@cache
+def _call_of(name: str) -> str:
+    return own(f"function (node, request) {{ return this.{name}(node, request); }}")
+
+
+async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> Handle:
+    """Return a handle on the node, in `group`.
+
+    Raises StaleRefError when Chrome knows no such frame, or no such node in the document that the frame shows.
+    """
+    try:
+        found = await worlds.resolve(node, group)
+        library = worlds.library(node, found)
+        if library is None:
+            library = await found.make(_library(), group=_LIBRARY_GROUP)
+            if library is None:
+                raise EvaluationFailedError(
+                    text="the engine's own functions could not be installed: they gave no object"
+                )
+            worlds.keep_library(node, library)
+    except RemoteError as error:
+        raise stale(node, "a node of another document", "its document is gone") from error
+    if not node.valid():
+        # Another document, perhaps of another process, answered for a node of its own with the same number.
+        raise stale(node, "a node of another document", "its document was replaced")
+    return Handle(node, found, library)
+
+
+def post_library_call(handle: Handle, name: str, request: object, *, by_value: bool = True) -> PendingCall:
+    """Post a call of the library's function `name` on the node. Promises are awaited in the page."""
+    how = SETTLED_VALUE if by_value else SETTLED_OBJECT
+    return handle.library.post(_call_of(name), handle.object, request, how=how)
+
+
+def post_run(handle: Handle, source: str, request: object) -> PendingCall:
+    """Post a call of the engine's own function `source` on the node, with one argument.
+
+    Promises are awaited in the page.
+    """
+    return handle.object.post(own(source), request, how=SETTLED_VALUE)
+
+
+async def returned(pending: PendingCall, node: Node, kind: type[T]) -> T:
+    """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
+    with _stale_where_gone(node):
+        return await value_of(pending, kind)
+
+
+async def returned_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
+    """Return the remote object that a call without `by_value` gave, None for null. Raises as `returned` does."""
+    with _stale_where_gone(node):
+        return await object_of(pending, node.session)
+
+
+async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
+    """Post, and return the answer."""
+    return await returned(post_run(handle, source, request), handle.node, kind)
+
+
+@contextmanager
+def _stale_where_gone(node: Node) -> Iterator[None]:
+    try:
+        yield
+    except RemoteError as error:
+        if context_gone(error):
+            raise stale(node, "a node of another document", "its document was replaced") from error
+        raise
+
+
+def stale(node: Node, what: str, reason: str) -> StaleRefError:
+    """Return the error for a node that is no longer what it was."""
+    return StaleRefError(ref=node.description, description=what, reason=reason)

@@ -1,0 +1,353 @@
+"""Witness: sees, by the page's own events, who received the input of one action.
+
+Rule: it is armed by the look that finds the point, in the same call; the input follows at once, is sent once, and
+the witness is taken away whatever happens. What it did not see was not delivered. A press that goes astray is held
+back from what it would hit, unless the action was forced.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, Protocol
+from zlib import crc32
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine._input.delivery import Interruptions
+from cdpengine._input.geometry import NO_MARK, Point
+from cdpengine._input.in_page import Handle, post_library_call, returned
+from cdpengine._input.look import look_request
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.node import Node
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    NotDeliveredError,
+    RemoteError,
+    SessionGoneError,
+    StaleRefError,
+)
+
+PRESS_EVENTS = (
+    "pointerdown",
+    "mousedown",
+    "pointerup",
+    "mouseup",
+    "click",
+    "auxclick",
+    "dblclick",
+    "contextmenu",
+)
+MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")
+TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *PRESS_EVENTS)
+
+_CLOSING = 0.5
+"""Seconds that the record gets to come in once the page is on its way to another document, or is blocked."""
+
+_MARKS = 31
+"""Marks in each direction, in 1/256 of a CSS pixel: less than 1/8 in all. A mouse event's coordinates are whole,
+and so is what Chrome takes for the target of one; a pointer event's are not."""
+
+_numbers = itertools.count(1)
+
+
+_BEGINNINGS = frozenset(
+    {"pointerdown", "mousedown", "touchstart", "wheel", "dragenter", "dragover", *MOVE_EVENTS}
+)
+"""Events with which a node has received an action, whatever comes of the rest."""
+
+
+class Record(msgspec.Struct):
+    """What a witness saw; see witness.js. `seen` are the events that the node received, in order.
+
+    `complete`: its last one too. `astray` are those that something else received: type, and what. `held`: what the
+    press was held back from, with all after it; "" where it was not. `answered`: the page took the node from the
+    pointer by what it did when the node received its events.
+    """
+
+    complete: bool = False
+    seen: list[str] = []
+    finals: int = 0
+    astray: list[tuple[str, str]] = []
+    held: str = ""
+    answered: bool = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether the node received the beginning of the action."""
+        return not _BEGINNINGS.isdisjoint(self.seen)
+
+    @property
+    def other(self) -> str:
+        """What received the first event that went astray, or would have received it; "" for none."""
+        return next((who for _, who in self.astray), self.held)
+
+    @property
+    def kept_back(self) -> bool:
+        """Whether the press was held back, and nothing on the page received any of it."""
+        return bool(self.held) and not self.seen
+
+
+class DepartureWatch(Protocol):
+    """What tells that the page is about to show another document (see _page/activity.py)."""
+
+    @property
+    def leaving(self) -> bool:
+        """Whether it is."""
+
+    async def left(self) -> None:
+        """Return once it is."""
+
+
+@attrs.define(eq=False)
+class InputObserver:
+    """Watches for the events `watch`; `count` times `final` complete the action. One action, one witness.
+
+    `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do.
+    `enough`: the event after which the rest may be missing, because the page can prevent it. `settled_by`: the
+    one after which something else may receive the rest. `marked`: the input bears the witness's mark, by which the
+    page's events tell it from that of others.
+    """
+
+    watch: Sequence[str]
+    final: str
+    count: int = 1
+    guard: bool = True
+    on_disabled: bool = False
+    enough: str = ""
+    settled_by: str = ""
+    marked: bool = False
+    mark: Point = attrs.field(default=NO_MARK, init=False)
+    id: str = attrs.field(factory=lambda: f"w{next(_numbers)}", init=False)
+    handles: list[Handle] = attrs.field(factory=list, init=False)
+    _ended: bool = attrs.field(default=True, init=False)
+    _turn: int = attrs.field(default=0, init=False)
+    _completion: PendingCall | None = attrs.field(default=None, init=False)
+    _early: Record | None = attrs.field(default=None, init=False)
+
+    def orders(self, *, inside: bool, checked: bool) -> dict[str, Any]:
+        """Return what witness.js is told. `inside`: armed on a frame around the node; `checked`: not forced."""
+        return {
+            "id": self.id,
+            "turn": self._turn,
+            "watch": list(self.watch),
+            "final": self.final,
+            "count": self.count,
+            "guard": self.guard and checked,
+            "inside": inside,
+            "always": inside or not checked,
+            "disabled": self.on_disabled,
+            "markId": [self.mark.x, self.mark.y] if self.marked else None,
+        }
+
+    def aim(self, node: Node) -> None:
+        """Choose the mark for input on the node: the same in each run, another one for other engines."""
+        number = crc32(f"{node.session.id} {node.backend_node_id}".encode())
+        self.mark = Point(*((1 + part % _MARKS) / 256 for part in divmod(number, 65_521)))
+
+    def renew(self) -> None:
+        """Begin anew, for another try of the same action."""
+        self.id, self._turn, self._ended, self._early = f"w{next(_numbers)}", 0, True, None
+
+    def armed(self, handles: Sequence[Handle]) -> None:
+        """Note where it is armed: the node's handle first, then those of the frames around it."""
+        self.handles = list(handles)
+        self._ended = False
+
+    def post_completion(self) -> None:
+        """Ask to be told when the action is complete: before the input, which may hold the page up for long."""
+        if self._completion is not None:
+            self._completion.abandon()
+        request = {"id": self.id, "final": False, "turn": self._turn}
+        self._completion = post_library_call(self.handles[0], "receipt", request)
+        self._turn += 1
+
+    def end(self) -> None:
+        """Take the witness away, if that has not been done. Posted, not awaited: also while being cancelled."""
+        if not self._ended:
+            self._ended = True
+            self._post_ends()
+        if self._completion is not None:
+            self._completion.abandon()
+
+    def _post_ends(self) -> list[PendingCall]:
+        calls: list[PendingCall] = []
+        # The node's own witness has ended by itself when it has told that the action is complete.
+        over = self._early is not None and self._early.complete
+        with suppress(SessionGoneError, ConnectionLostError):
+            for handle in self.handles[1:] if over else self.handles:
+                calls.append(post_library_call(handle, "receipt", {"id": self.id, "final": True}))  # noqa: PERF401
+        return calls
+
+    async def arm_at(self, handle: Handle, point: Point) -> None:
+        """Watch a point of the document of the handle's node, whatever is there: all is on record as astray."""
+        request = {
+            **look_request([point]),
+            "witness": self.orders(inside=True, checked=False),
+        }
+        self.armed([handle])
+        call = post_library_call(handle, "look", request)
+        self.post_completion()
+        await returned(call, handle.node, msgspec.Raw)
+
+    async def linger(self, seconds: float) -> None:
+        """Wait up to that long until the action is complete; for gestures that Chrome finishes by itself."""
+        assert self._completion is not None
+        with trio.move_on_after(seconds) as patience:
+            self._early = await _record(self._completion, self.handles[0].node)
+        if patience.cancelled_caught or self._early is None:
+            self._completion = None
+
+    async def watch_over(
+        self,
+        gesture: Callable[[], Awaitable[bool]],
+        interruptions: Interruptions,
+        departure: DepartureWatch | None,
+    ) -> tuple[Record | None, bool]:
+        """Run the gesture, and return what was seen of it, and whether a dialog opened.
+
+        None: nobody can say any more, because the page or its document went away before it told. Raises what the
+        gesture raises, unless the node had received all of it before.
+        """
+        node = self.handles[0].node
+        try:
+            dialog = await gesture()
+        except (SessionGoneError, RemoteError):
+            # What the click did can be to close the page that was to answer it.
+            record = self._conclude(await self._completed(node))
+            if record is None or not (record.complete or record.answered):
+                raise
+            return record, False
+        await in_order(node.session)
+        record = await self._completed(node)
+        if record is None:
+            record = await self._late_record(node, interruptions, departure)
+        return self._conclude(record), dialog
+
+    async def _completed(self, node: Node) -> Record | None:
+        """Return what was told when the action was complete; None when that has not come."""
+        if self._early is None and self._completion is not None and self._completion.done:
+            self._early, self._completion = await _record(self._completion, node), None
+        return self._early
+
+    async def _late_record(
+        self, node: Node, interruptions: Interruptions, departure: DepartureWatch | None
+    ) -> Record | None:
+        """Ask what was seen of an action whose last event has not been told of."""
+        calls = self._post_ends()
+        record = None
+        if calls:
+            record = await _record_unless_held_back(calls[0], node, interruptions, departure)
+        if record is None:
+            if self._completion is not None:
+                await self.linger(_CLOSING)
+            return self._early
+        self._ended = True
+        for call in calls[1:]:
+            around = await _record(call, node)
+            if around is not None and around.other and not record.other:
+                record.astray, record.held = around.astray, around.held
+        return record
+
+    def _conclude(self, record: Record | None) -> Record | None:
+        """Call complete what the page can have left incomplete by right."""
+        if record is not None:
+            prevented = self.enough in record.seen and self.final not in (kind for kind, _ in record.astray)
+            record.complete = record.complete or prevented or self.settled_by in record.seen
+        return record
+
+
+async def in_order(session: Session) -> None:
+    """Return when the browser has told of everything that the input had set off by the time it was answered.
+
+    A page cannot be asked: it draws first, and when it is about to show another document, Chrome holds its answer
+    back. The browser itself answers at once, and in order.
+    """
+    with suppress(SessionGoneError, RemoteError):
+        await session.connection.root.post("Browser.getVersion").raw()
+
+
+@attrs.frozen
+class Verdict:
+    """What came of the input: whether the node received it, what did, and who received which events."""
+
+    delivered: bool
+    received_by: str
+    events: tuple[str, ...]
+    elsewhere: tuple[tuple[str, str], ...] = ()
+
+
+def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
+    """Say what received the action.
+
+    Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or
+    where a dialog made Chrome drop the rest: then the verdict says so.
+    """
+    record_or_empty = record or Record()
+    seen, elsewhere = tuple(record_or_empty.seen), tuple(record_or_empty.astray)
+    if record_or_empty.complete:
+        return Verdict(True, node.description, seen, elsewhere)
+    answered = record_or_empty.begun and record_or_empty.answered
+    if answered or forced or dialog:
+        other = record_or_empty.other
+        return Verdict(False, node.description if seen and not other else other, seen, elsewhere)
+    raise NotDeliveredError(
+        action=action,
+        target=node.description,
+        reason=_reason(record),
+        received_by=record_or_empty.other,
+        held_back=record_or_empty.kept_back,
+        events=seen,
+        elsewhere=elsewhere,
+    )
+
+
+def _reason(record: Record | None) -> str:
+    if record is None:
+        return "the input was sent, and its document went away before it could be told what received it"
+    other = record.other
+    if record.kept_back:
+        return f"{other} came in the way, so the press was held back, and nothing received it; try again"
+    lost = ", ".join(dict.fromkeys(kind for kind, _ in record.astray))
+    if record.seen:
+        rest = f"{lost} went to {other}" if lost else "nothing after that"
+        return f"it received {', '.join(record.seen)}, and {rest}; the page did nothing that explains it"
+    if lost:
+        return f"the input was sent, and {other} received it"
+    return "the input was sent, and nothing in its document received it"
+
+
+async def _record(call: PendingCall, node: Node) -> Record | None:
+    """Return the record; None where the document, or the page, went away before."""
+    with suppress(StaleRefError, SessionGoneError, RemoteError):
+        return await returned(call, node, Record | None)  # type: ignore[arg-type]
+    return None
+
+
+async def _record_unless_held_back(
+    call: PendingCall, node: Node, interruptions: Interruptions, departure: DepartureWatch | None
+) -> Record | None:
+    """Wait for the record; None too when a dialog, or another document on its way, holds the answer back.
+
+    The answer also says that everything that the input has set off in the page was told of before.
+    """
+    if departure is not None and departure.leaving:
+        return None
+    record = None
+    async with open_body_nursery() as nursery:
+
+        async def give_up_after(wait: Callable[[], Awaitable[None]]) -> None:
+            await wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(give_up_after, interruptions.dialog_opened)
+        if departure is not None:
+            nursery.start_soon(give_up_after, departure.left)
+        record = await _record(call, node)
+        nursery.cancel_scope.cancel()
+    return record

@@ -1,0 +1,353 @@
+"""Keyboard: keys go down and up on one session's focused element.
+
+Rule: what is asked for without a delay is sent together, in order, and then awaited; so nothing can come in
+between, and a cancelled press leaves no key down. Text that the layout has no key for goes in by
+Input.insertText, whole grapheme clusters at a time. Those who watch the wire get to know a text as a secret before
+the first message that holds a part of it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+
+import trio
+
+from cdpengine._input.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.graphemes import clusters
+from cdpengine._input.keys import US, Chord, chord_named, editing_commands, key_named
+from cdpengine._input.layout import SHIFT, Key, Layout, layout_of
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
+
+_BATCH = 64
+"""Key presses in flight at once: enough to hide the round trip, few enough to stop soon when cancelled."""
+
+
+_REPLACED = "Page.frameNavigated"
+
+_ACTING = frozenset("\n\r\t")
+"""Characters whose keys do more than type."""
+
+
+class Keyboard:
+    """The keyboard of one page (or out-of-process frame), with the US layout until another one is chosen.
+
+    `interruptions` says when a dialog holds replies back. `mac` says whether the browser runs on macOS, where
+    ControlOrMeta is Meta and editing chords are sent as commands too.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        interruptions: Interruptions = UNDISTURBED,
+        *,
+        mac: bool = sys.platform == "darwin",
+    ) -> None:
+        self.session = session
+        self.mac = mac
+        self._layout = US
+        self._interruptions = interruptions
+        self._down: dict[str, Key] = {}
+
+    @property
+    def modifiers(self) -> int:
+        """The bitmask of the modifier keys that are down: Alt 1, Control 2, Meta 4, Shift 8."""
+        return sum({key.modifier for key in self._down.values()})
+
+    @property
+    def layout(self) -> str:
+        """The name of the layout: "us", "uk", "de" or "fr".
+
+        Setting it raises InvalidArgumentError for another one. It is what pages see of the keys (`code`,
+        `keyCode`) and which characters have keys at all.
+        """
+        return self._layout.name
+
+    @layout.setter
+    def layout(self, name: str) -> None:
+        self._layout = layout_of(name, self._layout)
+
+    def on(self, session: Session) -> Keyboard:
+        """Return the keyboard for input that is dispatched on another session; itself when it is the same one.
+
+        It is one keyboard: what is held down is held on both.
+        """
+        if session.id == self.session.id:
+            return self
+        other = Keyboard(session, self._interruptions, mac=self.mac)
+        other._layout, other._down = self._layout, self._down  # one keyboard, seen from two sessions
+        return other
+
+    def check_layout(self, layout: str | Layout | None) -> None:
+        """Raise InvalidArgumentError for a layout that there is not. Sends nothing."""
+        layout_of(layout, self._layout)
+
+    def check_chord(self, chord: str, layout: str | Layout | None = None) -> None:
+        """Raise InvalidArgumentError for a key or chord that the layout does not have. Sends nothing."""
+        chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
+
+    async def down(self, key: str) -> bool:
+        """Press a key and hold it; again for a key that is down: auto-repeat.
+
+        True when a dialog opened. Cancelled while waiting for the reply, it lets go of the key. Raises
+        InvalidArgumentError for an unknown key.
+        """
+        known = key_named(key, mac=self.mac, layout=self._layout)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = self._post_down(known)
+        try:
+            return await delivered([pending], self._interruptions)
+        except BaseException:
+            await self._release([known])
+            raise
+
+    async def up(self, key: str) -> bool:
+        """Let go of a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
+        known = key_named(key, mac=self.mac, layout=self._layout)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await delivered([self._post_up(known)], self._interruptions)
+
+    async def press(self, chord: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
+        """Press and let go of a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
+
+        `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
+        when a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before anything is sent.
+        """
+        known = chord_named(chord, mac=self.mac, layout=layout_of(layout, self._layout))
+        check_delay(delay)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if not delay:
+            return await delivered(self._post_chord(known), self._interruptions)
+        keys = [*known.held, known.key]
+        try:
+            if await delivered([self._post_down(key) for key in keys], self._interruptions):
+                self._post_ups(keys)
+                return True
+            await trio.sleep(delay)
+        except BaseException:
+            await self._release(keys)
+            raise
+        return await delivered(self._post_ups(keys), self._interruptions)
+
+    async def press_each(self, *chords: str) -> bool:
+        """Press the chords one after the other, sent together. True when a dialog opened."""
+        known = [chord_named(chord, mac=self.mac, layout=self._layout) for chord in chords]
+        await trio.lowlevel.checkpoint_if_cancelled()
+        posted = [pending for chord in known for pending in self._post_chord(chord)]
+        return await delivered(posted, self._interruptions)
+
+    async def type(self, text: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
+        """Type `text` into whatever has the focus: one press for each character that the layout has.
+
+        A line break presses Enter, a tab Tab; an accent of the layout's dead keys takes two presses. Other
+        characters are inserted, neighbours together. `delay` is the pause after each character, in seconds;
+        `layout` is another layout for this text alone. True when a dialog opened: the rest of the text was then
+        not sent. Cancelled, up to 64 characters may still come out. Raises InvalidArgumentError, before anything
+        is sent.
+        """
+        check_text(text)
+        check_delay(delay)
+        with_keys = layout_of(layout, self._layout)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self._add_secrets(text)
+        batch: list[PendingCall] = []
+        for piece, keys in pieces(text, with_keys, joined=not delay):
+            for key in keys:
+                batch += self._post_press(key)
+            if not keys:
+                batch.append(self._post_insertion(piece))
+            # What Enter and Tab do (submit, move the focus) comes before the text after them.
+            if delay or len(batch) >= 2 * _BATCH or piece in _ACTING:
+                if await self._taken(batch):
+                    return True
+                batch = []
+                if delay:
+                    await trio.sleep(delay)
+        return await self._taken(batch) if batch else False
+
+    async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
+        """Enter `text` as an input method does: composed in `steps`, then committed.
+
+        compose("\u4f60\u597d", "n", "ni", "nih", "niha", "nihao"): the page sees compositionstart, for each step
+        compositionupdate, beforeinput and input, and at the end compositionend. Without steps, the text grows by
+        one character a step. `delay` is the pause after each step in seconds. True when a dialog opened: the rest
+        was then not sent. Cancelled in a pause, what was composed is withdrawn.
+        """
+        grown = steps or tuple(_growing(text))
+        for step in (text, *grown):
+            check_text(step)
+        check_delay(delay)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self._add_secrets(*steps, text)
+        if not delay:
+            posted = [self._post_composition(step) for step in grown]
+            return await self._taken([*posted, self._post_insertion(text)])
+        try:
+            for step in grown:
+                if await self._taken([self._post_composition(step)]):
+                    return True
+                await trio.sleep(delay)
+        except BaseException:
+            await self._withdraw_composition()
+            raise
+        return await self._taken([self._post_insertion(text)])
+
+    async def insert_text(self, text: str) -> bool:
+        """Insert `text` as an input method does: beforeinput and input events, no key events.
+
+        True when a dialog opened.
+        """
+        check_text(text)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self._add_secrets(text)
+        return await self._taken([self._post_insertion(text)])
+
+    async def _taken(self, pendings: list[PendingCall]) -> bool:
+        """Do as `delivered` for what may hold insertions of text, whose replies can get lost with their document.
+
+        Chrome never answers Input.insertText and Input.imeSetComposition when the document is replaced before the
+        page has taken the text. Once a document was replaced, they get the grace of what is cancelled.
+        """
+        dialog = False
+        replaced = trio.Event()
+
+        def note(_event: Event) -> None:
+            replaced.set()
+
+        self.session.on_event(_REPLACED, note)
+        try:
+            async with open_body_nursery() as nursery:
+
+                async def stop_waiting() -> None:
+                    await replaced.wait()
+                    nursery.cancel_scope.cancel()
+
+                nursery.start_soon(stop_waiting)
+                dialog = await delivered(pendings, self._interruptions)
+                nursery.cancel_scope.cancel()
+        finally:
+            self.session.off_event(_REPLACED, note)
+        return dialog
+
+    def _add_secrets(self, *texts: str) -> None:
+        for text in texts:
+            self.session.connection.tap.add_secret(text)
+
+    # --- posting: at once, in order, without waiting -------------------------------------------------------
+
+    def _post_chord(self, chord: Chord) -> list[PendingCall]:
+        downs = [self._post_down(key) for key in chord.held]
+        pressed = self._post_press(chord.key)
+        return [*downs, *pressed, *self._post_ups(chord.held)]
+
+    def _post_press(self, key: Key) -> list[PendingCall]:
+        return [self._post_down(key), self._post_up(key)]
+
+    def _post_composition(self, text: str) -> PendingCall:
+        end = len(text.encode("utf-16-le")) // 2  # the page counts in UTF-16
+        return self.session.post("Input.imeSetComposition", text=text, selectionStart=end, selectionEnd=end)
+
+    def _post_insertion(self, text: str) -> PendingCall:
+        return self.session.post("Input.insertText", text=text)
+
+    async def _withdraw_composition(self) -> None:
+        with suppress(
+            SessionGoneError, ConnectionLostError
+        ):  # there is no page left that a text could be composed in
+            await release([self._post_composition("")])
+
+    def _post_ups(self, keys: list[Key] | tuple[Key, ...]) -> list[PendingCall]:
+        return [self._post_up(key) for key in reversed(keys)]
+
+    def _post_down(self, key: Key) -> PendingCall:
+        repeated = key.code in self._down
+        self._down[key.code] = key
+        modifiers = self._modifiers_with(key)
+        text = key.text_with(modifiers)
+        commands = editing_commands(key, modifiers) if self.mac else ()
+        return self.session.post(
+            "Input.dispatchKeyEvent",
+            # "keyDown" types its text by itself; "rawKeyDown" is for keys that type nothing.
+            type="keyDown" if text else "rawKeyDown",
+            modifiers=modifiers,
+            key=key.key,
+            code=key.code,
+            windowsVirtualKeyCode=key.key_code,
+            location=key.location,
+            isKeypad=key.location == 3,
+            autoRepeat=repeated,
+            **({"text": text, "unmodifiedText": text} if text else {}),
+            **({"commands": list(commands)} if commands else {}),
+        )
+
+    def _post_up(self, key: Key) -> PendingCall:
+        self._down.pop(key.code, None)
+        return self.session.post(
+            "Input.dispatchKeyEvent",
+            type="keyUp",
+            modifiers=self._modifiers_with(key),
+            key=key.key,
+            code=key.code,
+            windowsVirtualKeyCode=key.key_code,
+            location=key.location,
+            isKeypad=key.location == 3,
+        )
+
+    def _modifiers_with(self, key: Key) -> int:
+        # A capital letter or a "?" comes from Shift, and pages look at shiftKey, so the bit goes with it.
+        return self.modifiers | (SHIFT if key.shifted else 0)
+
+    async def _release(self, keys: list[Key]) -> None:
+        held = [key for key in keys if key.code in self._down]
+        try:
+            await release(self._post_ups(held))
+        except (SessionGoneError, ConnectionLostError):
+            self._down.clear()  # there is no page left that a key could be down on
+
+
+def pieces(text: str, layout: Layout = US, *, joined: bool = True) -> Iterator[tuple[str, tuple[Key, ...]]]:
+    """Split text into what keys type, with those keys, and what is inserted between, without any.
+
+    `joined`: neighbours that are inserted are one piece.
+    """
+    inserted = ""
+    for cluster in clusters(text):
+        cluster = "\n" if cluster == "\r\n" else cluster
+        keys = layout.keys_for(cluster)
+        if not keys and joined:
+            inserted += cluster
+            continue
+        if inserted:
+            yield inserted, ()
+            inserted = ""
+        yield cluster, keys
+    if inserted:
+        yield inserted, ()
+
+
+def _growing(text: str) -> Iterator[str]:
+    grown = ""
+    for cluster in clusters(text):
+        grown += cluster
+        yield grown
+
+
+def check_text(text: str) -> None:
+    """Raise InvalidArgumentError unless `text` is a string that can be sent; the text itself is not shown."""
+    if not isinstance(text, str):
+        raise InvalidArgumentError(what="text", given=f"a {type(text).__name__}", expected="a string")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidArgumentError(
+            what="text", given="a string with half a surrogate pair", expected="whole characters"
+        )
+
+
+def check_delay(delay: float) -> None:
+    """Raise InvalidArgumentError unless `delay` is a number of seconds, 0 or more."""
+    if isinstance(delay, bool) or not isinstance(delay, (int, float)) or not 0 <= delay < float("inf"):
+        raise InvalidArgumentError(what="delay", given=repr(delay), expected="seconds, 0 or more")

@@ -1,0 +1,177 @@
+"""Listboxes that a page made itself: elements with the roles listbox, combobox and option.
+
+Rule: what a person does: the list is opened by a click on what opens it, each option chosen by a click on it;
+only those whose state has to change are clicked. The option's own word (aria-selected, aria-checked), or,
+where the list is gone after the choice, what its opener shows then, says whether it was taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from cdpengine._input.context import ActionContext
+from cdpengine._input.hindrance import Hindrance
+from cdpengine._input.option import Option, kind_of, request_for
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.related import related_node
+from cdpengine._page.node import Node
+from cdpengine.errors import (
+    DisabledError,
+    InvisibleError,
+    NotInteractableError,
+    OptionNotFoundError,
+    StaleRefError,
+    ValueRefusedError,
+)
+from cdpengine.js import script
+
+_PATIENCE = 0.25
+"""Seconds of one look for an option that is not there yet; what changes in the document is looked at at once."""
+
+_SETTLING = 1.0
+"""Seconds at most that a page gets to show that it took the choice."""
+
+
+_FIRST: dict[str, object] = {"index": 0}
+
+
+class _Seen(msgspec.Struct):
+    """What listbox.js answers."""
+
+    open: bool
+    multiple: bool
+    found: bool
+    shown: bool
+    label: str
+    disabled: bool
+    chosen: bool
+    taken: bool
+    labels: list[str]
+    others: list[int]
+    place: int
+
+
+async def choose_from_listbox(
+    node: Node, values: Sequence[str | Option], *, context: ActionContext
+) -> ActionOutcome:
+    """Choose these options of the listbox; in one that takes several, exactly these.
+
+    Raises as `select` does.
+    """
+    outcome = ActionOutcome("select", node.description)
+    wanted = [request_for(value) for value in values]
+    seen = await _look(node, wanted[0] if wanted else _FIRST, context)
+    if not seen.open:
+        outcome = await context.click(node)
+        seen = await _look(node, wanted[0] if wanted else _FIRST, context, until="there", patience=_PATIENCE)
+    if len(wanted) != 1 and not seen.multiple:
+        raise _cannot(node, f"it takes one option, and {len(wanted)} were given")
+    places = []
+    for value, request in zip(values, wanted, strict=True):
+        place, last = await _choose(node, value, request, context)
+        places.append(place)
+        outcome = last or outcome
+    if seen.multiple:
+        first = wanted[0] if wanted else _FIRST
+        for place in await _chosen_places(node, first, context):
+            if place not in places:
+                outcome = await _click_option(node, {"index": place}, f"option {place}", context)
+    return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
+
+
+async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionOutcome:
+    """Choose the option of a listbox that the node is. Raises as `select` does."""
+    seen = await _look(node, None, context)
+    if seen.chosen:
+        return ActionOutcome("select", node.description)
+    outcome = await context.click(node)
+    await _confirm(node, None, seen, context)
+    return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
+
+
+async def _choose(
+    node: Node, value: str | Option, request: dict[str, object], context: ActionContext
+) -> tuple[int, ActionOutcome | None]:
+    hindrance = Hindrance("select from", node.description, context.budget)
+    while True:
+        seen = await _look(node, request, context, until="there", patience=_PATIENCE)
+        if seen.shown and not seen.disabled:
+            break
+        hindrance.note(_not_to_be_had(node, value, seen).reason)
+        if context.budget.remaining <= 2 * _PATIENCE:
+            raise _not_to_be_had(node, value, seen)
+    if seen.chosen:
+        return seen.place, None
+    outcome = await _click_option(node, request, f"option {seen.label!r} of {node.description}", context)
+    await _confirm(node, request, seen, context)
+    return seen.place, outcome
+
+
+async def _click_option(
+    node: Node, request: dict[str, object], description: str, context: ActionContext
+) -> ActionOutcome:
+    asked = {"wanted": request, "node": True}
+    option = await related_node(node, "listbox", asked, description, context=context)
+    if option is None:
+        raise _cannot(node, f"{description} went away before it could be clicked")
+    return await context.click(option)
+
+
+async def _confirm(
+    node: Node, request: dict[str, object] | None, before: _Seen, context: ActionContext
+) -> None:
+    patience = min(_SETTLING, context.budget.remaining / 2)
+    try:
+        seen = await _look(node, request, context, until="chosen", patience=patience, label=before.label)
+    except StaleRefError:
+        return  # the list, or the whole document, went away with the choice
+    if not seen.taken:
+        raise ValueRefusedError(
+            action="select from",
+            target=node.description,
+            reason=f"the option {before.label!r} was clicked, and nothing shows that it is selected",
+            took="",
+        )
+
+
+async def _chosen_places(node: Node, request: dict[str, object], context: ActionContext) -> list[int]:
+    seen = await _look(node, request, context)
+    return [*seen.others, *([seen.place] if seen.chosen else [])]
+
+
+async def _look(
+    node: Node,
+    request: dict[str, object] | None,
+    context: ActionContext,
+    *,
+    until: str = "",
+    patience: float = 0,
+    label: str = "",
+) -> _Seen:
+    asked = {"wanted": request, "until": until, "patience": round(patience * 1000), "label": label}
+    async with context.inspect(node, "select from") as inspection:
+        return await inspection.run(script("listbox"), asked, _Seen)
+
+
+def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteractableError:
+    if not seen.found:
+        return OptionNotFoundError(
+            action="select from",
+            target=node.description,
+            reason=f"{kind_of(value)} is not there",
+            options=seen.labels,
+            wanted=(value if isinstance(value, str) else str(value),),
+        )
+    if seen.disabled:
+        return DisabledError(
+            action="select from", target=node.description, reason=f"the option {seen.label!r} is disabled"
+        )
+    return InvisibleError(
+        action="select from", target=node.description, reason=f"the option {seen.label!r} is not shown"
+    )
+
+
+def _cannot(node: Node, reason: str) -> NotInteractableError:
+    return NotInteractableError(action="select from", target=node.description, reason=reason)

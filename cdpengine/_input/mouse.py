@@ -1,0 +1,307 @@
+"""Mouse: where the pointer is, and which of its buttons are down, on one session.
+
+Rule: a click without a delay is move, press and release sent together, in this order, and then awaited. A
+button that went down comes up again, also when the one who waits is cancelled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import trio
+
+from cdpengine._input.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.geometry import NO_MARK, Point
+from cdpengine._input.keyboard import Keyboard, check_delay
+from cdpengine._input.keys import modifier_mask
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
+
+# The bits of `buttons` in Input.dispatchMouseEvent and in the page's MouseEvent.
+BUTTONS = {"left": 1, "right": 2, "middle": 4, "back": 8, "forward": 16}
+
+
+class Mouse:
+    """The mouse of one page (or out-of-process frame). Coordinates are CSS pixels of the session's viewport.
+
+    `interruptions` says when a dialog holds replies back. The modifier keys that `keyboard` holds down go with
+    every event. Methods return True when a dialog opened before Chrome had answered.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        interruptions: Interruptions = UNDISTURBED,
+        *,
+        keyboard: Keyboard | None = None,
+    ) -> None:
+        self.session = session
+        self.position = Point(0.0, 0.0)
+        self._interruptions = interruptions
+        self._keyboard = keyboard
+        self._pressed: list[str] = []
+
+    @property
+    def buttons(self) -> int:
+        """The bitmask of the buttons that are down: left 1, right 2, middle 4, back 8, forward 16."""
+        return sum(BUTTONS[button] for button in self._pressed)
+
+    def on(self, session: Session) -> Mouse:
+        """Return the mouse for input that is dispatched on another session; itself when it is the same one."""
+        if session.id == self.session.id:
+            return self
+        return Mouse(session, self._interruptions, keyboard=self._keyboard)
+
+    async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
+        """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
+        target = checked_point(x, y)
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+            raise InvalidArgumentError(
+                what="steps", given=repr(steps), expected="a number of moves, 1 or more"
+            )
+        start = self.position
+        for step in range(1, steps + 1):
+            share = step / steps
+            await trio.lowlevel.checkpoint_if_cancelled()
+            at = target if step == steps else _between(start, target, share)
+            if await delivered([self._post_move(at, self._modifiers(()))], self._interruptions):
+                return True
+        return False
+
+    async def down(self, button: str = "left", *, count: int = 1) -> bool:
+        """Press a button where the mouse is, and hold it. `count` is the event's `detail`: 2 for a double click.
+
+        Cancelled while waiting for the reply, it lets go of the button.
+        """
+        _check_button(button)
+        _check_count(count)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        pending = self._post_down(button, count, self._modifiers(()))
+        try:
+            return await delivered([pending], self._interruptions)
+        except BaseException:
+            await self._release(button, count, ())
+            raise
+
+    async def up(
+        self,
+        button: str = "left",
+        *,
+        count: int = 1,
+        modifiers: Iterable[str] = (),
+        mark: Point = NO_MARK,
+    ) -> bool:
+        """Let go of a button where the mouse is."""
+        _check_button(button)
+        _check_count(count)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await delivered(
+            [self._post_up(button, count, self._modifiers(modifiers), mark)], self._interruptions
+        )
+
+    async def click(
+        self,
+        x: float,
+        y: float,
+        *,
+        button: str = "left",
+        count: int = 1,
+        modifiers: Iterable[str] = (),
+        delay: float = 0,
+        interruptions: Interruptions | None = None,
+        mark: Point = NO_MARK,
+    ) -> bool:
+        """Move to a point, and press and release a button there `count` times (2: a double click).
+
+        `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button stays
+        down each time, in seconds. `mark`: see `marked`. Raises InvalidArgumentError, before anything is sent, for
+        what cannot be.
+        """
+        self.check_click(button=button, count=count, modifiers=modifiers)
+        check_delay(delay)
+        point = checked_point(x, y)
+        held = tuple([modifiers] if isinstance(modifiers, str) else modifiers)
+        watch = interruptions or self._interruptions
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if not delay:
+            return await delivered(self._post_click(point, button, count, held, mark), watch)
+        mask = self._modifiers(held)
+        gesture = [self._post_move(point, mask, mark)]
+        for number in range(1, count + 1):
+            gesture.append(self._post_down(button, number, mask, mark))
+            try:
+                if await delivered(gesture, watch):
+                    self._post_up(button, number, mask, mark)
+                    return True
+                await trio.sleep(delay)
+            except BaseException:
+                await self._release(button, number, held)
+                raise
+            gesture = [self._post_up(button, number, mask, mark)]
+        return await delivered(gesture, watch)
+
+    async def hover(
+        self,
+        x: float,
+        y: float,
+        *,
+        modifiers: Iterable[str] = (),
+        interruptions: Interruptions | None = None,
+        wait_for_frame: bool = False,
+        mark: Point = NO_MARK,
+    ) -> bool:
+        """Move to a point in one go, with modifier names such as "Shift" in the page's events.
+
+        Does not wait for Chrome's next frame, unless that is asked for.
+        """
+        point, mask = checked_point(x, y), self._modifiers(modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        gesture = [self._post_move(point, mask, mark)]
+        if not wait_for_frame:
+            gesture.append(self._post_flush())
+        return await delivered(gesture, interruptions or self._interruptions)
+
+    async def press_at(self, point: Point, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
+        """Move to a point and press the left button there in one go. Cancelled, it lets go of the button."""
+        mask = self._modifiers(modifiers)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        gesture = [self._post_move(point, mask, mark), self._post_down("left", 1, mask, mark)]
+        try:
+            return await delivered(gesture, self._interruptions)
+        except BaseException:
+            await self._release("left", 1, ())
+            raise
+
+    def post_release(self, button: str) -> list[PendingCall]:
+        """Post the release of a button, if it is down; for those who clean up."""
+        return [self._post_up(button, 1, self._modifiers(()))] if button in self._pressed else []
+
+    def take_over(self, other: Mouse, position: Point) -> None:
+        """Go on with the buttons that another one holds: the pointer has come from another process."""
+        self._pressed, other._pressed = other._pressed, []
+        self.position = position
+
+    def dropped(self) -> None:
+        """Note that a drag has ended by a drop, which takes the place of the button's release."""
+        self._pressed.clear()
+
+    def mask(self, modifiers: Iterable[str]) -> int:
+        """Return the bitmask of modifier names and of the modifier keys that are down."""
+        return self._modifiers(modifiers)
+
+    async def wheel(self, dx: float, dy: float) -> bool:
+        """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
+        return await self.wheel_at(self.position, checked_point(dx, dy, what="wheel"))
+
+    async def wheel_at(self, point: Point, delta: Point) -> bool:
+        """Turn the wheel over a point; the mouse is taken there."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        self.position = point
+        pending = self.session.post(
+            "Input.dispatchMouseEvent",
+            type="mouseWheel",
+            x=point.x,
+            y=point.y,
+            deltaX=delta.x,
+            deltaY=delta.y,
+            modifiers=self._modifiers(()),
+            buttons=self.buttons,
+        )
+        return await delivered([pending], self._interruptions)
+
+    def check_click(self, *, button: str, count: int, modifiers: Iterable[str]) -> None:
+        """Raise InvalidArgumentError for a button, count or modifier that there is not. Sends nothing."""
+        _check_button(button)
+        _check_count(count)
+        self._modifiers(modifiers)
+
+    # --- posting: at once, in order, without waiting -------------------------------------------------------
+
+    def _post_click(
+        self, point: Point, button: str, count: int, modifiers: Iterable[str], mark: Point
+    ) -> list[PendingCall]:
+        mask = self._modifiers(modifiers)
+        gesture = [self._post_move(point, mask, mark)]
+        for number in range(1, count + 1):
+            gesture.append(self._post_down(button, number, mask, mark))
+            gesture.append(self._post_up(button, number, mask, mark))
+        return gesture
+
+    def _post_move(self, point: Point, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
+        self.position = point
+        # The button that a drag holds goes with its moves; Chrome drops a drag whose moves carry none.
+        held = self._pressed[0] if self._pressed else "none"
+        return self._post("mouseMoved", held, 0, modifiers, mark)
+
+    def _post_flush(self) -> PendingCall:
+        # Chrome keeps moves for its next frame unless other input comes in behind them. A "char" of a system key
+        # is input that no page ever sees (measured: no event at all, whatever has the focus).
+        return self.session.post("Input.dispatchKeyEvent", type="char", isSystemKey=True)
+
+    def _post_down(self, button: str, count: int, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
+        if button not in self._pressed:
+            self._pressed.append(button)
+        return self._post("mousePressed", button, count, modifiers, mark)
+
+    def _post_up(self, button: str, count: int, modifiers: int, mark: Point = NO_MARK) -> PendingCall:
+        if button in self._pressed:
+            self._pressed.remove(button)
+        return self._post("mouseReleased", button, count, modifiers, mark)
+
+    def _post(self, kind: str, button: str, count: int, modifiers: int, mark: Point) -> PendingCall:
+        at = marked(self.position, mark)
+        return self.session.post(
+            "Input.dispatchMouseEvent",
+            type=kind,
+            x=at.x,
+            y=at.y,
+            button=button,
+            buttons=self.buttons,
+            clickCount=count,
+            modifiers=modifiers,
+        )
+
+    def _modifiers(self, names: Iterable[str]) -> int:
+        keyboard = self._keyboard
+        mask = modifier_mask(names, mac=keyboard.mac) if keyboard else modifier_mask(names)
+        return mask | (keyboard.modifiers if keyboard else 0)
+
+    async def _release(self, button: str, count: int, modifiers: Iterable[str]) -> None:
+        if button not in self._pressed:
+            return
+        try:
+            await release([self._post_up(button, count, self._modifiers(modifiers))])
+        except (SessionGoneError, ConnectionLostError):
+            self._pressed.clear()  # there is no page left that a button could be down on
+
+
+def _check_button(button: str) -> None:
+    if button not in BUTTONS:
+        raise InvalidArgumentError(what="button", given=repr(button), expected=f"one of {', '.join(BUTTONS)}")
+
+
+def _check_count(count: int) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 3:
+        raise InvalidArgumentError(what="count", given=repr(count), expected="1, 2 or 3 clicks")
+
+
+def marked(point: Point, mark: Point) -> Point:
+    """Return the point with fractions of a pixel by which an action's input is known (see witness.py).
+
+    Chrome takes the whole pixels for the target of a mouse event, so the mark changes no target.
+    """
+    return point if mark == NO_MARK else Point(math.floor(point.x) + mark.x, math.floor(point.y) + mark.y)
+
+
+def checked_point(x: float, y: float, what: str = "point") -> Point:
+    """Return the point. Raises InvalidArgumentError unless it is two finite numbers."""
+    for value in (x, y):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise InvalidArgumentError(what=what, given=repr((x, y)), expected="two numbers of CSS pixels")
+    return Point(float(x), float(y))
+
+
+def _between(start: Point, end: Point, share: float) -> Point:
+    return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))

@@ -1,0 +1,261 @@
+"""Select: choose options of a <select>, or of a listbox that a page made itself.
+
+Rule: where one option of a closed list is wanted, it is chosen as by keyboard: the list is opened, the arrows
+go to the option, Enter takes it; so the page sees one trusted input and one trusted change event. In lists of
+several, Control and the arrows go to each option whose state has to change, Control and the space bar change it:
+one trusted input and change event for each. What keys do not bring about, and everything in browsers that show
+lists in windows of the system (macOS), is set, and the page is told by events that are not trusted; the outcome
+says so. What is selected is read back. An option that is selected already is left alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from contextlib import suppress
+
+import msgspec
+
+from cdpengine._budget import undoing
+from cdpengine._input.actionability import Inspection
+from cdpengine._input.context import ActionContext
+from cdpengine._input.hindrance import Hindrance
+from cdpengine._input.listbox import choose_custom_option, choose_from_listbox
+from cdpengine._input.option import Option, kind_of, request_for
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.related import related_node
+from cdpengine._page.node import Node
+from cdpengine.errors import (
+    DisabledError,
+    EngineError,
+    InvalidArgumentError,
+    NotInteractableError,
+    OptionNotFoundError,
+    StaleRefError,
+    ValueRefusedError,
+)
+from cdpengine.js import script_with
+
+__all__ = ["Option", "select"]
+
+_PATIENCE = 0.2
+"""Seconds of one look for an option that is not there yet; a change of the options ends it at once."""
+
+_STEADY_LOOKS = 2
+"""Looks in a row (0.4 s) in which a static list stays as it is; then an option that it lacks will not come."""
+
+_OPENS = "F4"
+"""The key that opens the list, on all systems that draw it in the browser."""
+
+_CLOSING = 0.5
+"""Seconds that closing an open list gets on the way out of a cancelled action."""
+
+
+class _Seen(msgspec.Struct):
+    """What select.js answers."""
+
+    kind: str
+    index: int = -1
+    connected: bool = True
+    multiple: bool = False
+    found: list[int] = []
+    disabled: str | None = None
+    taken: bool = False
+    labels: list[str] = []
+    held: list[str] = []
+    steps: int = -1
+    toggles: list[int] | None = None
+    open: bool = False
+    options: int = 0
+    static: bool = False
+
+
+async def select(node: Node, *values: str | Option, context: ActionContext) -> ActionOutcome:
+    """Choose exactly these options. A text is an option's value where one has it, else its label.
+
+    The node is a <select>, a label of one, a listbox or what opens one; or, without values, an option itself.
+    Waits for options that are disabled, or not there while the list may still be filled.
+
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once for
+    what has no options, or takes one only; OptionNotFoundError at once for what a static <select> does not have;
+    OptionNotFoundError, DisabledError or InvisibleError when the budget ends first; ValueRefusedError when the
+    page does not leave the choice as it was made.
+    """
+    wanted = [request_for(value) for value in values]
+    async with context.inspect(node, "select from") as inspection:
+        seen = await _look(inspection, wanted)
+        if seen.kind == "select":
+            _check_count(node, seen, values)
+            return await _select(node, inspection, values, wanted, context)
+    if seen.kind == "option":
+        _no_values(values)
+        owner = await related_node(node, "owner_select", None, node.description, context=context)
+        if owner is None:
+            raise _cannot(node, "the option belongs to no select any more")
+        return await select(owner, Option(index=seen.index), context=context)
+    if seen.kind == "custom option":
+        _no_values(values)
+        return await choose_custom_option(node, context=context)
+    if seen.kind == "listbox":
+        return await choose_from_listbox(node, values, context=context)
+    raise _cannot(node, "it is neither a select nor a listbox, nor an option of one")
+
+
+async def choose_clicked_option(node: Node, *, context: ActionContext) -> ActionOutcome | None:
+    """Choose the option of a <select> that the node is; None when it is none, and can be clicked like others.
+
+    Such an option has no place on the page where it could be clicked. Raises as `select` does.
+    """
+    async with context.inspect(node, "click") as inspection:
+        if (await _look(inspection, [])).kind != "option":
+            return None
+    return await select(node, context=context)
+
+
+async def _select(
+    node: Node,
+    inspection: Inspection,
+    values: Sequence[str | Option],
+    wanted: Sequence[dict[str, object]],
+    context: ActionContext,
+) -> ActionOutcome:
+    await inspection.wait_until_usable()
+    focused = await inspection.try_focus()
+    seen = await _wait_for_options(node, inspection, values, wanted, context)
+    _check_count(node, seen, values)
+    if seen.taken:
+        return ActionOutcome("select", node.description)
+    dialog = by_script = False
+    try:
+        if context.keyboard.mac or not focused:
+            pass  # keys would not reach it
+        elif seen.toggles:
+            dialog = await _toggle_by_keys(node, seen.toggles, context)
+            seen = await _look(inspection, wanted)
+        elif seen.steps >= 0:
+            dialog, seen = await _choose_by_keys(node, inspection, seen.steps, wanted, context)
+        if not seen.taken and not dialog:
+            by_script = True
+            seen = await _look(inspection, wanted, set_them=True)
+    except StaleRefError:
+        # The page took the choice as a reason to show another document, as menus of places to go to do.
+        return ActionOutcome("select", node.description, dialog_opened=dialog)
+    if not seen.taken:
+        raise ValueRefusedError(
+            action="select from",
+            target=node.description,
+            reason="the page did not leave the choice as it was made",
+            took=", ".join(seen.held),
+        )
+    return ActionOutcome("select", node.description, dialog_opened=dialog, set_by_script=by_script)
+
+
+def _check_count(node: Node, seen: _Seen, values: Sequence[str | Option]) -> None:
+    """Raise NotInteractableError where one option is taken, and not just one is meant, by one text or several."""
+    if not seen.multiple and (len(set(seen.found)) != 1 or (len(values) > 1 and -1 in seen.found)):
+        raise _cannot(node, f"it takes one option, and {len(values)} were given; pass the one to choose")
+
+
+async def _wait_for_options(
+    node: Node,
+    inspection: Inspection,
+    values: Sequence[str | Option],
+    wanted: Sequence[dict[str, object]],
+    context: ActionContext,
+) -> _Seen:
+    """Look until all wanted options are there and enabled; the last look's reason is the error.
+
+    A list that may still be filled is watched to the end, and what it lacks is logged within the first second. A
+    static one is watched for so many steady looks: it may be filled when it gets the focus.
+    """
+    hindrance = Hindrance("select from", node.description, context.budget)
+    steady, known = 0, None
+    for patience in itertools.chain([0.0], itertools.repeat(_PATIENCE)):
+        seen = await _look(inspection, wanted, patience=patience)
+        if -1 not in seen.found and seen.disabled is None:
+            return seen
+        steady = steady + 1 if seen.static and seen.options == known else 0
+        known = seen.options
+        if -1 in seen.found and steady == _STEADY_LOOKS:
+            break
+        hindrance.note(str(_lacking(node, values, seen, ()).reason))
+        if context.budget.remaining <= 2 * _PATIENCE:
+            break
+    raise _lacking(node, values, seen, context.budget.steps)
+
+
+def _lacking(
+    node: Node, values: Sequence[str | Option], seen: _Seen, steps: Sequence[str]
+) -> NotInteractableError:
+    """Return the error for an option that is not there, or disabled."""
+    if -1 in seen.found:
+        missing = values[seen.found.index(-1)]
+        return OptionNotFoundError(
+            action="select from",
+            target=node.description,
+            reason=f"{kind_of(missing)} is not there",
+            steps=tuple(steps),
+            options=seen.labels,
+            wanted=(missing if isinstance(missing, str) else str(missing),),
+        )
+    return DisabledError(
+        action="select from",
+        target=node.description,
+        reason=f"the option {seen.disabled!r} is disabled",
+        steps=tuple(steps),
+    )
+
+
+async def _choose_by_keys(
+    node: Node,
+    inspection: Inspection,
+    steps: int,
+    wanted: Sequence[dict[str, object]],
+    context: ActionContext,
+) -> tuple[bool, _Seen]:
+    keyboard = context.keyboard.on(node.session)
+    try:
+        # Its release comes last: while the list is open, the list has the keys, and the page would miss it.
+        dialog = await keyboard.down(_OPENS)
+        if not (await _look(inspection, wanted)).open:
+            # The page, or the browser, has its own idea of this key: no list is open that keys could go to.
+            dialog = await keyboard.up(_OPENS) or dialog
+            return dialog, await _look(inspection, wanted)
+        dialog = await keyboard.press_each("Home", *["ArrowDown"] * steps, "Enter") or dialog
+        dialog = await keyboard.up(_OPENS) or dialog
+        return dialog, await _look(inspection, wanted)
+    except BaseException:
+        with undoing(_CLOSING), suppress(EngineError):
+            if (await _look(inspection, wanted)).open:  # else Escape would be the page's
+                await keyboard.press("Escape")
+            await keyboard.up(_OPENS)
+        raise
+
+
+async def _toggle_by_keys(node: Node, toggles: Sequence[int], context: ActionContext) -> bool:
+    keys = ["Control+Home"]
+    for passed in toggles:
+        keys += [*["Control+ArrowDown"] * passed, "Control+Space"]
+    return await context.keyboard.on(node.session).press_each(*keys)
+
+
+async def _look(
+    inspection: Inspection,
+    wanted: Sequence[dict[str, object]],
+    *,
+    set_them: bool = False,
+    patience: float = 0,
+) -> _Seen:
+    request = {"wanted": wanted, "set": set_them, "patience": round(patience * 1000)}
+    return await inspection.run(script_with("select", "secret_field"), request, _Seen)
+
+
+def _no_values(values: Sequence[str | Option]) -> None:
+    if values:
+        raise InvalidArgumentError(
+            what="values", given=f"{len(values)} beside an option", expected="none: the target is the option"
+        )
+
+
+def _cannot(node: Node, reason: str) -> NotInteractableError:
+    return NotInteractableError(action="select from", target=node.description, reason=reason)

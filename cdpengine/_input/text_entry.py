@@ -1,0 +1,160 @@
+"""Text entry on nodes: type and press, focus and blur.
+
+Rule: a field gets the focus as by the Tab key, without a pointer: nothing that reacts to a click is set off,
+and what lies over the field does not matter. The caret then goes behind the text that is there, so typing adds
+to it. Keys and text are checked before anything is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import msgspec
+
+from cdpengine._budget import Budget
+from cdpengine._input.actionability import inspect
+from cdpengine._input.delivery import Interruptions
+from cdpengine._input.input_observer import DepartureWatch
+from cdpengine._input.keyboard import Keyboard, check_delay, check_text
+from cdpengine._input.layout import Layout
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.session import Session
+from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
+from cdpengine.js import script
+
+
+async def type_text(
+    node: Node,
+    text: str,
+    *,
+    keyboard: Keyboard,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    submit: bool = False,
+    delay: float = 0,
+    layout: str | Layout | None = None,
+    departure: DepartureWatch | None = None,
+) -> ActionOutcome:
+    """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
+
+    Works in inputs that take text, in textareas, in everything contenteditable, and on a label of a field.
+    `delay` is the pause after each character in seconds; `layout` is the keyboard's own unless given. When a
+    dialog opens, the rest is not typed.
+
+    Raises InvalidArgumentError; StaleRefError when the node left its document; NotInteractableError at once when
+    it can never take text or does not take the focus; InvisibleError or DisabledError (read-only too) when the
+    budget ends first.
+    """
+    check_text(text)
+    check_delay(delay)
+    keyboard.check_layout(layout)
+    await _focus(node, "type into", True, worlds, budget, interruptions)
+    keyboard = keyboard.on(node.session)
+    dialog = await keyboard.type(text, delay, layout=layout)
+    if submit and not dialog:
+        dialog = await keyboard.press("Enter", layout=layout)
+    if not dialog:
+        await _page_told(keyboard.session, interruptions, departure)
+    return ActionOutcome("type into", node.description, dialog_opened=dialog)
+
+
+async def press(
+    key: str,
+    *,
+    keyboard: Keyboard,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+    node: Node | None = None,
+    layout: str | Layout | None = None,
+    departure: DepartureWatch | None = None,
+) -> ActionOutcome:
+    """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
+
+    Raises InvalidArgumentError for a key or layout that there is not, before anything is sent; else as `type_text`
+    does.
+    """
+    keyboard.check_chord(key, layout)
+    if node is not None:
+        keyboard = keyboard.on(node.session)
+        await _focus(node, f"press {key} on", False, worlds, budget, interruptions)
+    dialog = await keyboard.press(key, layout=layout)
+    if not dialog:
+        await _page_told(keyboard.session, interruptions, departure)
+    return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
+
+
+async def focus(
+    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
+) -> ActionOutcome:
+    """Give the node the focus. Raises as `press` does."""
+    await _focus(node, "focus", False, worlds, budget, interruptions)
+    return ActionOutcome("focus", node.description)
+
+
+async def blur(
+    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
+) -> ActionOutcome:
+    """Take the focus away from the node; from one that has it not, nothing is taken.
+
+    Raises StaleRefError when the node left its document; NotInteractableError when it keeps the focus.
+    """
+    async with inspect(node, "blur", worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+        left = await inspection.run(script("blur"), None, _Blurred)
+    if not left.connected:
+        raise StaleRefError(
+            ref=node.description, description=node.description, reason="it is no longer in the document"
+        )
+    if not left.blurred:
+        raise NotInteractableError(
+            action="blur", target=node.description, reason="it, or something in it, takes the focus again"
+        )
+    return ActionOutcome("blur", node.description)
+
+
+class _Blurred(msgspec.Struct):
+    """What blur.js answers."""
+
+    connected: bool
+    blurred: bool
+
+
+async def _page_told(
+    session: Session, interruptions: Interruptions, departure: DepartureWatch | None
+) -> None:
+    """Return when the page has told of what the keys set off in it, a navigation above all.
+
+    Chrome answers keys by another way than the page's events come. A page that is about to show another document,
+    or has a dialog open, need not answer any more: then all is known.
+    """
+    async with open_body_nursery() as nursery:
+
+        async def enough_after(wait: Callable[[], Awaitable[None]]) -> None:
+            await wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(enough_after, interruptions.dialog_opened)
+        if departure is not None:
+            nursery.start_soon(enough_after, departure.left)
+        with suppress(
+            RemoteError, SessionGoneError
+        ):  # the page went away, with the keys as the cause or without
+            await session.call("Runtime.getIsolateId")
+        nursery.cancel_scope.cancel()
+
+
+async def _focus(
+    node: Node,
+    action: str,
+    editable: bool,
+    worlds: IsolatedWorlds,
+    budget: Budget,
+    interruptions: Interruptions,
+) -> None:
+    async with inspect(node, action, worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+        await inspection.wait_for_focus(editable=editable, at_end=editable)

@@ -1,0 +1,261 @@
+"""Upload: give an input of files its files.
+
+Rule: files are looked for on this machine before anything is sent, and each that is missing is named. What
+the input cannot take (several files, a folder) is refused before it is touched: Chrome would leave some out
+in silence. The input need not be visible: most are hidden behind a button. No picker is opened. The page sees
+trusted input and change events, and the input is read back as it was when it changed, for pages like to empty
+it then. Chrome takes paths only, and at least one: files given as bytes, and an input that is to be emptied, are
+set by script, and the outcome says so.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import os
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine._input.context import ActionContext
+from cdpengine._input.in_page import Handle, handle_on, post_run, returned, run, stale
+from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.related import object_from
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.page_functions import VALUE
+from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._protocol.calls import pending_group
+from cdpengine.errors import (
+    InvalidArgumentError,
+    NotInteractableError,
+    RemoteError,
+    StaleRefError,
+    ValueRefusedError,
+)
+from cdpengine.js import script
+
+_SETTLING = 1.0
+"""Seconds that the input gets to tell of its change. It does so before Chrome answers, as a rule."""
+
+_READING = 20.0
+"""Seconds at most that Chrome gets to read a folder, which it does after it has answered."""
+
+_MOST_BYTES = 50_000_000
+"""Bytes of the files of one upload that go through the protocol; Chrome takes no message of more than 100 MB."""
+
+
+@attrs.frozen
+class FileContent:
+    """A file to upload that is on no disk: its name, its bytes, and its MIME type (by the name, unless given)."""
+
+    name: str
+    data: bytes = attrs.field(repr=False)
+    mime_type: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name or "/" in self.name or "\x00" in self.name:
+            raise InvalidArgumentError(
+                what="name", given=repr(self.name)[:80], expected='a name of a file, such as "a.txt"'
+            )
+        if not isinstance(self.data, bytes | bytearray | memoryview):
+            raise InvalidArgumentError(what="data", given=f"a {type(self.data).__name__}", expected="bytes")
+        if self.mime_type is not None and not isinstance(self.mime_type, str):
+            raise InvalidArgumentError(
+                what="mime_type",
+                given=f"a {type(self.mime_type).__name__}",
+                expected='text, such as "text/plain"',
+            )
+
+    @property
+    def type(self) -> str:
+        """The MIME type that the page sees; "" where nothing is known."""
+        return mimetypes.guess_type(self.name)[0] or "" if self.mime_type is None else self.mime_type
+
+
+FilePath = str | os.PathLike[str]
+UploadFile = FilePath | FileContent
+"""What can be uploaded: a path on this machine, or a FileContent."""
+
+
+class _Seen(msgspec.Struct):
+    """What upload.js answers."""
+
+    kind: str
+    names: list[str]
+    multiple: bool = False
+    directory: bool = False
+    event: str = ""
+
+
+async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
+    """Return the files with whole paths. Raises InvalidArgumentError for missing or too large ones.
+
+    A path is followed to its folder, and the last name of it stays: a link keeps its own name.
+    """
+    given = list(files)
+    for each in given:
+        path = isinstance(each, (str, os.PathLike)) and isinstance(os.fspath(each), str)
+        if not path and not isinstance(each, FileContent):
+            raise InvalidArgumentError(
+                what="paths",
+                given=f"a {type(each).__name__}",
+                expected="strings or paths of files, or FileContents",
+            )
+
+    def look() -> tuple[list[Path | FileContent], list[Path]]:
+        found = [each if isinstance(each, FileContent) else _whole(Path(each)) for each in given]
+        paths = [each for each in found if isinstance(each, Path)]
+        missing = [path for path in paths if not os.access(path, os.R_OK)]
+        if len(paths) < len(found) and not missing:
+            _check_size(found)
+        return found, missing
+
+    found, missing = await trio.to_thread.run_sync(look)
+    if missing:
+        raise InvalidArgumentError(
+            what="paths",
+            given=", ".join(map(repr, map(str, missing))),
+            expected="files that are there and can be read",
+        )
+    return found
+
+
+def _whole(path: Path) -> Path:
+    # Chrome takes a path with ".." in it, and the page then cannot read the file.
+    return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
+
+
+def _check_size(files: Sequence[Path | FileContent]) -> None:
+    size = sum(
+        each.stat().st_size if isinstance(each, Path) else memoryview(each.data).nbytes for each in files
+    )
+    if size > _MOST_BYTES:
+        raise InvalidArgumentError(
+            what="files",
+            given=f"{size} bytes",
+            expected=f"at most {_MOST_BYTES}, or paths only, which may be of any size",
+        )
+
+
+async def upload(
+    node: Node, *files: UploadFile, context: ActionContext, attached: bool = True
+) -> ActionOutcome:
+    """Choose these files (for an input of folders: this folder), in place of those that were chosen before.
+
+    Without files, the input is emptied. Files given as bytes, and others beside them, go through the protocol.
+    With `attached=False`, the input may be in no document.
+
+    Raises InvalidArgumentError when a file is missing, before anything is sent; StaleRefError when the node left
+    its document; NotInteractableError at once for what takes no files, or not these; DisabledError when the budget
+    ends first; ValueRefusedError when the files did not arrive.
+    """
+    checked = await checked_files(files)
+    if attached:
+        async with context.inspect(node, "upload to") as inspection:
+            await inspection.wait_until_usable(visible=False)
+    with object_group("upload") as group:
+        try:
+            by_script = await _set_files(await handle_on(node, context.worlds, group), checked)
+        except RemoteError as error:
+            if not context_gone(error):
+                raise
+            raise stale(node, "a node of another document", "its document was replaced") from error
+    return ActionOutcome("upload to", node.description, set_by_script=by_script)
+
+
+async def takes_files(node: Node, context: ActionContext) -> bool:
+    """Tell whether the node is an input of files, or a label of one."""
+    async with context.inspect(node, "upload to") as inspection:
+        return (await inspection.run(script("upload"), {"await": 0}, _Seen)).kind == "file"
+
+
+def check_fits(
+    description: str, files: Sequence[Path | FileContent], *, multiple: bool, directory: bool
+) -> None:
+    """Raise NotInteractableError when an input of that kind does not take these files."""
+    folders = [each for each in files if isinstance(each, Path) and each.is_dir()]
+    if directory and files and (len(files) != 1 or not folders):
+        raise _cannot(description, "it takes one folder, and nothing else")
+    if folders and not directory:
+        raise _cannot(description, f"it takes files, and {folders[0].name!r} is a folder")
+    if len(files) > 1 and not multiple:
+        raise _cannot(description, f"it takes one file, and {len(files)} were given")
+
+
+def arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
+    """Tell whether an input that holds `names` has these files; of a folder it has some of what is in it."""
+    if len(files) == 1 and isinstance(files[0], Path) and files[0].is_dir():
+        return bool(names) and all(name.startswith(f"{files[0].name}/") for name in names)
+    return sorted(names) == sorted(each.name for each in files)
+
+
+async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> bool:
+    """Choose the files. True when that was done by script."""
+    node, source = handle.node, script("upload")
+    seen = await run(handle, source, {"await": 0}, _Seen)
+    if seen.kind == "none":
+        raise _cannot(
+            node.description,
+            "it takes no files; where it opens a file chooser, use expect_file_chooser() around a click",
+        )
+    await trio.to_thread.run_sync(
+        partial(check_fits, node.description, files, multiple=seen.multiple, directory=seen.directory)
+    )
+    if not files and not seen.names:
+        return False
+    paths = [str(each) for each in files if isinstance(each, Path)]
+    if not files or len(paths) < len(files):
+        await _set_contents(handle, files)
+        return True
+    with pending_group() as post:
+        patience = _READING if seen.directory else _SETTLING
+        control = await object_from(handle, "upload", {"control": True})
+        change = post(post_run(handle, source, {"await": round(patience * 1000)}))
+        control_id = None if control is None else control.id
+        sent = post(node.session.post("DOM.setFileInputFiles", objectId=control_id, files=paths))
+        await sent.raw()
+        try:
+            if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
+                return False
+            told = await returned(change, node, _Seen)
+        except StaleRefError:
+            return False  # the page took the files as a reason to show another document
+    if told.event != "change" or not arrived(files, told.names):
+        raise _not_arrived(node, told.names)
+    return False
+
+
+async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> None:
+    def encode() -> list[dict[str, str]]:
+        contents = [
+            FileContent(each.name, each.read_bytes()) if isinstance(each, Path) else each for each in files
+        ]
+        return [
+            {"name": each.name, "type": each.type, "data": base64.b64encode(each.data).decode("ascii")}
+            for each in contents
+        ]
+
+    request = {"files": await trio.to_thread.run_sync(encode)}
+    # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
+    call = handle.object.post(script("upload_contents"), request, how=VALUE)
+    try:
+        names = await returned(call, handle.node, list[str])
+    except StaleRefError:
+        return  # the page took the files as a reason to show another document
+    if not arrived(files, names):
+        raise _not_arrived(handle.node, names)
+
+
+def _not_arrived(node: Node, names: Sequence[str]) -> ValueRefusedError:
+    return ValueRefusedError(
+        action="upload to", target=node.description, reason="the files did not arrive", took=", ".join(names)
+    )
+
+
+def _cannot(description: str, reason: str) -> NotInteractableError:
+    return NotInteractableError(action="upload to", target=description, reason=reason)

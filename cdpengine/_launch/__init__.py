@@ -1,0 +1,1 @@
+"""Chrome found, started and ended: installations, flags, profiles, processes, endpoints."""

@@ -1,0 +1,224 @@
+"""resolve_endpoint: from what a user writes to the browser-level websocket URL that can be connected to.
+
+Rule: what is known to be wrong is refused before anything is sent; what cannot be reached says why. Error
+texts hold endpoints only redacted: a query is often a token.
+
+Chrome answers 500 to a Host header with a DNS name other than localhost, on HTTP and on the websocket upgrade,
+so on plain connections a name is replaced by the address that answers. TLS endpoints keep their name, which
+the certificate is checked against. /json/version echoes the host it was asked with, or the host that Chrome
+itself sees behind a forwarded port; so the host and port of the endpoint are put back.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from types import MappingProxyType
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+
+import attrs
+import trio
+
+from cdpengine._protocol.http_get import get
+from cdpengine._protocol.sockets import lacking, open_stream
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
+
+_EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devtools/browser/<id>"'
+_DEFAULT_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
+_VERSION_PATH = "/json/version"
+_LONGEST_ANSWER = 65_536  # bytes; Chrome's is under 1 KB, and another server's may have no end
+_PLAIN = re.compile(r"\d{1,9}|true|false", re.IGNORECASE)
+"""Values of a query that say how, and not who one is: timeout=300000, headless=true."""
+
+_NO_JSON_ADVICE = (
+    "Is it Chrome's debugging port? A Chrome that was allowed remote debugging in its settings has no "
+    f"{_VERSION_PATH}: pass the ws:// URL instead (port and path are in DevToolsActivePort in its profile)"
+)
+
+
+@attrs.frozen
+class ResolvedEndpoint:
+    """Where to connect: the browser-level websocket URL, and the headers to send with the upgrade."""
+
+    ws_url: str
+    headers: Mapping[str, str] = attrs.field(repr=lambda headers: f"<{len(headers)} headers>")
+
+    def __str__(self) -> str:
+        return redact_endpoint(self.ws_url)
+
+
+async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = None) -> ResolvedEndpoint:
+    """Return the browser-level websocket URL behind `endpoint`.
+
+    `http(s)://host:port` is asked for it at /json/version; `ws(s)://...` is taken as it is, except that a DNS
+    name becomes an address on a plain connection. `headers` go along with the request. Proxies from the
+    environment are not used: websockets know none. Has no timeout: put it in a cancel scope.
+
+    Raises InvalidArgumentError for what is no such URL, ConnectFailedError when nobody answers, or not as Chrome
+    would.
+    """
+    url = check_endpoint(endpoint)
+    sent = MappingProxyType(dict(headers or {}))
+    with shortages_named(partial(lacking, redact_endpoint(endpoint))):
+        if url.scheme in ("http", "ws") and not _needs_no_lookup(url.hostname or ""):
+            url = _with_authority(url, await _address_that_answers(url))
+        if url.scheme in ("ws", "wss"):
+            return ResolvedEndpoint(ws_url=url.geturl(), headers=sent)
+        return ResolvedEndpoint(ws_url=await _ask(url, sent, endpoint), headers=sent)
+
+
+def check_endpoint(endpoint: str) -> SplitResult:
+    """Return the parts of an endpoint; raise InvalidArgumentError, redacted, when it is not well-formed."""
+    shown = repr(redact_endpoint(endpoint)) if isinstance(endpoint, str) else f"a {type(endpoint).__name__}"
+
+    def wrong(expected: str) -> InvalidArgumentError:
+        return InvalidArgumentError(what="endpoint", given=shown, expected=expected)
+
+    if not isinstance(endpoint, str) or not endpoint or re.search(r"[\s\x00-\x1f\x7f]", endpoint):
+        raise wrong(_EXPECTED)
+    if re.fullmatch(r"[^/@?#]+:\d+", endpoint):
+        raise wrong(f'the scheme in front: "http://{endpoint}"')
+    try:
+        url = urlsplit(endpoint)
+        port = url.port
+    except ValueError:
+        raise wrong(f"{_EXPECTED}, with a port from 1 to 65535") from None
+    if url.scheme not in _DEFAULT_PORTS:
+        raise wrong(_EXPECTED)
+    if not url.hostname:
+        raise wrong(f"{_EXPECTED}; the host is missing")
+    if _ip(url.hostname) is None:
+        try:
+            url.hostname.encode("idna")
+        except UnicodeError:
+            raise wrong(f"{_EXPECTED}; the parts of a host's name have 1 to 63 characters") from None
+    if port == 0:
+        raise wrong(f"{_EXPECTED}, with a port from 1 to 65535")
+    if url.username is not None or url.password is not None:
+        raise wrong('no user and password in the URL; pass headers={"Authorization": ...} instead')
+    return url._replace(fragment="")
+
+
+def redact_endpoint(endpoint: str) -> str:
+    """Return the endpoint without user, password and query values, fit for errors and logs. Never raises."""
+    head, mark, query = endpoint.partition("?")
+    # Up to the last @ of the authority: a password may hold one itself.
+    head = re.sub(r"^([a-zA-Z][\w+.-]*://|//)?[^/]*@", r"\1***@", head)
+    if not mark:
+        return head
+    names = [part.partition("=")[0] for part in re.split(r"[&;#]", query) if "=" in part]
+    return f"{head}?{'&'.join(f'{name}=***' for name in names) or '***'}"
+
+
+def secrets_in_endpoint(endpoint: str) -> list[str]:
+    """Return what in an endpoint can be a token: user, password, the values of its query but small numbers."""
+    try:
+        url = urlsplit(endpoint)
+        pairs = parse_qsl(url.query)
+    except ValueError:
+        return []
+    values = [value for _name, value in pairs if not _PLAIN.fullmatch(value)]
+    if url.query and "=" not in url.query:
+        values.append(url.query)
+    return [each for each in (url.username, url.password, *values) if each]
+
+
+def browser_key(ws_url: str) -> str:
+    """Return a text that names the browser behind a websocket URL, without anything secret.
+
+    Chrome makes a new UUID at each start and serves /devtools/browser/<uuid> alone, so that names it, however its
+    host is written. Where a gateway has paths of its own, host and path must do: pages of several browsers behind
+    it still differ, because target ids are random.
+    """
+    url = urlsplit(ws_url)
+    own = re.search(r"/devtools/browser/([0-9a-f-]{36})$", url.path)
+    return own[1] if own else f"{url.hostname}:{url.port}{url.path}"
+
+
+def names_one_browser(ws_url: str) -> bool:
+    """Say whether a websocket URL names a browser that runs: one more connection reaches the same one, if any.
+
+    Chrome's own does. What stands at another path is a gateway, and may start a browser for each connection.
+    """
+    return re.search(r"/devtools/browser/[^/]+$", urlsplit(ws_url).path) is not None
+
+
+def websocket_url(answer: bytes, url: SplitResult) -> str:
+    """Take the websocket URL out of an answer of /json/version, with the host and port of `url` put back.
+
+    A query of `url` (a gateway's token) is added where Chrome's has none. Raises ValueError saying what is
+    wrong with the answer.
+    """
+    try:
+        document = json.loads(answer)
+    except ValueError:
+        kind = "HTML" if answer.lstrip()[:1] == b"<" else "no JSON"
+        raise ValueError(f"it answered {kind}") from None
+    given = document.get("webSocketDebuggerUrl") if isinstance(document, dict) else None
+    if not isinstance(given, str):
+        raise ValueError("its JSON has no webSocketDebuggerUrl")
+    try:
+        inner = urlsplit(given)
+    except ValueError:
+        inner = urlsplit("")
+    if inner.scheme not in ("ws", "wss"):
+        raise ValueError("its webSocketDebuggerUrl is no websocket URL")
+    return SplitResult(
+        scheme="wss" if url.scheme == "https" else "ws",
+        netloc=url.netloc,
+        path=_prefix(url.path) + inner.path,
+        query=inner.query or urlencode(parse_qsl(url.query, keep_blank_values=True)),
+        fragment="",
+    ).geturl()
+
+
+def _prefix(path: str) -> str:
+    """Return the path below which a gateway serves Chrome's own paths; empty for Chrome itself."""
+    return path.removesuffix("/").removesuffix(_VERSION_PATH).removesuffix("/")
+
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return None
+
+
+def _is_localhost(host: str) -> bool:
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _needs_no_lookup(host: str) -> bool:
+    return _is_localhost(host) or _ip(host) is not None
+
+
+def _with_authority(url: SplitResult, host: str) -> SplitResult:
+    bracketed = f"[{host}]" if ":" in host else host
+    return url._replace(netloc=bracketed if url.port is None else f"{bracketed}:{url.port}")
+
+
+async def _address_that_answers(url: SplitResult) -> str:
+    """Return the address of a DNS name that accepts a connection: one of several may be the wrong family."""
+    host, port = url.hostname or "", url.port or _DEFAULT_PORTS[url.scheme]
+    stream = await open_stream(host, port, tls=False, shown=redact_endpoint(url.geturl()))
+    assert isinstance(stream, trio.SocketStream)
+    async with stream:
+        return str(stream.socket.getpeername()[0])
+
+
+async def _ask(url: SplitResult, headers: Mapping[str, str], endpoint: str) -> str:
+    shown = redact_endpoint(endpoint)
+    asked = url._replace(path=_prefix(url.path) + _VERSION_PATH).geturl()
+    try:
+        answer = await get(asked, headers, shown=shown, longest=_LONGEST_ANSWER)
+        return websocket_url(answer, url)
+    except ConnectFailedError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            error.advice = _NO_JSON_ADVICE
+        raise
+    except ValueError as error:
+        raise ConnectFailedError(endpoint=shown, reason=str(error), advice=_NO_JSON_ADVICE) from None

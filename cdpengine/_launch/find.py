@@ -1,0 +1,321 @@
+"""find_browser and find_browsers: which Chrome, Chromium, Edge or Brave is installed, and where.
+
+Rule: the search is pure. It is given the platform's name, the environment and a way to ask about files, so
+that it can be run for every system from any. Nothing is executed to find a browser, only to ask its version.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+import attrs
+import trio
+
+from cdpengine._launch.installations import (
+    ENVIRONMENT_VARIABLE,
+    FLATPAK_FOLDERS,
+    INSTALL_ADVICE,
+    MACOS_FOLDERS,
+    REGISTERED,
+    ROWS,
+    WINDOWS_FOLDER_VARIABLES,
+    Channel,
+    Product,
+    Row,
+)
+from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:\.\d+)?")
+_VERSION_DEADLINE = 5.0  # seconds; a cold start from a slow disk takes one or two
+
+
+@attrs.frozen
+class BrowserInstallation:
+    """An installed browser: the program's path, the product and its channel."""
+
+    path: Path
+    product: Product
+    channel: Channel
+
+    @cached_property
+    def version(self) -> str:
+        """The version, such as "120.0.6099.109"; empty when it cannot be told. Looked up at first use.
+
+        On Windows and macOS it is read from the files beside the program. On Linux the program is run with
+        --version, which takes some 50 ms and is given up after 5 s: in async code, use `read_version`.
+        """
+        return _version_of(self.path, sys.platform)
+
+
+async def read_version(installation: BrowserInstallation) -> str:
+    """Return `installation.version` without blocking the event loop."""
+    return await trio.to_thread.run_sync(lambda: installation.version)
+
+
+def find_browser(wanted: str | os.PathLike[str] | None = None) -> BrowserInstallation:
+    """Return the browser to use.
+
+    `wanted` is a path, a product ("chrome", "chromium", "edge", "brave") or a product with its channel
+    ("chrome-beta", "edge-dev", "brave-canary"). Without it, the environment variable CDPENGINE_BROWSER is
+    taken, which may hold the same; without that, the first stable one found of Chrome, Chromium, Edge and
+    Brave, and then the other channels.
+
+    Raises BrowserNotFoundError when there is none, or nothing at the path; InvalidArgumentError for a path that is
+    no executable file, and for a name that is not one of these.
+    """
+    return choose(_here(), wanted)
+
+
+def find_browsers() -> list[BrowserInstallation]:
+    """Return every installed browser that is found, in order of preference. Empty when there is none."""
+    return [_installation(path, row.product, row.channel) for row, path in search(_here())]
+
+
+# --- the search, pure ----------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Machine:
+    """What the search may know: `sys.platform`, the environment, and the state of files.
+
+    `kind` says "program" (an executable file), "file", "folder" or "nothing" of a path. `registered` gives
+    what the Windows registry holds for a program's name.
+    """
+
+    platform: str
+    environment: Mapping[str, str]
+    kind: Callable[[PurePath], str]
+    registered: Callable[[str], str | None] = lambda _: None
+
+    @property
+    def windows(self) -> bool:
+        """Whether paths and variables are those of Windows."""
+        return self.platform == "win32"
+
+    def path(self, text: str) -> PurePath:
+        """Return the path that `text` names on this machine, its home folder filled in."""
+        flavour = PureWindowsPath if self.windows else PurePosixPath
+        home = self.environment.get("USERPROFILE" if self.windows else "HOME")
+        if home and re.match(r"~([/\\]|$)", text):
+            return flavour(home, text[2:])
+        return flavour(text)
+
+
+def search(machine: Machine) -> Iterator[tuple[Row, PurePath]]:
+    """Yield what is installed, each program once, in the order of the table."""
+    seen = set()
+    for row in ROWS:
+        for path in candidates(machine, row):
+            if path not in seen and machine.kind(path) == "program":
+                seen.add(path)
+                yield row, path
+                break
+
+
+def candidates(machine: Machine, row: Row) -> Iterator[PurePath]:
+    """Yield the paths at which this row's browser may be, in the order in which they are tried."""
+    environment = machine.environment
+    if machine.windows:
+        if row.channel == "stable" and row.product in REGISTERED:
+            registered = machine.registered(REGISTERED[row.product])
+            if registered:
+                yield machine.path(registered)
+        folders = [environment[name] for name in WINDOWS_FOLDER_VARIABLES if environment.get(name)]
+        for folder in dict.fromkeys(folders):
+            yield from (machine.path(folder) / relative for relative in row.windows)
+    elif machine.platform == "darwin":
+        if row.macos is not None:
+            yield from (machine.path(folder) / row.macos for folder in MACOS_FOLDERS)
+    else:
+        folders = [folder for folder in environment.get("PATH", "").split(":") if folder]
+        for name in row.names:
+            yield from (machine.path(folder) / name for folder in folders)
+        yield from map(machine.path, row.linux)
+        if row.flatpak is not None:
+            yield from (machine.path(folder) / row.flatpak for folder in FLATPAK_FOLDERS)
+
+
+def choose(machine: Machine, wanted: str | os.PathLike[str] | None) -> BrowserInstallation:
+    """Do what `find_browser` does, on the given machine."""
+    source = "executable"
+    if wanted is None:
+        wanted = machine.environment.get(ENVIRONMENT_VARIABLE) or None
+        source = f"the environment variable {ENVIRONMENT_VARIABLE}"
+    if wanted is None:
+        return _first(machine, ROWS, "browser")
+    text = os.fspath(wanted)
+    if isinstance(wanted, str) and not _looks_like_path(text):
+        return _first(machine, _rows_named(text, source), text)
+    return _at_path(machine, text, source)
+
+
+def _first(machine: Machine, rows: tuple[Row, ...], wanted: str) -> BrowserInstallation:
+    for row, path in search(machine):
+        if row in rows:
+            return _installation(path, row.product, row.channel)
+    advice = INSTALL_ADVICE.get(machine.platform, INSTALL_ADVICE["linux"])
+    raise BrowserNotFoundError(
+        wanted=wanted,
+        looked_for=_places(machine, rows),
+        advice=f"Pass its path, set {ENVIRONMENT_VARIABLE} to it, or {advice}.",
+    )
+
+
+def _places(machine: Machine, rows: tuple[Row, ...]) -> tuple[str, ...]:
+    """List where was looked, the names on the PATH in one line instead of once for every folder."""
+    names = [name for row in rows for name in row.names]
+    on_path = {str(machine.path(folder)) for folder in machine.environment.get("PATH", "").split(":")}
+    places = [
+        str(path)
+        for row in rows
+        for path in candidates(machine, row)
+        if machine.windows or path.name not in names or str(path.parent) not in on_path
+    ]
+    if not machine.windows and machine.platform != "darwin":
+        places.insert(0, f"on the PATH: {', '.join(names)}")
+    return tuple(dict.fromkeys(places))
+
+
+def _rows_named(name: str, source: str) -> tuple[Row, ...]:
+    product, _, channel = name.lower().partition("-")
+    rows = tuple(row for row in ROWS if row.product == product and (not channel or row.channel == channel))
+    if not rows:
+        known = ", ".join(dict.fromkeys(row.product for row in ROWS))
+        raise InvalidArgumentError(
+            what=source,
+            given=repr(name),
+            expected=f"a path, or one of {known}, with -beta, -dev or -canary where the product has it",
+        )
+    return rows
+
+
+def _at_path(machine: Machine, text: str, source: str) -> BrowserInstallation:
+    path = machine.path(text)
+    kind = machine.kind(path)
+    if kind == "nothing":
+        raise BrowserNotFoundError(
+            wanted=f"browser at {path}",
+            looked_for=(str(path),),
+            advice=f"Correct {source}, or leave it out to have the installed browsers searched.",
+        )
+    if kind == "folder":
+        inside = " (on macOS: inside the .app, in Contents/MacOS)" if path.suffix == ".app" else ""
+        raise InvalidArgumentError(
+            what=source, given=f"{str(path)!r}, a folder,", expected=f"the browser's program itself{inside}"
+        )
+    if kind != "program":
+        raise InvalidArgumentError(
+            what=source,
+            given=f"{str(path)!r}, which is not executable for this user,",
+            expected="a program; is it the right file? Otherwise chmod +x it",
+        )
+    return _installation(path, *_product_of(path))
+
+
+def _product_of(path: PurePath) -> tuple[Product, Channel]:
+    """Tell product and channel of a program from its path; Chromium when nothing fits."""
+    spelled = path.as_posix().lower()
+    whole = ((row, end) for row in ROWS for end in (*row.linux, *row.windows, *filter(None, (row.macos,))))
+    by_name = ((row, name) for row in ROWS for name in (*row.names, *filter(None, (row.flatpak,))))
+    for row, end in (*whole, *by_name):
+        if spelled.endswith("/" + end.lower().lstrip("/")):
+            return row.product, row.channel
+    products: dict[str, Product] = {
+        "chromium": "chromium",
+        "edge": "edge",
+        "brave": "brave",
+        "chrome": "chrome",
+    }
+    name = path.name.lower()
+    return next((product for word, product in products.items() if word in name), "chromium"), "stable"
+
+
+def _looks_like_path(text: str) -> bool:
+    return "/" in text or "\\" in text or text.startswith((".", "~")) or text.lower().endswith(".exe")
+
+
+def _installation(path: PurePath, product: Product, channel: Channel) -> BrowserInstallation:
+    return BrowserInstallation(path=Path(str(path)), product=product, channel=channel)
+
+
+# --- this machine --------------------------------------------------------------------------------------------
+
+
+def _here() -> Machine:
+    return Machine(platform=sys.platform, environment=os.environ, kind=_kind, registered=_registered)
+
+
+def _kind(path: PurePath) -> str:
+    real = Path(path)
+    if real.is_dir():
+        return "folder"
+    if not real.is_file():
+        return "nothing"
+    return "program" if os.access(real, os.X_OK) else "file"
+
+
+def _registered(name: str) -> str | None:
+    if sys.platform == "win32":
+        import winreg
+
+        key = rf"SOFTWARE\Microsoft\Windows\CurrentVersion\App Paths\{name}"
+        for root in (winreg.HKEY_CURRENT_USER, winreg.HKEY_LOCAL_MACHINE):
+            with contextlib.suppress(OSError):
+                if value := winreg.QueryValue(root, key):
+                    return value.strip('"')
+    return None
+
+
+def _version_of(path: Path, platform: str) -> str:
+    """Return the version of the browser at `path`, empty when it cannot be told."""
+    if platform == "win32":
+        # `chrome.exe --version` opens a window there. The installer keeps a folder named for each version.
+        versions = [entry.name for entry in _entries(path.parent) if _VERSION.fullmatch(entry.name)]
+        return max(versions, key=lambda version: [int(part) for part in version.split(".")], default="")
+    if platform == "darwin":
+        version = _bundle_version(path.parent.parent / "Info.plist")
+        if version:
+            return version
+    return _ask_version(path)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _bundle_version(information: Path) -> str:
+    import plistlib
+
+    try:
+        with information.open("rb") as file:
+            found = _VERSION.search(str(plistlib.load(file).get("CFBundleShortVersionString", "")))
+    except (OSError, plistlib.InvalidFileException, ValueError):
+        return ""
+    return found[0] if found else ""
+
+
+def _ask_version(path: Path) -> str:
+    """Run the browser with --version. What it writes to stderr is not looked at: wrappers warn there."""
+    try:
+        done = subprocess.run(
+            [str(path), "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_VERSION_DEADLINE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _VERSION.search(done.stdout.decode(errors="replace"))
+    return found[0] if found else ""

@@ -1,0 +1,370 @@
+"""start_browser: a Chrome process that lives exactly as long as a block, however the block ends.
+
+Rule: one task owns the process from before its first instruction until its profile is gone. That task is
+not the caller's, and a Ctrl-C cannot arrive inside it, so the ending always runs to its end. It is shielded,
+and every wait in it has a deadline.
+
+On POSIX, Chrome also holds a pipe whose other end only this process has: when this process dies, of whatever
+cause, the pipe closes and Chrome ends by itself. Windows has no such pipe (a job object would do the same):
+there, a Chrome whose owner was killed stays.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import re
+import sys
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import attrs
+import trio
+
+from cdpengine._launch.child import Child, PipeEnds
+from cdpengine._launch.ending_signals import UnwoundBySignals
+from cdpengine._launch.flags import FrameChain, Transport, command_line
+from cdpengine._launch.leftovers import sweep_profiles
+from cdpengine._launch.profile import Profile
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine.errors import InvalidArgumentError, LaunchFailedError, os_reason, shortage_of
+
+if sys.platform == "win32":
+    from cdpengine._launch.child import spawn_on_windows
+else:
+    import resource
+
+    from cdpengine._launch.child import spawn
+
+_log = get_logger("cdpengine.browser")
+
+_LISTENING = re.compile(r"DevTools listening on (ws://\S+)")
+_PROFILE_IN_USE = 21  # chrome::RESULT_CODE_PROFILE_IN_USE
+_HANDED_OVER = "existing browser session"  # said by a Chrome that gave its command line to a running one
+
+_OUT_OF_DESCRIPTORS = "Too many open files"
+_FEW_DESCRIPTORS = (
+    256  # Chromium 156 needs some 150 for its first page; it raises its soft limit to the hard one
+)
+
+_KEPT_LINES = 200
+_SHOWN_LINES = 20
+_LINE_LIMIT = 2_000
+_CHUNK = 65_536
+
+# Seconds that each step of the ending may take. Chrome ends within 0.3 s of its pipe closing.
+_AFTER_LIFELINE = 1.5
+_AFTER_TERMINATE = 1.0
+_AFTER_KILL = 5.0
+_AFTER_EXIT_OUTPUT = 0.5
+_AFTER_CLOSED_PIPE = 1.0
+
+# The line on stderr is the event that is waited for. Chrome writes the port file a moment after it; the file
+# is looked at too, for wrappers that do not pass stderr on.
+_PORT_FILE_PAUSE = 0.1
+
+_PROOF_OF_LIFE = b'{"id":0,"method":"Browser.getVersion"}\0'
+
+
+@attrs.frozen
+class LaunchOptions:
+    """How to start a browser.
+
+    `executable` is the program; `args` are added after our own flags. `user_data_dir` is a profile that is
+    kept; None makes a temporary one. `transport="pipe"` opens no port. `env` replaces the whole environment
+    of the browser; None passes on ours. `computed_accessibility` has it tell pages computed roles and names.
+    """
+
+    executable: Path
+    headless: bool = True
+    args: Sequence[str] = ()
+    user_data_dir: Path | None = None
+    transport: Transport = "websocket"
+    env: Mapping[str, str] | None = None
+    computed_accessibility: bool = True
+
+
+@attrs.define(eq=False)
+class BrowserProcess:
+    """A running Chrome.
+
+    `endpoint` is its browser-level ws:// URL, None with the pipe transport. `pipe` is ours of the debugging
+    pipe with the pipe transport, and None with the websocket: there the pipe is only the lifeline.
+    `ended` is set once the process has ended and was reaped; `returncode` is None until then, and negative
+    when a signal ended it.
+    """
+
+    pid: int
+    profile: Path
+    endpoint: str | None = None
+    pipe: PipeEnds | None = None
+    returncode: int | None = None
+    ended: trio.Event = attrs.field(factory=trio.Event)
+    _lines: deque[str] = attrs.field(factory=deque)
+
+    async def wait(self) -> int:
+        """Wait until the process has ended; return its exit code."""
+        await self.ended.wait()
+        assert self.returncode is not None
+        return self.returncode
+
+    def why_ended_early(self) -> str:
+        """Say why the process ended before it was ready, as far as its output and its limits tell."""
+        reason, limit = "it ended before it was ready", _descriptor_limit()
+        said_so = any(_OUT_OF_DESCRIPTORS in line for line in self._lines)
+        if not said_so and (limit or math.inf) >= _FEW_DESCRIPTORS:
+            return reason
+        return (
+            f"{reason}: {'it' if said_so else 'perhaps it'} has too few file descriptors (EMFILE). It gets the "
+            f"hard limit of this program, {limit or 'none'}, and needs some hundreds: raise it (ulimit -Hn)"
+        )
+
+    def output_tail(self, lines: int = _SHOWN_LINES) -> tuple[str, ...]:
+        """Return the last lines that Chrome wrote to stdout and stderr, 200 at most, long ones cut."""
+        return tuple(self._lines)[-lines:] if lines > 0 else ()
+
+
+@asynccontextmanager
+async def start_browser(options: LaunchOptions) -> AsyncIterator[BrowserProcess]:
+    """Start Chrome, give the running process, and end it when the block ends.
+
+    The process is up when the block is entered: it has said where it listens, or answered on its pipe. At
+    the end, nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some
+    0.1 s when Chrome was told to close before, and a few seconds at the very worst.
+
+    Raises LaunchFailedError when the program cannot be executed, ends early or closes its pipe, and
+    InvalidArgumentError for options that cannot work. Has no timeout of its own: put it in a cancel scope.
+    An exception of the body leaves as itself.
+    """
+    keeper = _Keeper(options)
+    with UnwoundBySignals():
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(keeper.keep)
+            await keeper.up.wait()
+            yield keeper.process
+
+
+@attrs.define(eq=False)
+class _Keeper:
+    """The task that owns the process, and the two that watch its output and its end."""
+
+    _options: LaunchOptions
+    process: BrowserProcess = attrs.field(init=False)
+    up: trio.Event = attrs.field(factory=trio.Event)
+    _listening: trio.Event = attrs.field(factory=trio.Event)
+    _child: Child = attrs.field(init=False)
+    _pipe: PipeEnds | None = None
+    _lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_LINES))
+    # Shielded: output and exit are watched through the ending, until the keeper itself lets go.
+    _watching: list[trio.CancelScope] = attrs.field(factory=list)
+    _output_done: trio.Event = attrs.field(factory=trio.Event)
+
+    @trio.lowlevel.enable_ki_protection
+    async def keep(self) -> None:
+        options = self._options
+        if options.transport == "pipe" and sys.platform == "win32":
+            raise InvalidArgumentError(what="transport", given="'pipe'", expected="'websocket' on Windows")
+        surroundings = FrameChain.here()
+        await trio.lowlevel.checkpoint()  # cancelled already: make nothing
+        try:
+            profile = Profile.prepare(options.user_data_dir)
+        except OSError as error:
+            raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
+        try:
+            arguments = command_line(
+                options.args,
+                profile=profile.path,
+                headless=options.headless,
+                transport=options.transport,
+                lifeline=sys.platform != "win32",
+                surroundings=surroundings,
+                computed_accessibility=options.computed_accessibility,
+            )
+            async with open_body_nursery() as nursery:
+                await self._spawn([str(options.executable.absolute()), *arguments], profile)
+                nursery.start_soon(self._read_output)
+                nursery.start_soon(self._await_exit)
+                nursery.start_soon(sweep_profiles)
+                try:
+                    await self._wait_until_up(profile)
+                    self.up.set()
+                    await trio.sleep_forever()
+                finally:
+                    await self._end(gently=self.up.is_set() or not profile.temporary)
+        finally:
+            await profile.remove()
+
+    async def _spawn(self, command: list[str], profile: Profile) -> None:
+        environment = os.environ if self._options.env is None else self._options.env
+        try:
+            if sys.platform == "win32":
+                with trio.CancelScope(shield=True):  # bounded by the system's CreateProcess
+                    self._child = await spawn_on_windows(command, environment)
+            else:
+                self._child, self._pipe = spawn(command, environment)
+        except (OSError, ValueError) as error:
+            raise self._failed(_why_not_executed(self._options.executable, error)) from error
+        self.process = BrowserProcess(pid=self._child.pid, profile=profile.path, lines=self._lines)
+
+    # --- while it runs ---------------------------------------------------------------------------------------
+
+    @trio.lowlevel.enable_ki_protection
+    async def _read_output(self) -> None:
+        with trio.CancelScope(shield=True) as scope:
+            self._watching.append(scope)
+            async with aclosing(_lines_of(self._child.output)) as lines:
+                async for line in lines:
+                    self._lines.append(line)
+                    if self.process.endpoint is None and (found := _LISTENING.search(line)):
+                        self._listens_at(found[1])
+        self._output_done.set()
+
+    @trio.lowlevel.enable_ki_protection
+    async def _await_exit(self) -> None:
+        with trio.CancelScope(shield=True) as scope:
+            self._watching.append(scope)
+            await self._child.exited()
+            # The helpers hold the output open; its end says that they have finished writing, cookies included.
+            with trio.move_on_after(_AFTER_EXIT_OUTPUT):
+                await self._output_done.wait()
+            self.process.returncode = self._child.reap()
+            self.process.ended.set()
+
+    def _listens_at(self, endpoint: str) -> None:
+        if self._options.transport == "websocket":
+            self.process.endpoint = endpoint
+            self._listening.set()
+
+    async def _wait_until_up(self, profile: Profile) -> None:
+        """Return once Chrome serves its protocol; raise LaunchFailedError once it has ended instead."""
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(self._fail_on_exit)
+            if self._options.transport == "pipe" and self._pipe is not None:
+                await self._prove_life(self._pipe)
+                self.process.pipe = self._pipe
+            else:
+                if profile.temporary:
+                    nursery.start_soon(self._watch_port_file, profile)
+                await self._listening.wait()
+
+    async def _fail_on_exit(self) -> None:
+        code = await self.process.wait()
+        output = self.process.output_tail()
+        in_use = code == _PROFILE_IN_USE or any(_HANDED_OVER in line for line in output)
+        reason = (
+            f"the profile {self.process.profile} is in use by another browser"
+            if in_use
+            else self.process.why_ended_early()
+        )
+        raise self._failed(reason, exit_code=code)
+
+    async def _watch_port_file(self, profile: Profile) -> None:
+        while (endpoint := profile.websocket_endpoint()) is None:  # noqa: ASYNC110 - a file has no event
+            await trio.sleep(_PORT_FILE_PAUSE)
+        if self.process.endpoint is None:
+            self._listens_at(endpoint)
+
+    async def _prove_life(self, pipe: PipeEnds) -> None:
+        """Ask one question over the pipe and take its answer off it. Nothing else is sent before it."""
+        try:
+            await pipe.to_browser.send_all(_PROOF_OF_LIFE)
+            answer = b""
+            while not answer.endswith(b"\0"):
+                chunk = await pipe.from_browser.receive_some(_CHUNK)
+                if not chunk:
+                    break
+                answer += chunk
+            else:
+                return
+        except trio.BrokenResourceError:
+            pass
+        # A program that ends closes its pipe a moment before it is seen to have ended; the exit code and
+        # the output say more, so they are given that moment.
+        with trio.move_on_after(_AFTER_CLOSED_PIPE):
+            await trio.sleep_forever()
+        raise self._failed("it closed its debugging pipe; is it a Chrome?")
+
+    def _failed(self, reason: str, *, exit_code: int | None = None) -> LaunchFailedError:
+        process: BrowserProcess | None = getattr(self, "process", None)
+        output = () if process is None else process.output_tail()
+        return LaunchFailedError(
+            executable=str(self._options.executable), reason=reason, exit_code=exit_code, output=output
+        )
+
+    # --- the ending ------------------------------------------------------------------------------------------
+
+    async def _end(self, *, gently: bool) -> None:
+        if self._pipe is not None:
+            await _close_now(self._pipe)
+        if gently:
+            if self._pipe is not None:
+                await self._ended_within(_AFTER_LIFELINE)
+            if not self.process.ended.is_set():
+                self._child.terminate()
+                await self._ended_within(_AFTER_TERMINATE)
+        if not self.process.ended.is_set():
+            self._child.kill()
+            await self._ended_within(_AFTER_KILL)
+        if not self.process.ended.is_set():
+            _log.warning(
+                "browser process %d did not end within %g s of SIGKILL: see what keeps it (ps -o stat,wchan)",
+                self.process.pid,
+                _AFTER_KILL,
+            )
+        with trio.move_on_after(_AFTER_EXIT_OUTPUT, shield=True):
+            await self._output_done.wait()
+        for scope in self._watching:
+            scope.cancel()
+
+    async def _ended_within(self, seconds: float) -> None:
+        with trio.move_on_after(seconds, shield=True):
+            await self.process.ended.wait()
+
+
+async def _close_now(pipe: PipeEnds) -> None:
+    with trio.CancelScope(shield=True, deadline=-math.inf):  # closing a descriptor needs no waiting
+        await pipe.to_browser.aclose()
+    with trio.CancelScope(shield=True, deadline=-math.inf):
+        await pipe.from_browser.aclose()
+
+
+async def _lines_of(stream: trio.abc.ReceiveStream) -> AsyncGenerator[str, None]:
+    """Split a stream into lines, decoded with replacement, cut at a limit; close it at the end."""
+    rest = b""
+    async with stream:
+        while chunk := await stream.receive_some(_CHUNK):
+            *complete, rest = (rest + chunk).split(b"\n")
+            rest = rest[:_LINE_LIMIT]
+            for line in complete:
+                text = line[:_LINE_LIMIT].decode(errors="replace").rstrip()
+                if text:
+                    yield text
+    if text := rest.decode(errors="replace").rstrip():
+        yield text
+
+
+def _descriptor_limit() -> int | None:
+    if sys.platform == "win32":
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _why_not_executed(executable: Path, error: OSError | ValueError) -> str:
+    if (shortage := shortage_of(error)) is not None:
+        return str(shortage)
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOENT:
+        # A script whose interpreter is missing gives the same error as a missing file.
+        return "its interpreter is missing" if executable.exists() else "there is no such file"
+    if number == errno.ENOEXEC or getattr(error, "winerror", None) == 193:
+        return "it is not a program for this system"
+    if executable.is_dir():
+        return "it is a folder, not a program"
+    if number == errno.EACCES:
+        return "it is not executable for this user"
+    return str(error)

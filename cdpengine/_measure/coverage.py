@@ -1,0 +1,322 @@
+"""Coverage: what of a page's scripts and style sheets is used while a block runs, its navigations included.
+
+Rule: Chrome forgets its counts with every document, so they are taken before each navigation of the engine's
+own, every now and then besides, and whenever Chrome sends them; what was in between when a page left by itself
+is told as a gap. All frames count, those in processes of their own from their first script on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import attrs
+import trio
+
+from cdpengine._budget import within
+from cdpengine._logs import get_logger
+from cdpengine._measure.coverage_ranges import counted_ranges
+from cdpengine._measure.coverage_report import CoverageGap, CoverageReport, SeenText, same_texts_once
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.page_scope import Hold, PageScope
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.tabs import Tabs
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.domains.css import CoverageDelta, StyleSheetAdded, StyleSheetTextReply
+from cdpengine._protocol.domains.page import FrameNavigated
+from cdpengine._protocol.domains.profiler import PreciseCoverage, ScriptParsed, ScriptSourceReply
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, MeasurementBusyError, RemoteError, SessionGoneError
+
+logger = get_logger("cdpengine.measure")
+
+EVERY = 0.25
+"""Seconds between two looks at the counts."""
+
+_LEISURE = 10
+"""How many times as long as a look took it is at least until the next: looking is not to be what the page does."""
+
+_COVERED: set[tuple[str, str | None]] = set()
+"""Browsers and contexts with a page that is covered: Chrome counts for all pages of a process, or for none."""
+
+
+@attrs.define(eq=False)
+class Coverage:
+    """Coverage under way. `report` is there once its block has ended."""
+
+    report: CoverageReport | None = None
+
+
+@attrs.define(eq=False)
+class _Watched:
+    """What one session told: its scripts and sheets by Chrome's ids, and when it was last looked at."""
+
+    session: Session
+    url: str = ""
+    scripts: dict[str, SeenText] = attrs.field(factory=dict)
+    sheets: dict[str, SeenText] = attrs.field(factory=dict)
+    looked_at: float | None = None
+    taken_leave: bool = False
+
+
+@asynccontextmanager
+async def covered(
+    tabs: Tabs, page: PageTarget, browser_key: str, *, javascript: bool, css: bool, timeout: float
+) -> AsyncIterator[Coverage]:
+    """Count what is used while the body runs. `timeout` is for the beginning, and again for the end.
+
+    Raises MeasurementBusyError when a page of the same browser context is covered already, DeadlineExceededError,
+    and as `Session.call`. A body that fails or is cancelled leaves no report.
+    """
+    key = (browser_key, page.context_id)
+    if key in _COVERED:
+        hint = (
+            "of a page in the same browser context, and their processes share the counts. End that one first"
+        )
+        raise MeasurementBusyError("coverage", hint)
+    _COVERED.add(key)
+    watch = _Watch(page, javascript, css)
+    hold = Hold(PageScope.of_page(tabs, page, popups=False), watch.begin, watch.end)
+    coverage = Coverage()
+    try:
+        try:
+            with within("start coverage", timeout):
+                await hold.enter()
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(watch.run, name="coverage")
+                page.before_leaving.append(watch.look_before_leaving)
+                yield coverage
+                with within("end coverage", timeout) as budget, page.early_questions.before(budget.deadline):
+                    await watch.look(final=True)
+                    await watch.texts_are_there()
+            coverage.report = watch.report()
+        finally:
+            with suppress(ValueError):  # it was not entered
+                page.before_leaving.remove(watch.look_before_leaving)
+            await hold.leave()
+    finally:
+        _COVERED.discard(key)
+
+
+class _Watch:
+    def __init__(self, page: PageTarget, javascript: bool, css: bool) -> None:
+        self._page = page
+        self._javascript = javascript
+        self._css = css
+        self._watched: dict[Session, _Watched] = {}
+        self._ended: list[_Watched] = []
+        self._scripts: list[SeenText] = []
+        self._sheets: list[SeenText] = []
+        self._gaps: list[CoverageGap] = []
+        self._sinks: dict[Session, list[tuple[str, Callable[[Event], None]]]] = {}
+        self._asked: deque[tuple[SeenText, PendingCall, type[ScriptSourceReply | StyleSheetTextReply]]] = (
+            deque()
+        )
+        self._stirred = trio.Event()
+        self._reading = trio.Lock()
+        self._looking = trio.Lock()
+
+    # --- the sessions ---------------------------------------------------------------------------------------
+
+    def begin(self, session: Session) -> list[PendingCall]:
+        """Have Chrome count in one session from now on."""
+        watched = self._watched[session] = _Watched(session, self._url_of(session))
+        sinks: list[tuple[str, Callable[[Event], None]]] = [
+            ("Page.frameNavigated", lambda event: self._navigated(watched, event)),
+        ]
+        calls = []
+        if self._javascript:
+            sinks.append(("Debugger.scriptParsed", lambda event: self._parsed(watched, event)))
+            sinks.append(("Profiler.preciseCoverageDeltaUpdate", lambda event: self._counted(watched, event)))
+        if self._css:
+            sinks.append(("CSS.styleSheetAdded", lambda event: self._styled(watched, event)))
+        for method, sink in sinks:
+            session.on_event(method, sink)
+        self._sinks[session] = sinks
+        session.on_end(lambda: self._gone(session))
+        if self._javascript:
+            session.hold("Profiler", "Debugger")
+            calls += [
+                # Its `debugger` statements are not to stop the page: only the texts of scripts are wanted of it.
+                session.post("Debugger.setSkipAllPauses", skip=True),
+                session.post(
+                    "Profiler.startPreciseCoverage", callCount=True, detailed=True, allowTriggeredUpdates=True
+                ),
+            ]
+        if self._css:
+            session.hold("CSS")
+            calls.append(session.post("CSS.startRuleUsageTracking"))
+        return calls
+
+    def end(self, session: Session) -> list[PendingCall]:
+        """Have Chrome count no more in one session."""
+        for method, sink in self._sinks.pop(session, []):
+            session.off_event(method, sink)
+        calls = []
+        if self._javascript:
+            calls.append(session.post("Profiler.stopPreciseCoverage"))
+            calls.append(session.post("Debugger.setSkipAllPauses", skip=False))
+            session.release_domains("Profiler", "Debugger")
+        if self._css:
+            calls.append(session.post("CSS.stopRuleUsageTracking"))
+            session.release_domains("DOM", "CSS")
+        return calls
+
+    def _url_of(self, session: Session) -> str:
+        frame = self._page.frames.get(session.target_id or "")
+        return "" if frame is None else frame.url
+
+    # --- what Chrome tells ----------------------------------------------------------------------------------
+
+    def _parsed(self, watched: _Watched, event: Event) -> None:
+        told = event.decode(ScriptParsed)
+        wanted = told.url and told.execution_context_aux_data.is_default
+        if not wanted or told.script_language != "JavaScript":
+            watched.scripts.pop(told.script_id, None)  # a new process counts from 1 again
+            return
+        seen = SeenText(told.url, told.start_line, told.start_column, told.length)
+        watched.scripts[told.script_id] = seen
+        self._scripts.append(seen)
+        self._ask(
+            watched.session, seen, "Debugger.getScriptSource", {"scriptId": told.script_id}, ScriptSourceReply
+        )
+
+    def _styled(self, watched: _Watched, event: Event) -> None:
+        header = event.decode(StyleSheetAdded).header
+        if header.origin != "regular":
+            return
+        seen = SeenText(
+            header.source_url, int(header.start_line), int(header.start_column), int(header.length)
+        )
+        watched.sheets[header.style_sheet_id] = seen
+        self._sheets.append(seen)
+        params = {"styleSheetId": header.style_sheet_id}
+        self._ask(watched.session, seen, "CSS.getStyleSheetText", params, StyleSheetTextReply)
+
+    def _ask(
+        self,
+        session: Session,
+        seen: SeenText,
+        method: str,
+        params: dict[str, str],
+        kind: type[ScriptSourceReply | StyleSheetTextReply],
+    ) -> None:
+        with suppress(SessionGoneError, ConnectionLostError):
+            self._asked.append((seen, session.post(method, **params), kind))
+            self._stirred.set()
+
+    def _counted(self, watched: _Watched, event: Event) -> None:
+        self._add_scripts(watched, event.decode(PreciseCoverage))
+
+    def _navigated(self, watched: _Watched, event: Event) -> None:
+        frame = event.decode(FrameNavigated).frame
+        if frame.id != watched.session.target_id:
+            return
+        self._leave(watched)
+        watched.url = frame.url
+
+    def _gone(self, session: Session) -> None:
+        if (watched := self._watched.pop(session, None)) is not None and session in self._sinks:
+            del self._sinks[session]
+            self._leave(watched)
+
+    def _leave(self, watched: _Watched) -> None:
+        """Note that a document is gone, and from when on it was not looked at."""
+        if not watched.taken_leave and watched.url not in ("", "about:blank"):
+            looked_at = watched.looked_at
+            since = None if looked_at is None else trio.current_time() - looked_at
+            self._gaps.append(CoverageGap(watched.url, since))
+        watched.taken_leave = False
+        watched.looked_at = None
+
+    def _add_scripts(self, watched: _Watched, counted: PreciseCoverage) -> None:
+        for script in counted.result:
+            seen = watched.scripts.get(script.script_id)
+            if seen is not None:
+                seen.add(
+                    counted_ranges(
+                        (part.start_offset, part.end_offset, part.count)
+                        for function in script.functions
+                        for part in function.ranges
+                    )
+                )
+
+    def _add_rules(self, watched: _Watched, delta: CoverageDelta) -> None:
+        for rule in delta.coverage:
+            seen = watched.sheets.get(rule.style_sheet_id)
+            if seen is not None and rule.used:
+                seen.add([(int(rule.start_offset), int(rule.end_offset))])
+
+    # --- looking --------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Look every now and then, and read the texts of what is new."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._read_texts)
+            while True:
+                started = trio.current_time()
+                await self.look()
+                took = trio.current_time() - started
+                await trio.sleep(max(EVERY, took * _LEISURE))
+
+    async def look_before_leaving(self) -> None:
+        """Look once more, at a document that a navigation of the engine's own is about to replace."""
+        await self.look()
+        for watched in self._watched.values():
+            watched.taken_leave = True
+
+    async def look(self, *, final: bool = False) -> None:
+        """Take the counts of now. With `final`, raises why those of the page itself cannot be had."""
+        async with self._looking:
+            posted = [(watched, self._post_look(watched)) for watched in list(self._watched.values())]
+            for watched, calls in posted:
+                try:
+                    await self._take(watched, calls)
+                except (SessionGoneError, ConnectionLostError, RemoteError) as error:
+                    if final and watched.session is self._page.session:
+                        raise
+                    logger.debug("no counts of %s: %s", watched.session.describe(), error)
+
+    def _post_look(self, watched: _Watched) -> list[PendingCall]:
+        calls = []
+        with suppress(SessionGoneError, ConnectionLostError):
+            if self._javascript:
+                calls.append(watched.session.post("Profiler.takePreciseCoverage"))
+            if self._css:
+                calls.append(watched.session.post("CSS.takeCoverageDelta"))
+        return calls
+
+    async def _take(self, watched: _Watched, calls: list[PendingCall]) -> None:
+        # What is taken is gone in Chrome: once asked for, it is waited for, unless all of this ends.
+        for call in calls:
+            if call.call.method == "Profiler.takePreciseCoverage":
+                self._add_scripts(watched, await call.decoded(PreciseCoverage))
+            else:
+                self._add_rules(watched, await call.decoded(CoverageDelta))
+        watched.looked_at = trio.current_time()
+
+    async def _read_texts(self) -> None:
+        while True:
+            await self._stirred.wait()
+            self._stirred = trio.Event()
+            await self.texts_are_there()
+
+    async def texts_are_there(self) -> None:
+        """Return when the texts of all scripts and sheets have come, as far as Chrome still has them."""
+        async with self._reading:
+            while self._asked:
+                seen, call, kind = self._asked.popleft()
+                try:
+                    reply = await call.decoded(kind)
+                except (SessionGoneError, ConnectionLostError, RemoteError) as error:
+                    logger.debug("no text of %s: %s", seen.url, error)
+                else:
+                    seen.text = reply.script_source if isinstance(reply, ScriptSourceReply) else reply.text
+
+    def report(self) -> CoverageReport:
+        """Return what was used."""
+        return CoverageReport(
+            same_texts_once(self._scripts), same_texts_once(self._sheets), tuple(self._gaps)
+        )

@@ -1,0 +1,153 @@
+"""Interceptor: what is stopped on one session, and who gets it: the routes, the credentials.
+
+Rule: Chrome is told to stop only what somebody may want, and what nobody wants after all goes on at once, in the
+reader. With nobody left, the Fetch domain is off. The latest route is asked first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+
+from cdpengine._logs import get_logger
+from cdpengine._network.credentials import Credentials
+from cdpengine._network.exchange import Exchange
+from cdpengine._network.messages import at_response, to_request, to_response
+from cdpengine._network.registration import RouteRegistration
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.domains.fetch import AuthRequired, RequestPaused, RequestPausedId
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.repeated import RepeatedWarning
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, SessionGoneError, UndecodableReplyError
+
+logger = get_logger("cdpengine.network")
+
+_MOST_CHALLENGED = 1000
+"""Requests that are remembered as having got their credentials: a second question means that those were wrong."""
+
+
+class Interceptor:
+    """The Fetch domain of one session. Get it from `interceptor_of`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._routes: list[RouteRegistration] = []
+        self._credentials: list[Credentials] = []
+        self._fetching: dict[str, Exchange] = {}
+        self._challenged: OrderedDict[str, Credentials] = OrderedDict()
+        self._listening = False
+        self._not_understood = RepeatedWarning(
+            logger, "an intercepted request was not understood, and goes on: %s", level=logging.ERROR
+        )
+
+    def add(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
+        """Have a route, or credentials, from now on."""
+        if isinstance(part, RouteRegistration):
+            self._routes.append(part)
+        else:
+            self._credentials.append(part)
+            self._session.connection.tap.add_secret(part.password)
+        return self._tell()
+
+    def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
+        """Do without it again. What its handlers hold is let go before: `Routed.close`."""
+        if isinstance(part, RouteRegistration):
+            known = part in self._routes
+            self._routes = [route for route in self._routes if route is not part]
+        else:
+            known = part in self._credentials
+            self._credentials = [each for each in self._credentials if each is not part]
+        return self._tell() if known else []
+
+    def _tell(self) -> list[PendingCall]:
+        if not (self._routes or self._credentials):
+            self._listen(False)
+            # What is still stopped then, Chrome lets go by itself.
+            return [self._session.post("Fetch.disable")]
+        self._listen(True)
+        patterns: list[dict[str, str]] = []
+        wanted = [route.match.patterns() for route in self._routes]
+        wanted += [credentials.patterns() for credentials in self._credentials]
+        for each in wanted:
+            patterns += [pattern for pattern in each if pattern not in patterns]
+        return [
+            self._session.post("Fetch.enable", patterns=patterns, handleAuthRequests=bool(self._credentials))
+        ]
+
+    def _listen(self, listening: bool) -> None:
+        if listening is self._listening:
+            return
+        self._listening = listening
+        switch = self._session.on_event if listening else self._session.off_event
+        switch("Fetch.requestPaused", self._paused)
+        switch("Fetch.authRequired", self._auth_required)
+
+    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+
+    def _paused(self, event: Event) -> None:
+        try:
+            paused = event.decode(RequestPaused)
+        except UndecodableReplyError as error:
+            self._not_understood.tell(error)
+            self._continue(event.decode(RequestPausedId).request_id)
+            return
+        takers: Sequence[RouteRegistration] = self._routes[::-1]
+        if at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
+            fetched.respond(to_response(paused, fetched.body_reader()), takers)
+            return
+        request = to_request(paused, self._session.target_id or "")
+        exchange = Exchange(self._session, paused.request_id, request, None, takers, self._fetching)
+        if at_response(paused):
+            exchange.response = to_response(paused, exchange.body_reader())
+        exchange.pass_on()
+
+    def _continue(self, request_id: str) -> None:
+        with suppress(SessionGoneError, ConnectionLostError):
+            self._session.post("Fetch.continueRequest", requestId=request_id)
+
+    def _auth_required(self, event: Event) -> None:
+        asked = event.decode(AuthRequired)
+        challenge = asked.auth_challenge
+        answer: dict[str, str] = {"response": "CancelAuth"}
+        # Chrome asks again, with the same id, where they were refused; the page gets the refusal then.
+        if asked.request_id not in self._challenged:
+            found = next(
+                (each for each in self._credentials[::-1] if each.fit(challenge.origin, challenge.source)),
+                None,
+            )
+            if found is not None:
+                self._challenged[asked.request_id] = found
+                while len(self._challenged) > _MOST_CHALLENGED:
+                    self._challenged.popitem(last=False)
+                answer = {
+                    "response": "ProvideCredentials",
+                    "username": found.username,
+                    "password": found.password,
+                }
+        else:
+            self._challenged.pop(asked.request_id).refused(challenge.origin)
+        with suppress(SessionGoneError, ConnectionLostError):
+            self._session.post(
+                "Fetch.continueWithAuth", requestId=asked.request_id, authChallengeResponse=answer
+            )
+
+
+_INTERCEPTORS: dict[Session, Interceptor] = {}
+
+
+def interceptor_of(session: Session) -> Interceptor:
+    """Return the one interceptor of a session, for as long as the session lives."""
+    found = _INTERCEPTORS.get(session)
+    if found is None:
+        found = Interceptor(session)
+        if not session.ended:
+            _INTERCEPTORS[session] = found
+
+            def forget() -> None:
+                _INTERCEPTORS.pop(session, None)
+
+            session.on_end(forget)
+    return found

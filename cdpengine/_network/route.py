@@ -1,0 +1,231 @@
+"""Route: one intercepted request in the hands of one handler.
+
+Rule: each route is answered once. What cannot be an answer is refused before anything is sent, and the route can
+still be answered then.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from cdpengine._network.exchange import Exchange, Overrides
+from cdpengine._network.fulfilment import check_status, fulfilment, read_file
+from cdpengine._network.headers import Headers, check_headers
+from cdpengine._network.messages import InterceptedRequest, InterceptedResponse
+from cdpengine._network.words import AbortReason, check_reason
+from cdpengine.errors import InvalidArgumentError, RouteAnsweredError, shown_url
+
+_METHODS_LONGEST = 40
+
+
+class Route:
+    """What a handler is given: look at `request` (and `response`), and answer it, once.
+
+    `continue_`, `fulfill` and `abort` are answers; `fallback` leaves the answer to the next route. `fetch` is no
+    answer: it has the server give one, and waits for that.
+    """
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self.closed = ""
+
+    def __repr__(self) -> str:
+        return f"<Route {self.request.method} {shown_url(self.request.url)[:80]}>"
+
+    @property
+    def request(self) -> InterceptedRequest:
+        """The request, with what earlier routes changed of it."""
+        return self._exchange.request
+
+    @property
+    def response(self) -> InterceptedResponse | None:
+        """The response; None while the request has not been sent."""
+        return self._exchange.response
+
+    @property
+    def answered(self) -> str:
+        """The name of the answer that was given; "" while there is none."""
+        return self.closed or self._exchange.answered
+
+    async def continue_(
+        self,
+        *,
+        url: str | None = None,
+        method: str | None = None,
+        headers: Headers | None = None,
+        post_data: bytes | str | None = None,
+        status: int | None = None,
+    ) -> None:
+        """Let the request go to the server, or the response to the page, with these changes.
+
+        `headers` replace all that are there: `{**route.request.headers, "X-Test": "1"}` adds one. The page does
+        not see a changed `url`. Of a response, `status` and `headers` can be changed; `fulfill` replaces its body.
+        Earlier routes are not asked. That the page no longer wants the request is no error.
+
+        Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
+        """
+        self._check_open("continue_")
+        overrides = self._overrides(url, method, headers, post_data, status).over(self._exchange.overrides)
+        await self._answer("continue_", *self._exchange.continuing(overrides))
+
+    async def fulfill(
+        self,
+        *,
+        status: int | None = None,
+        headers: Headers | None = None,
+        body: bytes | str | None = None,
+        json: Any = None,
+        path: str | Path | None = None,
+        content_type: str | None = None,
+    ) -> None:
+        """Answer the page instead of the server, with one of `body`, `json`, or the file at `path`, or nothing.
+
+        `status` is 200 and there are no other headers, unless given; where the route has a response, both are
+        that one's. `content_type` is "application/json" for `json`, told by the ending of `path`, and
+        "text/plain; charset=utf-8" for a text without one. A body takes at most some 70 MB.
+
+        Raises InvalidArgumentError (a file that cannot be read, too), RemoteError when Chrome refuses,
+        RouteAnsweredError.
+        """
+        self._check_open("fulfill")
+        content = body
+        if path is not None:
+            if body is not None or json is not None:
+                raise InvalidArgumentError(
+                    what="fulfill", given="several of body, json and path", expected="one of them"
+                )
+            content = await read_file(path)
+            self._check_open("fulfill")
+        params = fulfilment(
+            status,
+            headers,
+            content,
+            json,
+            content_type,
+            file_name=None if path is None else Path(path).name,
+            response=self.response,
+        )
+        await self._answer("fulfill", "Fetch.fulfillRequest", params)
+
+    async def abort(self, reason: AbortReason = "Failed") -> None:
+        """Fail the request, for one of the reasons in `cdpengine.ABORT_REASONS`.
+
+        Raises InvalidArgumentError, RouteAnsweredError.
+        """
+        self._check_open("abort")
+        known = check_reason(reason)
+        await self._answer("abort", "Fetch.failRequest", {"errorReason": known})
+
+    async def fallback(
+        self,
+        *,
+        url: str | None = None,
+        method: str | None = None,
+        headers: Headers | None = None,
+        post_data: bytes | str | None = None,
+        status: int | None = None,
+    ) -> None:
+        """Leave the answer to the next route, the one that was made before this; without one, the request goes on.
+
+        The changes are as in `continue_`, and the next route sees them. Which routes match was settled by the URL
+        that the page asked for. Raises InvalidArgumentError, RouteAnsweredError.
+        """
+        self._check_open("fallback")
+        self._exchange.override(self._overrides(url, method, headers, post_data, status))
+        self.closed = "fallback"
+        self._exchange.pass_on()
+        await trio.lowlevel.checkpoint()
+
+    async def fetch(
+        self,
+        *,
+        url: str | None = None,
+        method: str | None = None,
+        headers: Headers | None = None,
+        post_data: bytes | str | None = None,
+    ) -> InterceptedResponse:
+        """Send the request, with changes as in `continue_`, and return the response as soon as it has begun.
+
+        The route then is one with a `response`, still to be answered: `continue_()` gives it to the page as it is,
+        `fulfill(body=...)` with another body. A redirect is such a response; a request that failed has a
+        `failure`. Raises InvalidArgumentError, RemoteError when Chrome refuses, RouteAnsweredError.
+        """
+        self._check_open("fetch")
+        exchange = self._exchange
+        if exchange.response is not None:
+            raise InvalidArgumentError(
+                what="fetch", given="a route that has its response", expected="a route without one"
+            )
+        overrides = self._overrides(url, method, headers, post_data, None).over(exchange.overrides)
+        name, params = exchange.continuing(overrides)
+        exchange.override(overrides)
+        exchange.overrides = Overrides()  # what was changed is sent; what follows is the response's
+        response = await exchange.fetch(name, params)
+        self._check_open("fetch")
+        return response
+
+    # --- shared ----------------------------------------------------------------------------------------------
+
+    def _check_open(self, tried: str) -> None:
+        if self.answered:
+            raise RouteAnsweredError(url=self.request.url, answer=self.answered, tried=tried)
+
+    async def _answer(self, name: str, method: str, params: dict[str, Any]) -> None:
+        self.closed = name
+        try:
+            await self._exchange.answer(name, method, params)
+        finally:
+            if not self._exchange.answered:
+                self.closed = ""  # it was refused
+
+    def _overrides(
+        self,
+        url: str | None,
+        method: str | None,
+        headers: Headers | None,
+        post_data: bytes | str | None,
+        status: int | None,
+    ) -> Overrides:
+        if self.response is None:
+            if status is not None:
+                raise InvalidArgumentError(
+                    what="status", given=repr(status)[:80], expected="none before a response"
+                )
+        elif not (url is None and method is None and post_data is None):
+            expected = "status and headers: the request was sent already"
+            raise InvalidArgumentError(what="changes", given="url, method or post_data", expected=expected)
+        return Overrides(
+            url=_checked_url(url),
+            method=_checked_method(method),
+            headers=None if headers is None else tuple(check_headers(headers)),
+            post_data=_checked_data(post_data),
+            status=None if status is None else check_status(status),
+        )
+
+
+def _checked_url(url: str | None) -> str | None:
+    if url is not None and (not isinstance(url, str) or "://" not in url):
+        given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
+        raise InvalidArgumentError(what="url", given=given, expected="a whole URL, with its scheme")
+    return url
+
+
+def _checked_method(method: str | None) -> str | None:
+    if method is not None and (
+        not isinstance(method, str) or not method.isalpha() or len(method) > _METHODS_LONGEST
+    ):
+        raise InvalidArgumentError(what="method", given=repr(method)[:80], expected='a word such as "POST"')
+    return method
+
+
+def _checked_data(data: bytes | str | None) -> bytes | None:
+    if isinstance(data, str):
+        return data.encode()
+    if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):
+        raise InvalidArgumentError(
+            what="post_data", given=f"a {type(data).__name__}", expected="bytes or str"
+        )
+    return None if data is None else bytes(data)

@@ -1,0 +1,1 @@
+"""Dialogs and file choosers: how they are answered, and by whom."""

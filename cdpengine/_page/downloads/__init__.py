@@ -1,0 +1,1 @@
+"""Downloads, the files they become, and the folder that holds them."""

@@ -1,0 +1,426 @@
+"""Downloads: which files pages load, where those that somebody expects are put, and the end of all others.
+
+Rule: a file is taken only while somebody expects one from that page, or while its context has a directory for all;
+every other download of a context of ours is refused, with a record. Chrome writes under a name of its own, a GUID;
+once it is whole, the file gets the name that the server suggested, made safe, in the directory that was given, and
+nowhere else. What is given up on leaves no partial file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import attrs
+import trio
+
+from cdpengine._budget import undoing
+from cdpengine._logs import get_logger
+from cdpengine._page.downloads.download import Download, DownloadProgress
+from cdpengine._page.downloads.download_folder import DownloadFolder
+from cdpengine._page.downloads.file_names import place_file, safe_file_name
+from cdpengine._page.notifier import Notifier
+from cdpengine._page.page_target import PageTarget
+from cdpengine._protocol.domains.browser import DownloadProgressed, DownloadWillBegin
+from cdpengine._protocol.domains.target import TargetCreated
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, os_reason
+
+logger = get_logger("cdpengine.browser")
+
+KEPT = 100
+"""Downloads whose record is kept."""
+
+CANCEL_GRACE = 1.0
+"""Seconds that Chrome gets to confirm that a download which nobody wants any more is over."""
+
+_EARLY = 100
+"""Reports that are kept for downloads of which Chrome has not told yet."""
+
+_OPENERS_KEPT = 1000
+
+_GUID = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+@attrs.define(eq=False)
+class AwaitedDownload:
+    """One expectation: the next download of `page`, or of a popup of it, goes into `directory`."""
+
+    page: PageTarget
+    directory: Path
+    download: Download | None = None
+
+
+@attrs.define(eq=False)
+class _Open:
+    """A context in which Chrome may write files, into `directory`, as long as `users` need it."""
+
+    directory: Path
+    users: int = 0
+
+
+class Downloads:
+    """The downloads of one browser, told on its own session. `pages` are those that the engine knows."""
+
+    def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
+        self.records: deque[Download] = deque(maxlen=KEPT)
+        self.changes = Notifier()
+        self._root = root
+        self._pages = pages
+        self._nursery = nursery
+        self._refused_contexts: set[str | None] = set()
+        self._open: dict[str | None, _Open] = {}
+        self._latest: dict[str | None, Path] = {}
+        self._awaited: list[AwaitedDownload] = []
+        self._running: dict[str, Download] = {}
+        self._early: dict[str, list[DownloadProgressed]] = {}
+        self._openers: dict[str, str] = {}
+        self._contexts: dict[str, str] = {}
+        self._allowed: dict[str | None, list[Path]] = {}
+        self._own_folder = DownloadFolder()
+        root.on_event("Browser.downloadWillBegin", self._will_begin)
+        root.on_event("Browser.downloadProgress", self._progressed)
+        root.on_event("Target.targetCreated", self._target_created)
+        root.on_end(self.changes.notify)
+
+    def refuse(self, context_id: str | None = None) -> None:
+        """Have Chrome refuse the downloads that nobody expects, in a context of ours (None: the default one)."""
+        self._refused_contexts.add(context_id)
+        self._post_behavior(context_id)
+
+    def forget_context(self, context_id: str) -> None:
+        """Note that a context is disposed of."""
+        self._refused_contexts.discard(context_id)
+        self._allowed.pop(context_id, None)
+        self._open.pop(context_id, None)
+        self._latest.pop(context_id, None)
+
+    async def close(self) -> None:
+        """Give up what is still being loaded; no partial file stays, no folder of ours. Bounded and shielded."""
+        await self._give_up_all()
+        await self._own_folder.remove(self.records)
+
+    async def _give_up_all(self, context_id: str | None = None) -> None:
+        running = [
+            download
+            for download in self._running.values()
+            if download.directory is not None and context_id in (None, download.context_id)
+        ]
+        for download in running:
+            self._post_cancel(download)
+        with trio.move_on_after(CANCEL_GRACE, shield=True):
+            for download in running:
+                await self.changes.wait_for(lambda each=download: each.ended or self._root.ended)  # type: ignore[misc]
+
+    def of_page(self, page: PageTarget) -> list[Download]:
+        """Return the latest downloads that the page, a frame or a popup of it began, oldest first."""
+        return [download for download in self.records if self._is_of(download.frame_id, page)]
+
+    @asynccontextmanager
+    async def expecting(self, page: PageTarget, directory: Path) -> AsyncIterator[AwaitedDownload]:
+        """Take the next download of the page while the body runs; refuse again after it.
+
+        A download that began goes on after the body, unless the body raised: then it is cancelled. Raises
+        InvalidArgumentError for a directory that cannot be one, RemoteError where Chrome does not allow it.
+        """
+        directory = await _made(directory)
+        awaited = AwaitedDownload(page, directory)
+        opened = self._open.setdefault(page.context_id, _Open(directory))
+        opened.users += 1
+        self._awaited.append(awaited)
+        try:
+            if opened.users == 1:
+                await self._call_allow(page.context_id, directory)
+            yield awaited
+        except BaseException:
+            if awaited.download is not None:
+                await self._give_up(awaited.download)
+            raise
+        finally:
+            self._awaited.remove(awaited)
+            self._release(page.context_id)
+
+    async def directory_of(self, context_id: str | None) -> Path:
+        """Return where what is expected without a directory goes: where the context's downloads go, or to us.
+
+        Raises InvalidArgumentError where no temporary folder can be made.
+        """
+        return self.allowed(context_id) or await self._own_folder.path()
+
+    def allowed(self, context_id: str | None) -> Path | None:
+        """Return where the context's downloads go that nobody expects; None: they are refused."""
+        allowed = self._allowed.get(context_id)
+        return allowed[-1] if allowed else None
+
+    async def allow(self, context_id: str | None, directory: Path) -> Path:
+        """Take all downloads of a context from now on, into `directory`, which is made; return its whole path.
+
+        `disallow` ends it. Raises InvalidArgumentError for a directory that cannot be one, RemoteError where
+        Chrome does not allow it.
+        """
+        directory = await _made(directory)
+        opened = self._open.setdefault(context_id, _Open(directory))
+        opened.users += 1
+        self._allowed.setdefault(context_id, []).append(directory)
+        try:
+            if opened.users == 1:
+                await self._call_allow(context_id, directory)
+        except BaseException:
+            self.disallow(context_id, directory)
+            raise
+        return directory
+
+    def disallow(self, context_id: str | None, directory: Path) -> None:
+        """Refuse downloads of a context again, unless others allow them. Those that have begun go on."""
+        allowed = self._allowed.get(context_id, [])
+        if directory in allowed:
+            allowed.remove(directory)
+            self._release(context_id)
+
+    async def end_context(self, context_id: str) -> None:
+        """Give up what a context still loads, before it is disposed of. Bounded and shielded."""
+        await self._give_up_all(context_id)
+        self.forget_context(context_id)
+
+    async def _call_allow(self, context_id: str | None, directory: Path) -> None:
+        await self._root.call(
+            "Browser.setDownloadBehavior",
+            behavior="allowAndName",
+            downloadPath=str(directory),
+            eventsEnabled=True,
+            **_in_context(context_id),
+        )
+
+    def _release(self, context_id: str | None) -> None:
+        """Refuse again once nobody needs the context open: refused too early, a download that began would end."""
+        opened = self._open.get(context_id)
+        if opened is None:
+            return  # the context is disposed of
+        opened.users -= 1
+        if not opened.users:
+            del self._open[context_id]
+            self._latest[context_id] = opened.directory
+            self._post_behavior(context_id)
+
+    async def cancel(self, download: Download) -> None:
+        """Have Chrome end a download, and wait until it has. One that has ended stays what it is."""
+        if download.ended:
+            await trio.lowlevel.checkpoint()
+            return
+        self._post_cancel(download)
+        await self.wait_until_ended(download)
+
+    async def wait_until_ended(self, download: Download) -> None:
+        """Wait until the download is whole and in its place, or over. Raises ConnectionLostError."""
+        await self.wait_for_change(download, None, also_progress=False)
+
+    async def wait_for_change(
+        self, download: Download, known: DownloadProgress | None, *, also_progress: bool = True
+    ) -> None:
+        """Wait until the download has ended or its progress is another than `known`.
+
+        Raises ConnectionLostError.
+        """
+
+        def changed() -> bool:
+            if download.ended:
+                return True
+            if error := self._root.error():
+                raise error
+            return also_progress and download.progress != known
+
+        await self.changes.wait_for(changed)
+
+    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+
+    def _target_created(self, event: Event) -> None:
+        info = event.decode(TargetCreated).target_info
+        if info.opener_id is not None:
+            self._openers[info.target_id] = info.opener_id
+            while len(self._openers) > _OPENERS_KEPT:
+                del self._openers[next(iter(self._openers))]
+        if info.browser_context_id is not None:
+            self._contexts[info.target_id] = info.browser_context_id
+            while len(self._contexts) > _OPENERS_KEPT:
+                del self._contexts[next(iter(self._contexts))]
+
+    def _will_begin(self, event: Event) -> None:
+        begun = event.decode(DownloadWillBegin)
+        if not _GUID.fullmatch(begun.guid) or self._is_known(begun.guid):
+            return
+        page = self._page_of(begun.frame_id)
+        download = Download(self, begun.guid, begun.url, begun.suggested_filename, begun.frame_id)
+        # A tab that was opened for the download alone may be gone already, or not be attached yet.
+        download.context_id = page.context_id if page is not None else self._contexts.get(begun.frame_id)
+        self.records.append(download)
+        self._running[begun.guid] = download
+        for awaited in self._awaited:
+            if awaited.download is None and self._is_of(begun.frame_id, awaited.page):
+                awaited.download = download
+                download.context_id = awaited.page.context_id
+                download.directory = awaited.directory
+                opened = self._open[awaited.page.context_id]
+                opened.users += 1
+                download.staging = opened.directory / begun.guid
+                break
+        else:
+            known = page is not None or begun.frame_id in self._contexts
+            self._unexpected(download, self._open.get(download.context_id) if known else None)
+        for progress in self._early.pop(begun.guid, ()):
+            if begun.guid in self._running:  # what comes after its end says nothing
+                self._take(download, progress)
+        self.changes.notify()
+        for each in self._pages.values():
+            each.changes.notify()
+
+    def _progressed(self, event: Event) -> None:
+        progress = event.decode(DownloadProgressed)
+        download = self._running.get(progress.guid)
+        if download is not None:
+            self._take(download, progress)
+            self.changes.notify()
+        elif not self._is_known(progress.guid) and len(self._early) < _EARLY:
+            self._early.setdefault(progress.guid, []).append(progress)
+
+    def _is_known(self, guid: str) -> bool:
+        """Whether a download is under way, or among the latest that ended: told again, it is the same one.
+
+        Taken for another one, it would be cancelled, and the file removed that the first one is moving.
+        """
+        return guid in self._running or any(record.guid == guid for record in self.records)
+
+    def _take(self, download: Download, progress: DownloadProgressed) -> None:
+        if progress.state in ("completed", "canceled") and download.directory is not None:
+            self._release(download.context_id)
+        if progress.state == "completed":
+            download.note(progress)
+            del self._running[download.guid]
+            self._nursery.start_soon(self._finish, download, name="finish a download")
+        elif progress.state == "canceled":
+            del self._running[download.guid]
+            self._nursery.start_soon(self._end_cancelled, download, name="end a download")
+        else:
+            download.note(progress)
+
+    def _unexpected(self, download: Download, opened: _Open | None) -> None:
+        context_id = download.context_id
+        allowed = self.allowed(context_id)
+        if opened is not None and allowed is not None:
+            download.directory = allowed
+            opened.users += 1
+            download.staging = opened.directory / download.guid
+        elif opened is not None:
+            download.staging = opened.directory / download.guid
+            download.refused = True
+            self._post_cancel(download)
+        elif self._refuses(context_id):
+            download.refused = True
+            if (latest := self._latest.get(context_id)) is not None:
+                # It may have begun before Chrome heard that no more are wanted: then it is written there.
+                download.staging = latest / download.guid
+                self._post_cancel(download)
+
+    async def _finish(self, download: Download) -> None:
+        staging, directory = download.staging, download.directory
+        if staging is None:
+            download.end(None)  # Chrome keeps it where it likes: not ours
+        elif directory is None:
+            # It was whole before Chrome heard that nobody wants it.
+            await self._end_cancelled(download)
+        else:
+            name = safe_file_name(download.suggested_filename)
+            try:
+                path = await trio.to_thread.run_sync(place_file, staging, directory, name)
+            except OSError as error:
+                await self._remove(staging)
+                reason = f"the file could not be put into its place: {os_reason(error)}"
+                download.fail(reason)
+                logger.warning("a download was lost: %s", reason)
+            else:
+                download.end(path)
+        self.changes.notify()
+
+    async def _end_cancelled(self, download: Download) -> None:
+        """Note the end once no partial file is left: Chrome tells it a moment before it removes the file."""
+        if download.staging is not None:
+            await self._remove(download.staging)
+        download.end_cancelled()
+        self.changes.notify()
+
+    async def _remove(self, staging: Path) -> None:
+        def remove() -> None:
+            for path in (staging, staging.with_name(f"{staging.name}.crdownload")):
+                path.unlink(missing_ok=True)
+
+        with suppress(OSError):  # Chrome has it open still, and removes it itself
+            await trio.to_thread.run_sync(remove)
+
+    # --- what Chrome is told -----------------------------------------------------------------------------------
+
+    async def _give_up(self, download: Download) -> None:
+        with undoing(CANCEL_GRACE), suppress(ConnectionLostError):
+            await self.cancel(download)
+
+    def _post_cancel(self, download: Download) -> None:
+        download.cancelled = True
+        # Not waited for: what comes of it is told by an event; refused, it had ended before.
+        with suppress(SessionGoneError, ConnectionLostError):
+            context = _in_context(download.context_id)
+            self._root.post("Browser.cancelDownload", guid=download.guid, **context)
+
+    def _post_behavior(self, context_id: str | None) -> None:
+        refuses = self._refuses(context_id)
+        with suppress(SessionGoneError, ConnectionLostError):
+            self._root.post(
+                "Browser.setDownloadBehavior",
+                behavior="deny" if refuses else "default",
+                eventsEnabled=bool(self._refused_contexts or self._open),
+                **_in_context(context_id),
+            )
+
+    def _refuses(self, context_id: str | None) -> bool:
+        """Whether the context is one that refuses: all are, where the default one (None) is."""
+        return context_id in self._refused_contexts or None in self._refused_contexts
+
+    # --- whose it is -------------------------------------------------------------------------------------------
+
+    def _page_of(self, frame_id: str) -> PageTarget | None:
+        page = self._pages.get(frame_id)
+        if page is not None:
+            return page
+        return next((each for each in self._pages.values() if each.frames.get(frame_id) is not None), None)
+
+    def _is_of(self, frame_id: str, page: PageTarget) -> bool:
+        own = self._page_of(frame_id)
+        target_id: str | None = frame_id if own is None else own.target_id
+        for _ in range(_OPENERS_KEPT):
+            if target_id == page.target_id:
+                return True
+            target_id = self._openers.get(target_id or "")
+            if target_id is None:
+                break
+        return False
+
+
+def _in_context(context_id: str | None) -> dict[str, str]:
+    return {} if context_id is None else {"browserContextId": context_id}
+
+
+async def _made(directory: Path) -> Path:
+    """Make the directory where it is not there, and return its absolute path."""
+
+    def make() -> Path:
+        # Chrome writes partial files there, with rights of its own: a directory that is made for them is closed to
+        # others. One that is there already stays as its owner made it.
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return directory.resolve(strict=True)
+
+    try:
+        return await trio.to_thread.run_sync(make)
+    except OSError as error:
+        expected = f"a directory that is there or can be made ({os_reason(error)})"
+        raise InvalidArgumentError(what="directory", given=repr(str(directory)), expected=expected) from None

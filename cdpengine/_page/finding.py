@@ -1,0 +1,322 @@
+"""Finding nodes: by CSS, by visible text, by role and accessible name, in every document of a page.
+
+Rule: a node that was found belongs to one document of one session, and says so; whoever uses it later is refused
+once that document is gone. Roles and names are Chrome's own accessibility, everything else is looked for in the
+page's isolated world, open shadow roots included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+
+import attrs
+import msgspec
+
+from cdpengine._page.frames import Frame
+from cdpengine._page.navigation.documents import Document, DocumentGone, gone_or, open_document, with_looking
+from cdpengine._page.navigation.wanted_text import (
+    Words,
+    check_words,
+    collapse_space,
+    describe_words,
+    holds,
+    with_name,
+)
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import RemoteHandle, number_of, objects_of_nodes
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.calls import pending_group
+from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
+from cdpengine._protocol.domains.runtime import PropertiesReply
+from cdpengine.errors import InvalidArgumentError, RemoteError, SessionGoneError, TargetCrashedError
+
+MOST = 2000
+"""Nodes of one document that are looked at, of those that match."""
+
+_TEXT_ROLES = ("StaticText", "InlineTextBox")
+"""Roles of text alone: it is found as what holds it."""
+
+_TRIES = 3
+"""Times that a document which is replaced under the search is looked at anew."""
+
+
+@attrs.frozen
+class FoundNode:
+    """A node that `page.find` gave, as a target of actions. It names one node of one document, never another.
+
+    `description` is for people; `backend_node_id` is Chrome's, of the process that `session_id` talks to.
+    """
+
+    backend_node_id: int
+    frame_id: str
+    session_id: str | None
+    loader_id: str
+    description: str
+
+    def __str__(self) -> str:
+        return self.description
+
+
+@attrs.frozen
+class Wanted:
+    """What is looked for: everything that is given must hold. `text` and names: white space collapsed.
+
+    `roles` are the roles of Chrome that `role` stands for, each with a selector of all that can have it, or None:
+    those of which the document has nothing are not asked for, which costs 20 us for each of its nodes. `untold` is
+    a selector of visible elements of the role that Chrome does not tell, for want of a name. `called` says what a
+    role of Chrome's is called in messages. `exact`: a name or a text in the same case, a text as all that an
+    element says.
+    """
+
+    css: str | None = None
+    role: str | None = None
+    name: Words | None = None
+    text: Words | None = None
+    exact: bool = False
+    roles: Mapping[str, str | None] = attrs.field(factory=dict)
+    untold: str | None = None
+    called: Callable[[str], str] = attrs.field(default=str, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        for what in ("css", "role"):
+            given = getattr(self, what)
+            if given is not None and (not isinstance(given, str) or not given.strip()):
+                raise InvalidArgumentError(
+                    what=what, given=repr(given)[:80], expected="a text that is not empty"
+                )
+        check_words("name", self.name, empty=True)
+        check_words("text", self.text)
+        if (self.css, self.role, self.name, self.text) == (None, None, None, None):
+            raise InvalidArgumentError(what="find", given="nothing", expected="css, role, name or text")
+
+    def __str__(self) -> str:
+        name = self.name.pattern if isinstance(self.name, re.Pattern) else self.name
+        parts = [self.role or ("a node" if self.name is not None else "")]
+        parts += [f'"{name[:80]}"'] if name is not None else []
+        parts += [f"css {self.css[:80]!r}"] if self.css is not None else []
+        with_text = "with exactly the text" if self.exact else "with the text"
+        parts += [f"{with_text} {describe_words(self.text)}"] if self.text is not None else []
+        return " ".join(part for part in parts if part)
+
+
+class _Seen(msgspec.Struct):
+    """The visible text of a document, and its elements.
+
+    Of each: where its text begins and ends in it, and the place behind the last element in it.
+    """
+
+    text: str = ""
+    elements: list[tuple[int, int, int]] = []
+    invalid: str = ""
+
+
+class _Head(msgspec.Struct):
+    count: int = 0
+    descriptions: list[str] = []
+    invalid: str = ""
+
+
+async def find_nodes(
+    page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frames: Sequence[Frame] | None = None
+) -> list[FoundNode]:
+    """Return the nodes that are wanted: main frame first, in each document in its order. One look, no waiting.
+
+    Raises InvalidArgumentError for a selector that is none, TargetCrashedError, SessionGoneError when the page is
+    gone.
+    """
+    found: list[FoundNode] = []
+    for frame in page.frames if frames is None else frames:
+        for _ in range(_TRIES):
+            try:
+                found += await _find_in(page, worlds, wanted, frame)
+            except DocumentGone:
+                if page.frames.get(frame.id) is None:
+                    break
+            except TargetCrashedError:
+                raise
+            except SessionGoneError:
+                if page.closed:
+                    raise
+                break  # the frame went elsewhere
+            else:
+                break
+    return found
+
+
+async def _find_in(page: PageTarget, worlds: IsolatedWorlds, wanted: Wanted, frame: Frame) -> list[FoundNode]:
+    document = await open_document(page, worlds, frame)
+    try:
+        by_role = wanted.role is not None or wanted.name is not None
+        described: dict[int, str] | None = None
+        if wanted.css is not None or (wanted.text is not None and not by_role):
+            described = await _select(document, wanted)
+        if by_role and described != {}:
+            named = await _query(document, wanted)
+            if described is not None:
+                named = {number: text for number, text in named.items() if number in described}
+            elif wanted.text is not None:
+                named = await _with_text(document, named, wanted)
+            described = named
+        return [
+            FoundNode(number, frame.id, document.session.id, document.loader_id, text)
+            for number, text in (described or {}).items()
+        ]
+    finally:
+        document.release()
+
+
+# --- by selector and text, in the page ----------------------------------------------------------------------
+
+
+async def _select(document: Document, wanted: Wanted, *, visible: bool = False) -> dict[int, str]:
+    request: dict[str, object] = {
+        "visible": visible,
+        "css": wanted.css,
+        "text": wanted.text if isinstance(wanted.text, str) else None,
+        "exact": wanted.exact,
+        "most": MOST,
+    }
+    arguments: list[object] = []
+    if isinstance(wanted.text, re.Pattern):
+        texts = await document.make(with_looking("texts"), {"css": wanted.css})
+        seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
+        _refuse(seen.invalid, wanted)
+        request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
+        arguments.append(texts)
+    array = await document.make(with_looking("find"), request, *arguments)
+    session = document.session
+    try:
+        params = {"objectId": array.id, "ownProperties": True}
+        properties = await session.request("Runtime.getProperties", params, PropertiesReply)
+        parts = {each.name: each.value for each in properties.result}
+        read = "function () { return this[0]; }"
+        head = await document.ask(array, read, kind=_Head)
+        _refuse(head.invalid, wanted)
+        found: dict[int, str] = {}
+        with pending_group() as post:
+            calls = [
+                post(RemoteHandle(session, parts[str(number)].object_id or "").post_describe())
+                for number in range(1, len(head.descriptions) + 1)
+            ]
+            for call, text in zip(calls, head.descriptions, strict=True):
+                found[await number_of(call)] = text
+    except RemoteError as error:
+        raise gone_or(error) from None
+    return found
+
+
+def _refuse(invalid: str, wanted: Wanted) -> None:
+    if invalid:
+        raise InvalidArgumentError(what="css", given=repr(wanted.css), expected=f"a selector ({invalid})")
+
+
+def _chosen(seen: _Seen, pattern: re.Pattern[str], *, smallest: bool) -> list[int]:
+    """Return the places of the elements in whose text the pattern is found; with `smallest`, the innermost."""
+    chosen: list[int] = []
+    last = len(seen.elements)  # the place that was chosen last, looking from the end
+    for place in range(len(seen.elements) - 1, -1, -1):
+        start, end, after = seen.elements[place]
+        holds_one = smallest and last < after
+        if not holds_one and pattern.search(seen.text[start:end].strip(" ")):
+            chosen.append(place)
+            last = place
+    chosen.reverse()
+    return chosen
+
+
+# --- by role and name, by Chrome's accessibility ------------------------------------------------------------
+
+
+async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
+    root = await document.make("function () { return document; }")
+    session = document.session
+    asked: list[dict[str, object]] = [{}]
+    if wanted.role is not None:
+        selectors = [selector for selector in wanted.roles.values() if selector is not None]
+        present = await document.call(with_looking("present"), selectors, kind=list[str]) if selectors else []
+        asked = [
+            {"role": role}
+            for role, selector in wanted.roles.items()
+            if selector is None or selector in present
+        ]
+    nodes: list[_Named] = []
+    queries = 0
+    try:
+        with pending_group() as post:
+            calls = [
+                post(session.post("Accessibility.queryAXTree", objectId=root.id, **role)) for role in asked
+            ]
+            for call in calls:
+                found = [
+                    (
+                        node.backend_node_id,
+                        wanted.called(_text_of(node.role)),
+                        collapse_space(_text_of(node.name)),
+                    )
+                    for node in (await call.decoded(AXQueryReply)).nodes
+                    if not node.ignored
+                    and node.backend_node_id is not None
+                    and _text_of(node.role) not in _TEXT_ROLES
+                ]
+                nodes += found
+                queries += bool(found)
+    except RemoteError as error:
+        raise gone_or(error) from None
+    described: dict[int, str] = {}
+    for number, role, name in with_name(nodes, lambda node: node[2], wanted.name, wanted.exact):
+        described.setdefault(number, f'{role} "{name[:80]}"' if name else role)
+    if wanted.untold is not None and with_name([""], str, wanted.name, wanted.exact):
+        untold = await _select(document, Wanted(css=wanted.untold), visible=True)
+        queries += bool(untold)
+        described.update(dict.fromkeys(untold, str(wanted.role)))
+    if queries > 1 and len(described) > 1:
+        return await _in_order(document, described)
+    return described
+
+
+def _text_of(value: AXValue | None) -> str:
+    return "" if value is None or value.value is None else str(value.value)
+
+
+_Named = tuple[int, str, str]
+
+
+async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
+    """Return the same nodes in the order of the page."""
+    numbers, nodes = await _hold(document, described)
+    order = await document.call(with_looking("order"), None, nodes, kind=list[int])
+    return {numbers[place]: described[numbers[place]] for place in order}
+
+
+async def _with_text(document: Document, described: dict[int, str], wanted: Wanted) -> dict[int, str]:
+    """Return the nodes whose visible text is the wanted one, or holds it."""
+    assert wanted.text is not None
+    if not described:
+        return described
+    numbers, nodes = await _hold(document, described)
+    texts = await document.call(with_looking("text_of"), None, nodes, kind=list[str | None])
+    return {
+        number: described[number]
+        for number, text in zip(numbers, texts, strict=True)
+        if text is not None and holds(text, wanted.text, wanted.exact)
+    }
+
+
+async def _hold(document: Document, numbers: Iterable[int]) -> tuple[list[int], RemoteHandle]:
+    """Return a remote array of the nodes that are still there, and their numbers in the same order."""
+
+    def refused(error: RemoteError) -> None:
+        gone = gone_or(error)
+        if isinstance(gone, DocumentGone):
+            raise gone from None  # otherwise just this node is
+
+    nodes = await objects_of_nodes(
+        document.session,
+        islice(numbers, MOST),
+        document.group,
+        refused=refused,
+        executionContextId=document.context.id,
+    )
+    return list(nodes), await document.make("function (...nodes) { return nodes; }", *nodes.values())

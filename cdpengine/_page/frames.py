@@ -1,0 +1,185 @@
+"""FrameTree: the frames of one page, kept from Chrome's events. Pure.
+
+Rule: one tree holds the frames of all of the page's sessions (an iframe in a process of its own has a session
+of its own). Every change comes from an event or from a `Page.getFrameTree` reply; unknown frames and odd orders
+are normal life, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import attrs
+
+from cdpengine._protocol.domains.page import (
+    FrameAttached,
+    FrameDetached,
+    FrameInfo,
+    FrameNavigated,
+    FrameTreeNode,
+    LifecycleEvent,
+    NavigatedWithinDocument,
+)
+
+LoadState = Literal["commit", "domcontentloaded", "load", "networkidle"]
+
+LOAD_STATES: dict[LoadState, str] = {
+    "commit": "commit",
+    "domcontentloaded": "DOMContentLoaded",
+    "load": "load",
+    "networkidle": "networkIdle",
+}
+"""Our names of load states, and the names that Chrome's Page.lifecycleEvent has for them."""
+
+_DOCUMENTS_REMEMBERED = 4
+"""Loaders a frame whose lifecycle is kept: a navigation may replace the one that somebody waits for."""
+
+
+FrameEvent = FrameAttached | FrameNavigated | NavigatedWithinDocument | FrameDetached | LifecycleEvent
+
+FRAME_EVENTS: dict[str, type[FrameEvent]] = {
+    "Page.frameAttached": FrameAttached,
+    "Page.frameNavigated": FrameNavigated,
+    "Page.navigatedWithinDocument": NavigatedWithinDocument,
+    "Page.frameDetached": FrameDetached,
+    "Page.lifecycleEvent": LifecycleEvent,
+}
+
+
+@attrs.define(eq=False)
+class Frame:
+    """One frame. `loader_id` names its present document, `session_id` the session that reports it.
+
+    `moves_within` counts navigations within a document (fragments, history.pushState). `restored` is the loader of
+    the latest document that came out of the back/forward cache.
+    """
+
+    id: str
+    parent_id: str | None = None
+    session_id: str | None = None
+    loader_id: str = ""
+    url: str = ""
+    name: str = ""
+    unreachable_url: str = ""
+    restored: str = ""
+    moves_within: int = 0
+    lifecycle: dict[str, set[str]] = attrs.field(factory=dict, repr=False)
+
+    def reached(self, loader_id: str, state: LoadState) -> bool:
+        """Whether the document of that loader has come as far as `state`."""
+        seen = self.lifecycle.get(loader_id, set())
+        if state == "commit":
+            return self.loader_id == loader_id or bool(seen - {"init"})
+        return LOAD_STATES[state] in seen
+
+    def note(self, loader_id: str, name: str) -> None:
+        """Remember one lifecycle event."""
+        if loader_id not in self.lifecycle:
+            self.lifecycle[loader_id] = set()
+            while len(self.lifecycle) > _DOCUMENTS_REMEMBERED:
+                del self.lifecycle[next(iter(self.lifecycle))]
+        self.lifecycle[loader_id].add(name)
+
+
+class FrameTree:
+    """All frames of one page, in the order in which they appeared. The main frame's id is the target's id."""
+
+    def __init__(self, main_id: str) -> None:
+        self.main = Frame(main_id)
+        self._frames: dict[str, Frame] = {main_id: self.main}
+
+    def __iter__(self) -> Iterator[Frame]:
+        return iter(tuple(self._frames.values()))
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def get(self, frame_id: str) -> Frame | None:
+        """Return the frame of that id, None when the page has none."""
+        return self._frames.get(frame_id)
+
+    def children(self, frame_id: str) -> list[Frame]:
+        """Return the frames whose parent that frame is."""
+        return [frame for frame in self._frames.values() if frame.parent_id == frame_id]
+
+    def apply(self, event: FrameEvent, session_id: str | None) -> None:
+        """Take one event that came on `session_id`."""
+        match event:
+            case FrameAttached():
+                frame = self._obtain(event.frame_id, session_id)
+                self._place(frame, event.parent_frame_id)
+            case FrameNavigated():
+                self._navigated(event, session_id)
+            case NavigatedWithinDocument():
+                frame = self._obtain(event.frame_id, session_id)
+                frame.url = event.url
+                frame.moves_within += 1
+            case FrameDetached():
+                self._detached(event, session_id)
+            case LifecycleEvent():
+                if (known := self.get(event.frame_id)) is not None:
+                    known.note(event.loader_id, event.name)
+
+    def apply_tree(self, node: FrameTreeNode, session_id: str | None) -> None:
+        """Take the reply to `Page.getFrameTree` of one session."""
+        waiting = [node]
+        while waiting:
+            subtree = waiting.pop()
+            self._describe(self._obtain(subtree.frame.id, session_id), subtree.frame)
+            waiting.extend(reversed(subtree.child_frames))
+
+    def end_session(self, session_id: str | None) -> None:
+        """Forget the frames that only the ended session reported; the main frame stays."""
+        for frame in self:
+            if frame.session_id == session_id and frame is not self.main:
+                self._frames.pop(frame.id, None)
+
+    def _navigated(self, event: FrameNavigated, session_id: str | None) -> None:
+        frame = self._obtain(event.frame.id, session_id)
+        for child in self.children(frame.id):
+            self._remove(child)
+        self._describe(frame, event.frame)
+        frame.note(frame.loader_id, "commit")
+        if event.type == "BackForwardCacheRestore":
+            frame.restored = frame.loader_id
+            # The document comes back as it was left, loaded; Chrome does not report its lifecycle again.
+            for name in LOAD_STATES.values():
+                frame.note(frame.loader_id, name)
+
+    def _detached(self, event: FrameDetached, session_id: str | None) -> None:
+        frame = self.get(event.frame_id)
+        if frame is None or frame is self.main:
+            return
+        if event.reason == "swap":
+            # It goes on in another process; its own session will report it. Its children went with the process.
+            for child in self.children(frame.id):
+                if child.session_id == session_id:  # the new process may have reported its own already
+                    self._remove(child)
+        elif frame.session_id == session_id:
+            self._remove(frame)
+
+    def _obtain(self, frame_id: str, session_id: str | None) -> Frame:
+        frame = self._frames.get(frame_id)
+        if frame is None:
+            frame = self._frames[frame_id] = Frame(frame_id)
+        frame.session_id = session_id
+        return frame
+
+    def _remove(self, frame: Frame) -> None:
+        waiting = [frame]
+        while waiting:
+            gone = waiting.pop()
+            self._frames.pop(gone.id, None)
+            waiting.extend(self.children(gone.id))
+
+    def _describe(self, frame: Frame, info: FrameInfo) -> None:
+        frame.loader_id = info.loader_id
+        frame.url = info.url + info.url_fragment
+        frame.name = info.name
+        frame.unreachable_url = info.unreachable_url
+        self._place(frame, info.parent_id)
+
+    def _place(self, frame: Frame, parent_id: str | None) -> None:
+        if parent_id is not None and parent_id != frame.id and frame is not self.main:
+            frame.parent_id = parent_id

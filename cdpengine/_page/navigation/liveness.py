@@ -1,0 +1,370 @@
+"""Liveness: whether a page answers, and stopping the script that keeps it from answering.
+
+Rule: a page answers when an evaluation of nothing comes back, with whatever; what only says that a navigation
+or a termination hit the question proves nothing, so it is asked again. Termination hits every script of the
+page's process, other pages' too: it is sent only where that is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import TypeVar
+
+import trio
+
+from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.domains.page import (
+    FrameClearedScheduledNavigation,
+    FrameDetached,
+    FrameNavigated,
+    FrameRequestedNavigation,
+    FrameStartedNavigating,
+    FrameStoppedLoading,
+)
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    InvalidArgumentError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+    UndecodableReplyError,
+)
+from cdpengine.js import own
+
+_HIT = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
+"""Chrome's words where the question itself was hit: by a navigation (the page can still hang after it), or by a
+termination that was meant for the script before it."""
+
+_TRIES = 10
+"""Questions, until one that is always hit counts as an answer: somebody there refuses."""
+
+NOTHING = {"expression": own("0"), "returnByValue": True}
+
+
+async def answers(session: Session) -> None:
+    """Return when the page answers; wait until then.
+
+    Raises SessionGoneError, TargetCrashedError, ConnectionLostError.
+    """
+    for _ in range(_TRIES):
+        try:
+            await session.call("Runtime.evaluate", **NOTHING)
+        except RemoteError as error:
+            if error.message.startswith(_HIT):
+                continue
+        except ProtocolError:
+            pass  # damaged, but an answer
+        return
+
+
+async def terminate(sessions: Sequence[Session], unanswered: list[SharedCall] | None = None) -> bool:
+    """Terminate what runs in the page's process. True as soon as one session has it confirmed.
+
+    Sent on all of them at once: one that was attached when the page hung already is not heard. False when
+    none took it. What has no answer by then may still hit the page's next script: it is added to `unanswered`.
+    """
+    return await _one_of(sessions, "Runtime.terminateExecution", {}, unanswered)
+
+
+async def dismiss_dialog(sessions: Sequence[Session]) -> bool:
+    """Answer the open dialog with a no. True as soon as one session has it confirmed."""
+    return await _one_of(sessions, "Page.handleJavaScriptDialog", {"accept": False})
+
+
+async def _one_of(
+    sessions: Sequence[Session],
+    method: str,
+    params: Mapping[str, object],
+    unanswered: list[SharedCall] | None = None,
+) -> bool:
+    calls: list[SharedCall] = []
+    confirmed = False
+
+    async def wait(call: SharedCall) -> None:
+        nonlocal confirmed
+        with suppress(RemoteError, ProtocolError, SessionGoneError, ConnectionLostError):
+            await call.wait()
+            confirmed = True
+            nursery.cancel_scope.cancel()
+
+    try:
+        there = [session for session in sessions if session.error(method) is None]
+        calls += [session.connection.post_shared(method, params, session.id) for session in there]
+        async with trio.open_nursery() as nursery:
+            for call in calls:
+                nursery.start_soon(wait, call)
+        return confirmed
+    finally:
+        for call in calls:
+            if unanswered is not None and not call.done:
+                unanswered.append(call)
+            else:
+                call.abandon()
+
+
+class PendingNavigation:
+    """Knows whether the page waits for another document, and which of its frames do.
+
+    Chrome holds back what is for the page's process until that document comes or the navigation is stopped
+    (termination excepted), so such a page does not answer, and hangs not at all. `under_way` is of the main frame,
+    once the navigation has begun. `asked` are all frames for which one was asked for: True where it has begun.
+    `arrived` tells for each frame when its present document came (trio's clock), and `told` which frames an action
+    has set on their way, for whoever looks at the page next.
+    """
+
+    def __init__(
+        self, session: Session, main_frame_id: str, notify: Callable[[], None] = lambda: None
+    ) -> None:
+        self.under_way = False
+        self.asked: dict[str, bool] = {}
+        self.arrived: dict[str, float] = {}
+        self.told: set[str] = set()
+        self._main_frame_id = main_frame_id
+        self._notify = notify
+        self.listen(session)
+
+    def listen(self, session: Session) -> None:
+        """Follow what a session of the page tells."""
+        session.on_event("Page.frameRequestedNavigation", self._requested)
+        session.on_event("Page.frameStartedNavigating", self._started)
+        session.on_event("Page.frameClearedScheduledNavigation", self._cleared)
+        session.on_event("Page.frameStoppedLoading", self._ended)
+        session.on_event("Page.frameNavigated", self._navigated)
+        session.on_event("Page.frameDetached", self._detached)
+
+    def _requested(self, event: Event) -> None:
+        requested = _decoded(event, FrameRequestedNavigation)
+        if requested is not None and requested.disposition == "currentTab":
+            self.asked.setdefault(requested.frame_id, False)
+
+    def _started(self, event: Event) -> None:
+        started = _decoded(event, FrameStartedNavigating)
+        if started is not None and started.navigation_type not in _WITHIN_DOCUMENT:
+            self.asked[started.frame_id] = True
+            if started.frame_id == self._main_frame_id:
+                self.under_way = True
+
+    def _cleared(self, event: Event) -> None:
+        cleared = _decoded(event, FrameClearedScheduledNavigation)
+        if cleared is not None and self.asked.get(cleared.frame_id) is False:
+            del self.asked[cleared.frame_id]  # it came to nothing: one that begins is told of before
+            self._notify()
+
+    def _ended(self, event: Event) -> None:
+        ended = _decoded(event, FrameStoppedLoading)
+        if ended is not None:
+            self._end(ended.frame_id)
+
+    def _navigated(self, event: Event) -> None:
+        navigated = _decoded(event, FrameNavigated)
+        if navigated is not None:
+            self.arrived[navigated.frame.id] = trio.current_time()
+            self._end(navigated.frame.id)
+
+    def _detached(self, event: Event) -> None:
+        detached = _decoded(event, FrameDetached)
+        if detached is not None and detached.reason != "swap":
+            self.arrived.pop(detached.frame_id, None)
+            self.told.discard(detached.frame_id)
+            self._end(detached.frame_id)
+
+    def _end(self, frame_id: str) -> None:
+        if frame_id == self._main_frame_id:
+            self.under_way = False
+        self.asked.pop(frame_id, None)
+        self._notify()
+
+
+T = TypeVar("T")
+
+
+def _decoded(event: Event, kind: type[T]) -> T | None:
+    """Return the event; None where it has another shape: it is passed over."""
+    try:
+        return event.decode(kind)
+    except UndecodableReplyError:
+        return None
+
+
+_WITHIN_DOCUMENT = ("sameDocument", "historySameDocument")
+
+
+class Ping:
+    """Asks a page whether it is there, one question at a time, and knows since when it owes an answer."""
+
+    def __init__(self, session: Callable[[], Session]) -> None:
+        self._session = session
+        self._question: SharedCall | None = None
+        self._asked_on: Session | None = None
+        self._silent_since: float | None = None
+
+    async def silence(self, patience: float) -> float:
+        """Return for how many seconds at least the page has not answered; 0.0 when it does within `patience`.
+
+        A page that was silent before is asked anew only when its session was replaced: the question still
+        stands. Raises SessionGoneError, TargetCrashedError, ConnectionLostError when there is nobody to ask.
+        """
+        await trio.lowlevel.checkpoint()
+        if self._question is not None and self._question.done:
+            self.forget()  # an old answer says nothing of now
+        with trio.move_on_after(patience):
+            await self._answered()
+            return 0.0
+        return 0.0 if self._silent_since is None else trio.current_time() - self._silent_since
+
+    def ask(self) -> None:
+        """Ask now, and do not wait; a question that stands already is kept. Raises as `silence`."""
+        if self._question is not None and self._question.done:
+            self.forget()
+        self._ask()
+
+    def owed_for(self) -> float:
+        """Return for how many seconds an answer is owed, as far as is known without asking; 0.0 when none is."""
+        if self._question is None or self._question.done or self._silent_since is None:
+            return 0.0
+        return trio.current_time() - self._silent_since
+
+    async def _answered(self) -> None:
+        tries = 0
+        while True:
+            question = self._ask()
+            try:
+                await question.wait()
+            except RemoteError as error:
+                tries += 1
+                if error.message.startswith(_HIT) and tries < _TRIES:
+                    if self._question is question:
+                        self._question = None
+                    continue
+            except ProtocolError:
+                pass  # damaged, but an answer
+            except trio.ClosedResourceError:
+                continue  # replaced by another asker's question
+            except TargetCrashedError:
+                self.forget()
+                raise
+            except (SessionGoneError, ConnectionLostError):
+                # The page's silence does not end with the session it was asked on.
+                self._question = None
+                raise
+            self.forget()
+            return
+
+    def _ask(self) -> SharedCall:
+        session = self._session()
+        if self._question is None or self._asked_on is not session:
+            if (error := session.error("Runtime.evaluate")) is not None:
+                raise error
+            if self._question is not None:
+                self._question.abandon()
+            self._question = session.connection.post_shared("Runtime.evaluate", NOTHING, session.id)
+            self._asked_on = session
+            if self._silent_since is None:
+                self._silent_since = trio.current_time()
+        return self._question
+
+    def forget(self) -> None:
+        """Begin anew: what was asked is not waited for."""
+        if self._question is not None:
+            self._question.abandon()
+        self._question = self._asked_on = self._silent_since = None
+
+
+KNOWN_SILENCE = 0.5
+"""Seconds without an answer from which on a page is called unresponsive. Measured with a page that has nothing to
+do, on two cores with ten busy processes: one answer in a hundred takes 0.05 to 0.11 s, and the slowest of three
+thousand took 0.3 s (docs/cdp-facts.md). So this much is more than a busy machine."""
+
+
+QUICK_PROBE = 0.05
+"""Seconds that a page gets to answer after a deadline: an answer may be there that nobody has read yet."""
+
+
+class EarlyQuestions:
+    """Asks a page whether it is there, KNOWN_SILENCE seconds before each deadline of what is done to it.
+
+    So it is known at the deadline for how long the page has been silent. An action costs no task for that: there
+    is one for the page, from an action until the question of the earliest deadline is due.
+    """
+
+    def __init__(self, pulse: Ping, session: Session, nursery: trio.Nursery) -> None:
+        self._pulse = pulse
+        self._session = session
+        self._nursery = nursery
+        self._deadlines: dict[object, float] = {}
+        self._sleep: trio.CancelScope | None = None
+        session.on_end(self._end)
+
+    def before(self, deadline: float) -> EarlyQuestion:
+        """Return a context manager: what it encloses has that deadline, on trio's clock."""
+        return EarlyQuestion(self, deadline)
+
+    def add(self, key: object, deadline: float) -> None:
+        """Ask before that deadline. One that is too near to know enough at it, or never comes, needs none."""
+        known = deadline + QUICK_PROBE - trio.current_time()
+        if not KNOWN_SILENCE <= known < _NEVER or self._session.ended:
+            return
+        self._deadlines[key] = deadline
+        if self._sleep is None:
+            self._sleep = trio.CancelScope()
+            self._nursery.start_soon(self._ask_in_time, name="questions before deadlines")
+        else:
+            self._sleep.deadline = min(self._sleep.deadline, deadline - KNOWN_SILENCE)
+
+    def remove(self, key: object) -> None:
+        """Take note that it is over."""
+        self._deadlines.pop(key, None)
+
+    async def _ask_in_time(self) -> None:
+        try:
+            while self._deadlines:
+                earliest = min(self._deadlines.values()) - KNOWN_SILENCE
+                with trio.CancelScope(deadline=earliest) as self._sleep:
+                    await trio.sleep_forever()
+                now = trio.current_time()
+                due = [key for key, deadline in self._deadlines.items() if deadline - KNOWN_SILENCE <= now]
+                for key in due:
+                    del self._deadlines[key]
+                if due:
+                    with suppress(SessionGoneError, ConnectionLostError):  # the action ends with the reason
+                        self._pulse.ask()
+        finally:
+            self._sleep = None
+
+    def _end(self) -> None:
+        self._deadlines.clear()
+        if self._sleep is not None:
+            self._sleep.cancel()
+
+
+_NEVER = float("inf")
+
+
+class EarlyQuestion:
+    """What `EarlyQuestions.before` returns. A class, since every action enters one."""
+
+    __slots__ = ("_deadline", "_questions")
+
+    def __init__(self, questions: EarlyQuestions, deadline: float) -> None:
+        self._questions = questions
+        self._deadline = deadline
+
+    def __enter__(self) -> None:
+        self._questions.add(self, self._deadline)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._questions.remove(self)
+
+
+def check_seconds(what: str, seconds: float) -> float:
+    """Return `seconds`. Raises InvalidArgumentError when it is no positive number."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise InvalidArgumentError(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
+    return float(seconds)

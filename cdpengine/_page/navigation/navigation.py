@@ -1,0 +1,390 @@
+"""Navigation: take a page to a document, and say truthfully what came of it.
+
+Rule: what is waited for is one document, named by its loader; where the page replaces it (a script or a
+refresh moves on), the document that replaced it is waited for. A navigation that fails raises, with Chrome's
+own reason; one that is given up on is stopped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import attrs
+import trio
+
+from cdpengine._budget import Budget, undoing
+from cdpengine._page.frames import LOAD_STATES, LoadState
+from cdpengine._page.navigation.liveness import answers
+from cdpengine._page.page_target import PageTarget
+from cdpengine._protocol.domains.network import (
+    LoadingFailed,
+    RequestWillBeSentHead,
+    ResponseHead,
+    ResponseReceivedHead,
+)
+from cdpengine._protocol.domains.page import NavigateReply, NavigationHistoryReply
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    InvalidArgumentError,
+    NavigationFailedError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+    shown_url,
+)
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+_HOST_AND_PORT = re.compile(
+    r"(?!(?:data|about|blob|file|javascript|mailto|tel|sms|urn):)[^/?#:]+:[0-9]+(?:[/?#]|$)", re.I
+)
+"""Chrome takes the host in "localhost:8000/x" for a scheme."""
+
+_STOP_GRACE = 0.08
+"""Seconds that stopping a navigation may take, after it was given up on."""
+
+_PATIENCE = 1.0
+"""Seconds that a page gets to answer before a navigation, until its script counts as hung."""
+
+
+_DOCUMENTS_KNOWN = 50
+"""Documents of a page whose answers are remembered: more than Chrome keeps in its back/forward cache."""
+
+
+@attrs.frozen
+class Arrival:
+    """What came of a navigation.
+
+    `url` is where the page is now. `status` is the HTTP status of its document; None where none is known, as of
+    about:blank. `redirects` are the URLs that redirected to it, in order; `same_document` says that the
+    page's document stayed: only the fragment, the history or, on the way through the history, a frame in the page
+    changed. `from_cache` says that no server was asked: the answer was in Chrome's HTTP cache, or the document
+    came out of the back/forward cache as it had been left; then `status`, `mime_type` and `redirects` are those
+    that it came with, where the engine had brought it. `loader_id` is Chrome's id of the document.
+    """
+
+    url: str
+    status: int | None
+    redirects: tuple[str, ...] = ()
+    same_document: bool = False
+    mime_type: str = ""
+    from_cache: bool = False
+    loader_id: str = attrs.field(default="", eq=False, repr=False)
+
+
+@attrs.define(eq=False)
+class _Document:
+    """What the network said of one document. A document's request id is its loader id."""
+
+    urls: list[str] = attrs.field(factory=list)
+    response: ResponseHead | None = None
+    failure: str = ""
+
+
+class _DocumentWatch:
+    """Follows the requests for documents of the main frame while a navigation is on."""
+
+    def __init__(self, main_frame_id: str) -> None:
+        self.documents: dict[str, _Document] = {}
+        self._main_frame_id = main_frame_id
+
+    def request_sent(self, event: Event) -> None:
+        sent = event.decode(RequestWillBeSentHead)
+        if sent.request_id != sent.loader_id or sent.frame_id != self._main_frame_id:
+            return
+        self.documents.setdefault(sent.request_id, _Document()).urls.append(sent.request.url)
+
+    def response_received(self, event: Event) -> None:
+        received = event.decode(ResponseReceivedHead)
+        if document := self.documents.get(received.request_id):
+            document.response = received.response
+
+    def loading_failed(self, event: Event) -> None:
+        failed = event.decode(LoadingFailed)
+        if document := self.documents.get(failed.request_id):
+            document.failure = failed.error_text
+
+    @contextmanager
+    def on(self, session: Session) -> Iterator[None]:
+        """Watch the session's Network events while the body runs."""
+        sinks: list[tuple[str, Callable[[Event], None]]] = [
+            ("Network.requestWillBeSent", self.request_sent),
+            ("Network.responseReceived", self.response_received),
+            ("Network.loadingFailed", self.loading_failed),
+        ]
+        for method, sink in sinks:
+            session.on_event(method, sink)
+        try:
+            yield
+        finally:
+            for method, sink in sinks:
+                session.off_event(method, sink)
+
+
+def check_wait_until(wait_until: str) -> LoadState:
+    """Return the load state. Raises InvalidArgumentError for a name that is none."""
+    if wait_until in LOAD_STATES:
+        return wait_until
+    raise InvalidArgumentError(
+        what="wait_until", given=repr(wait_until), expected=", ".join(repr(name) for name in LOAD_STATES)
+    )
+
+
+def check_url(url: str) -> str:
+    """Return `url` as given. Raises InvalidArgumentError when it has no scheme: Chrome would refuse it."""
+    if isinstance(url, str) and _SCHEME.match(url):
+        if _HOST_AND_PORT.match(url):
+            expected = f'an absolute URL, such as "http://{shown_url(url)}"'
+            raise InvalidArgumentError(
+                what="url", given=f"{shown_url(url)!r}, a host and a port without a scheme", expected=expected
+            )
+        return url
+    given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
+    raise InvalidArgumentError(
+        what="url", given=given, expected='an absolute URL, such as "https://example.com/"'
+    )
+
+
+async def go_to(page: PageTarget, url: str, wait_until: LoadState, budget: Budget) -> Arrival:
+    """Navigate and wait. Raises NavigationFailedError with Chrome's reason, and what ended the session."""
+
+    async def send(_dead: bool) -> str | None:
+        moves_before, refusals = page.frames.main.moves_within, page.dialogs.refusals
+        budget.step(f"asking Chrome to navigate to {shown_url(url)}")
+        reply = await page.session.request("Page.navigate", {"url": url}, NavigateReply)
+        if reply.is_download:
+            raise NavigationFailedError(url=url, reason="the URL is a download, not a document")
+        if reply.error_text:
+            _check_left(page, refusals, url)
+            raise NavigationFailedError(url=url, reason=_explain(url, reply.error_text))
+        if reply.loader_id is None:
+            budget.step("waiting for the move within the document")
+            await page.wait_for(lambda: page.frames.main.moves_within > moves_before)
+        return reply.loader_id
+
+    return await _navigate(page, send, wait_until, budget)
+
+
+async def reload(page: PageTarget, ignore_cache: bool, wait_until: LoadState, budget: Budget) -> Arrival:
+    """Load the document again and wait. Also brings back a crashed page. Raises as `go_to` does."""
+
+    async def send(dead: bool) -> str:
+        before, refusals = page.frames.main.loader_id, page.dialogs.refusals
+        budget.step("asking Chrome to reload")
+        await page.session.call("Page.reload", ignoreCache=ignore_cache)
+        return await _next_document(page, before, refusals, dead)
+
+    return await _navigate(page, send, wait_until, budget)
+
+
+async def go_through_history(page: PageTarget, by: int, wait_until: LoadState, budget: Budget) -> Arrival:
+    """Go `by` entries forward (negative: back). Raises NavigationFailedError when there is no such entry."""
+    history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
+    index = history.current_index + by
+    if not 0 <= index < len(history.entries):
+        which, end = ("previous", "first") if by < 0 else ("next", "last")
+        url = page.frames.main.url
+        reason = f"there is none: {shown_url(url)} is the {end} one of {len(history.entries)}"
+        raise NavigationFailedError(url=url, reason=reason, asked=f"the {which} entry of the history")
+    entry = history.entries[index]
+
+    async def send(_dead: bool) -> str | None:
+        before, moves_before = page.frames.main.loader_id, page.frames.main.moves_within
+        refusals, frames_before = page.dialogs.refusals, _frame_places(page)
+        budget.step(f"asking Chrome to go to {shown_url(entry.url)} in the history")
+        await page.session.call("Page.navigateToHistoryEntry", entryId=entry.id)
+
+        def moved() -> bool:
+            _check_left(page, refusals, entry.url)
+            main = page.frames.main
+            return main.loader_id != before or main.moves_within > moves_before
+
+        await page.wait_for(lambda: moved() or _frame_places(page) != frames_before)
+        while not moved():
+            # A frame went to another document, perhaps by itself: the history says whether that was all.
+            if await _is_at(page, entry.id) and not await _tells_of(page, moved):
+                budget.step(f"waiting for {wait_until} of the frames that the history changed")
+                await page.wait_for(lambda: moved() or _frames_reached(page, frames_before, wait_until))
+                break
+            with trio.move_on_after(_HISTORY_PAUSE):
+                await page.wait_for(moved)
+        loader_id = page.frames.main.loader_id
+        return None if loader_id == before else loader_id
+
+    return await _navigate(page, send, wait_until, budget)
+
+
+async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
+    """Say whether the page's own document has moved, or is about to.
+
+    The browser process tells of its history, the page's of its documents, and the first may be ahead: what the
+    page answers comes after what it has told.
+    """
+    if not moved() and not page.navigation.under_way:
+        await answers(page.session)
+    return moved() or page.navigation.under_way
+
+
+_HISTORY_PAUSE = 0.05
+"""Seconds between questions where in the history the page is: Chrome tells of that by no event."""
+
+
+_BEING_REPLACED = "Not attached to an active page"
+"""Chrome's words while the document that was asked gives way to another one."""
+
+
+async def _is_at(page: PageTarget, entry_id: int) -> bool:
+    try:
+        history = await page.session.request("Page.getNavigationHistory", {}, NavigationHistoryReply)
+    except RemoteError as error:
+        if _BEING_REPLACED not in error.message:
+            raise
+        return False  # the page's own document is on its way
+    return history.entries[history.current_index].id == entry_id
+
+
+def _frame_places(page: PageTarget) -> dict[str, tuple[str, int]]:
+    """Return which document each frame in the page shows, and how often it moved within it."""
+    main = page.frames.main
+    return {frame.id: (frame.loader_id, frame.moves_within) for frame in page.frames if frame is not main}
+
+
+def _frames_reached(page: PageTarget, before: dict[str, tuple[str, int]], state: LoadState) -> bool:
+    """Tell whether the frames that show another document than before have come as far as `state`."""
+    known = [frame for frame in page.frames if frame.id in before]
+    replaced = [frame for frame in known if frame.loader_id != before[frame.id][0]]
+    return all(frame.reached(frame.loader_id, state) for frame in replaced)
+
+
+async def _next_document(page: PageTarget, before: str, refusals: int, dead: bool) -> str:
+    def replaced() -> str | None:
+        _check_left(page, refusals, page.frames.main.url)
+        loader_id = page.frames.main.loader_id
+        return loader_id if loader_id != before else None
+
+    return await page.wait_for(replaced, also_crashed=dead)
+
+
+def _check_left(page: PageTarget, refusals: int, url: str) -> None:
+    """Raise NavigationFailedError when a beforeunload dialog was dismissed since `refusals`."""
+    if page.dialogs.refusals > refusals:
+        reason = "the page asked before being left (beforeunload), and its dialog was dismissed"
+        raise NavigationFailedError(url=url, reason=reason)
+
+
+async def _navigate(
+    page: PageTarget, send: Callable[[bool], Awaitable[str | None]], wait_until: LoadState, budget: Budget
+) -> Arrival:
+    session = page.session
+    await _free(page, budget)
+    await _take_leave(page, budget)
+    dead = session.crashed  # then it is brought back; a crash from now on is a failure
+    watch = _DocumentWatch(page.frames.main.id)
+    # Not waited for: a page that is stuck does not answer, and the navigation is what frees it.
+    async with session.enabled("Network", wait=False, also_crashed=True):
+        with watch.on(session):
+            try:
+                loader_id = await send(dead)
+                if loader_id is None:
+                    return Arrival(url=page.frames.main.url, status=None, same_document=True)
+                return await _arrive(page, loader_id, dead, wait_until, watch, budget)
+            except trio.Cancelled:
+                await _stop(session)
+                raise
+
+
+async def _arrive(
+    page: PageTarget,
+    loader_id: str,
+    dead: bool,
+    wait_until: LoadState,
+    watch: _DocumentWatch,
+    budget: Budget,
+) -> Arrival:
+    budget.step(f"waiting for {wait_until} of the new document")
+    main = page.frames.main
+    committed = False
+
+    def arrived() -> str | None:
+        nonlocal committed
+        if main.reached(loader_id, wait_until):
+            return loader_id
+        # The page moved on by itself before that state came: follow it, however often it does.
+        committed = committed or main.reached(loader_id, "commit")
+        current = main.loader_id
+        replaced = committed and current != loader_id
+        return current if replaced and main.reached(current, wait_until) else None
+
+    arrived_id = await page.wait_for(arrived, also_crashed=dead)
+    await page.set_up_answered()  # a page that was stuck or dead before tells of its frames only now
+    restored = main.restored == arrived_id
+    known = page.documents.get(arrived_id) if restored else None
+    document = watch.documents.get(arrived_id) or (known if isinstance(known, _Document) else _Document())
+    if main.loader_id == arrived_id and main.unreachable_url:
+        reason = document.failure or "Chrome shows an error page in its place"
+        raise NavigationFailedError(url=main.unreachable_url, reason=reason)
+    page.documents[arrived_id] = document
+    if len(page.documents) > _DOCUMENTS_KNOWN:
+        del page.documents[next(iter(page.documents))]
+    response = document.response
+    return Arrival(
+        url=main.url,
+        status=response.status or None if response else None,
+        redirects=tuple(document.urls[:-1]),
+        mime_type=response.mime_type if response else "",
+        from_cache=restored or (response is not None and response.from_disk_cache),
+        loader_id=arrived_id,
+    )
+
+
+async def _free(page: PageTarget, budget: Budget) -> None:
+    """Stop the page's script where it hangs.
+
+    A navigation to another site leaves such a page's process behind. One within the site goes on in it, waits for
+    the script for ever, and takes away the session that could have stopped it.
+    """
+    if page.session.crashed:
+        return
+    if page.navigation.under_way:
+        # It would end with the new one anyway, and until it ends Chrome holds back what is asked of the page.
+        page.session.post("Page.stopLoading")
+    with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)) as patience:
+        with suppress(TargetCrashedError):  # there is nothing to evaluate in, so nothing hangs
+            await answers(page.session)
+    if patience.cancelled_caught:
+        budget.step("stopping the page's script, which did not answer")
+        # Not waited for: where it stays without effect, a navigation to another site still frees the page.
+        for session in page.recovery_sessions():
+            with suppress(SessionGoneError, ConnectionLostError):
+                session.post("Runtime.terminateExecution")
+
+
+async def _take_leave(page: PageTarget, budget: Budget) -> None:
+    """Let those read the document once more who need it. A page that does not answer goes without."""
+    for look in page.before_leaving:
+        with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)):
+            await look()
+
+
+async def _stop(session: Session) -> None:
+    """Stop a navigation that was given up on, so that it does not arrive in the middle of what comes next."""
+    # Refused or gone: there is nothing left to stop.
+    with undoing(_STOP_GRACE), suppress(RemoteError, SessionGoneError, ConnectionLostError):
+        await session.call("Page.stopLoading")
+
+
+def _explain(url: str, error_text: str) -> str:
+    if error_text != "net::ERR_ABORTED":
+        return error_text
+    scheme = url.partition(":")[0].lower()
+    if scheme in ("http", "https"):
+        why = "the server answered without a document, as with status 204, or it was replaced"
+    elif scheme in ("chrome", "javascript"):
+        why = f"this {scheme}: URL is something to do for Chrome, such as crashing the page, and no document"
+    else:
+        why = f"Chrome has no document for {scheme}: URLs, or it was replaced"
+    return f"{error_text} ({why})"

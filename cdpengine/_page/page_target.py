@@ -1,0 +1,354 @@
+"""PageTarget: one page of the browser: its session, its evaluation session's session, its frames, its dialogs.
+
+Rule: its model is kept by the reader, event by event, so it is up to date when a later reply arrives. It holds
+state and waits for state; what is done to a page stands on it, in modules of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._page.dialogs.dialogs import DialogPolicy
+from cdpengine._page.dialogs.file_choosers import FileChoosers
+from cdpengine._page.dialogs.page_dialogs import PageDialogs
+from cdpengine._page.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
+from cdpengine._page.navigation.liveness import EarlyQuestions, PendingNavigation, Ping
+from cdpengine._page.notifier import Notifier
+from cdpengine._page.scripts.turns import Turn
+from cdpengine._protocol.domains.page import FrameTreeReply
+from cdpengine._protocol.domains.target import TargetInfo
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.session import CRASHED, Session
+from cdpengine.errors import EngineError, RecoveryReport, SessionGoneError, UndecodableReplyError, shown_url
+
+T = TypeVar("T")
+
+logger = get_logger("cdpengine.browser")
+
+REVIVED = "Inspector.targetReloadedAfterCrash"
+"""The event after which a crashed session can be used again."""
+
+
+class PageTarget:
+    """A page as the engine knows it. Made by Tabs when Chrome attaches its target."""
+
+    def __init__(
+        self,
+        session: Session,
+        info: TargetInfo,
+        changes: Notifier,
+        nursery: trio.Nursery,
+        dialog_policy: DialogPolicy | None = None,
+    ) -> None:
+        self.session = session
+        self.nursery = nursery
+        self.target_id = info.target_id
+        self.context_id = info.browser_context_id
+        self.opener_id = info.opener_id
+        self.lineage = (info.target_id,) if info.opener_id is None else (info.opener_id, info.target_id)
+        self.evaluation_sessions: dict[str, Session] = {}
+        self.evaluation_session_errors: dict[str, EngineError] = {}
+        self.evaluation_listeners: list[Callable[[Session], None]] = []
+        self.evaluation_session_rebuilds: Counter[str] = Counter()
+        self._turns: dict[Session, Turn] = {}
+        self.frames = FrameTree(info.target_id)
+        self.frames.main.url = info.url
+        self.frame_sessions: dict[str | None, Session] = {session.id: session}
+        self.worker_sessions: dict[str | None, Session] = {}
+        self.documents: dict[str, object] = {}  # by loader, what they came with: the business of navigation
+        self.collector: object = None  # what follows the page's activity: the business of the layer above
+        self.changes = changes
+        self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
+        self.choosers = FileChoosers(changes)
+        self.choosers.listen(session)
+        self.pulse = Ping(self._probed_session)
+        self.early_questions = EarlyQuestions(self.pulse, session, nursery)
+        self.navigation = PendingNavigation(session, info.target_id, changes.notify)
+        self.pictures = trio.Lock()
+        self.before_leaving: list[Callable[[], Awaitable[None]]] = []
+        self.recovery_under_way = False
+        self.terminating: set[object] = (
+            set()
+        )  # targets that a recovery goes on with, terminations without answer
+        self.last_recovery: RecoveryReport | None = None
+        self.evaluation_session_in_doubt: Callable[[], None] = lambda: (
+            None
+        )  # called where nothing brings the page back
+        self.held_back = False  # Chrome keeps it at its start until its set-up is there
+        self._started = False
+        self._ready = False
+        self.take_frame_tree = self.listen(session)
+        session.on_event(CRASHED, self._noted)
+        session.on_event(REVIVED, self._noted)
+        session.on_end(self.changes.notify)
+
+    def __repr__(self) -> str:
+        return f"<PageTarget {self.target_id[:8]} {shown_url(self.frames.main.url)[:60]!r}>"
+
+    # --- the model -----------------------------------------------------------------------------------------
+
+    def listen(self, session: Session) -> Callable[[FrameTreeReply], None]:
+        """Follow the frames that `session` reports. Returns what takes the reply to its `Page.getFrameTree`.
+
+        Events that came before the reply was taken are applied once more after it: the reply may be older
+        than they are, and applying the whole sequence again ends in the same state.
+        """
+        early: list[FrameEvent] | None = []
+        session_id = session.id
+
+        def observe(event: Event) -> None:
+            try:
+                frame_event = event.decode(FRAME_EVENTS[event.method])
+            except UndecodableReplyError as error:
+                session.connection.pass_over(event, error)
+                return
+            self.frames.apply(frame_event, session_id)
+            if early is not None:
+                early.append(frame_event)
+            self.changes.notify()
+
+        def take(reply: FrameTreeReply) -> None:
+            nonlocal early
+            if session.ended:
+                return  # the reply came before the end, and is taken after it
+            self.frames.apply_tree(reply.frame_tree, session_id)
+            for frame_event in early or ():
+                self.frames.apply(frame_event, session_id)
+            early = None
+            self.changes.notify()
+
+        for method in FRAME_EVENTS:
+            session.on_event(method, observe)
+        return take
+
+    def attach_frame_session(self, session: Session) -> Callable[[FrameTreeReply], None]:
+        """Add the session of an iframe that runs in a process of its own."""
+        self.frame_sessions[session.id] = session
+
+        def ended() -> None:
+            self.frame_sessions.pop(session.id, None)
+            self._turns.pop(session, None)
+            self.frames.end_session(session.id)
+            self.changes.notify()
+
+        session.on_end(ended)
+        self.choosers.listen(session)
+        self.navigation.listen(session)
+        return self.listen(session)
+
+    def attach_worker_session(self, session: Session) -> None:
+        """Add the session of a dedicated worker that the page, a frame of it or another worker of it started."""
+        self.worker_sessions[session.id] = session
+
+        def ended() -> None:
+            self.worker_sessions.pop(session.id, None)
+            self.changes.notify()
+
+        session.on_end(ended)
+        self.changes.notify()
+
+    def session_of(self, frame: Frame) -> Session:
+        """Return the session in whose process the frame runs."""
+        return self.frame_sessions.get(frame.session_id, self.session)
+
+    # --- readiness and waiting -----------------------------------------------------------------------------
+
+    @property
+    def closed(self) -> bool:
+        """Whether the page is gone."""
+        return self.session.ended
+
+    def set_started(self) -> None:
+        """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
+        self._started = True
+        self.held_back = False
+        self.changes.notify()
+
+    def set_ready(self) -> None:
+        """Note that the page's set-up is answered."""
+        self._ready = True
+        self.changes.notify()
+
+    async def started(self) -> None:
+        """Wait until the page is not held back, and no recovery is under way; it may be stuck or crashed.
+
+        Raises why it ended.
+        """
+        await self.recovered()
+        if self._started and not self.session.ended:
+            return
+
+        def state() -> bool:
+            if self.session.ended and (error := self.session.error()):
+                raise error
+            return self._started
+
+        await self.changes.wait_for(state)
+
+    async def shows_document(self, seconds: float) -> None:
+        """Wait, at most so long, until the page shows the document that it was opened with, or is closed."""
+        with trio.move_on_after(seconds):
+            await self.changes.wait_for(lambda: self.closed or bool(self.frames.main.url))
+
+    async def recovered(self) -> None:
+        """Wait until nothing that is to bring the page back is under way."""
+        if self.recovery_under_way or self.terminating:
+            await self.changes.wait_for(lambda: not self.recovery_under_way and not self.terminating)
+
+    async def ready(self) -> None:
+        """Wait until no recovery is under way and the page's set-up is answered. Raises as `set_up_answered`."""
+        await self.recovered()
+        await self.set_up_answered()
+
+    async def set_up_answered(self) -> None:
+        """Wait until the page's set-up is answered. Raises why it cannot be used: closed, crashed, lost."""
+        if self._ready and self.session.error() is None:
+            return  # the common case costs no checkpoint: the caller's next step has one
+
+        def state() -> bool:
+            if error := self.session.error():
+                raise error
+            return self._ready
+
+        await self.changes.wait_for(state)
+
+    def recovery_sessions(self, target_id: str | None = None) -> list[Session]:
+        """Return the sessions on which the process of a target (None: the page's own) can be freed.
+
+        One of them was there, and had answered, before anything ran.
+        """
+        target_id = target_id or self.target_id
+        evaluation_session = self.evaluation_sessions.get(target_id)
+        evaluation_sessions = [] if evaluation_session is None else [evaluation_session]
+        own = [session for session in self.frame_sessions.values() if session.target_id == target_id]
+        return [session for session in evaluation_sessions + own if not session.ended]
+
+    def _probed_session(self) -> Session:
+        evaluation_session = self.evaluation_session
+        return (
+            self.session
+            if evaluation_session is None or evaluation_session.ended or evaluation_session.crashed
+            else evaluation_session
+        )
+
+    async def wait_for(self, condition: Callable[[], T | None], *, also_crashed: bool = False) -> T:
+        """Wait until `condition` gives a value.
+
+        Raises SessionGoneError, TargetCrashedError or ConnectionLostError when the page ends meanwhile.
+        With `also_crashed`, a page that had crashed before is waited for: a navigation brings it back.
+        """
+        forgiven = also_crashed and self.session.crashed
+
+        def checked() -> T | None:
+            nonlocal forgiven
+            value = condition()
+            if value is None or value is False:
+                forgiven = forgiven and self.session.crashed
+                error = self.session.error()
+                if error is not None and (self.session.ended or not forgiven):
+                    raise error
+                return None
+            return value
+
+        return await self.changes.wait_for(checked)
+
+    # --- evaluation sessions
+    # ---------------------------------------------------------------------------------------------
+
+    @property
+    def evaluation_session(self) -> Session | None:
+        """The evaluation session of the page's own target; None while there is none."""
+        return self.evaluation_sessions.get(self.target_id)
+
+    @property
+    def evaluation_session_error(self) -> EngineError | None:
+        """Why the page's own target has no evaluation session; None while it has one, or one is being made."""
+        return self.evaluation_session_errors.get(self.target_id)
+
+    def set_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
+        """Note the session on which a target (the page's own, or a frame's) can be stopped; it has answered."""
+        self.evaluation_sessions[target_id] = evaluation_session
+        self.evaluation_session_errors.pop(target_id, None)
+        for sink in self.evaluation_listeners:
+            sink(evaluation_session)
+        self.changes.notify()
+
+    def set_evaluation_session_error(self, target_id: str, error: EngineError) -> None:
+        """Note why a target has no evaluation session."""
+        self.evaluation_session_errors[target_id] = error
+        self.changes.notify()
+
+    def drop_evaluation_session(self, target_id: str, evaluation_session: Session) -> None:
+        """Note that an evaluation session is over; that of a later session of the same target stays."""
+        if self.evaluation_sessions.get(target_id) is evaluation_session:
+            del self.evaluation_sessions[target_id]
+        self.changes.notify()
+
+    def turn_of(self, session: Session) -> Turn:
+        """Return whose turn it is to evaluate on a session of the page."""
+        if (turn := self._turns.get(session)) is None:
+            turn = Turn(session)
+            if not session.ended:
+                self._turns[session] = turn
+        return turn
+
+    async def script_session(self, target_id: str) -> Session:
+        """Return the session on which the page's own target or a frame's is evaluated: the one that tells of it.
+
+        Raises SessionGoneError when there is no such frame (any more), TargetCrashedError, ConnectionLostError.
+        """
+        await self.ready()
+        return self._own_session(target_id)
+
+    async def evaluation_session_of(self, target_id: str) -> Session:
+        """Wait for a usable evaluation session of the page's own target or of a frame's, and return it.
+
+        Raises SessionGoneError when there is no such frame (any more) or no evaluation session can be had for it,
+        TargetCrashedError, ConnectionLostError.
+        """
+
+        def usable() -> Session | None:
+            self._own_session(target_id)
+            evaluation_session = self.evaluation_sessions.get(target_id)
+            if evaluation_session is not None and not evaluation_session.ended:
+                # Told of a crash, or of the reload after it, on its own connection, it may be ahead or behind.
+                return None if evaluation_session.crashed else evaluation_session
+            if (reason := self.evaluation_session_errors.get(target_id)) is not None:
+                raise copy.copy(reason)  # as it is raised anew each time
+            return None
+
+        await self.ready()
+        return await self.wait_for(usable)
+
+    def _own_session(self, target_id: str) -> Session:
+        own = next((each for each in self.frame_sessions.values() if each.target_id == target_id), None)
+        if own is None:
+            raise SessionGoneError(target=f"iframe {target_id[:8]}", reason="it is not in the page any more")
+        if error := own.error("Runtime.evaluate"):
+            raise error
+        return own
+
+    # --- dialogs -------------------------------------------------------------------------------------------
+
+    def _noted(self, _event: Event) -> None:
+        self.changes.notify()
+
+    @property
+    def dialog_is_open(self) -> bool:
+        """Whether a dialog is open now."""
+        return self.dialogs.is_open
+
+    async def dialog_opened(self) -> None:
+        """Return when a dialog opens; at once when one is open. Raises why the page ended."""
+        before = self.dialogs.opened
+        await self.wait_for(lambda: self.dialogs.is_open or self.dialogs.opened > before)
+
+    async def outlast_dialogs(self) -> None:
+        """Return when input that opened a dialog is not to be waited for any longer."""
+        await self.dialogs.outlast()

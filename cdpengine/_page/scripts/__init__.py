@@ -1,0 +1,1 @@
+"""Evaluation sessions, isolated worlds, and calls of functions in a page."""

@@ -1,0 +1,440 @@
+"""Evaluation sessions: a second session that can stop the scripts of a page, or of a frame in its own process.
+
+Rule: an evaluation session is usable when it has answered, and while its target lives there is one or one is being
+made: what ends alone (its connection, its session) is made again, with the reason counted. Nothing is ever sent
+again for those who used the old one; pages and their own sessions do not notice. A page is evaluated in on its own
+session; its evaluation session is asked whether it answers and for its contexts, and ends its scripts and dialogs.
+
+Lanes have a connection of their own where that reaches the same browser. Where it does not, the first connection
+carries them: over a pipe, and at endpoints that start a browser for each connection or allow only one connection.
+A second connection to another browser shows itself at the first page: it does not know a target that lives. One
+that is open and silent is given up where the browser answers on the first: it is asked there after ANSWER_TIMEOUT.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+
+import attrs
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.navigation.liveness import NOTHING
+from cdpengine._page.notifier import Notifier
+from cdpengine._page.page_target import REVIVED, PageTarget
+from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.domains.target import AttachToTargetReply
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.targets import Targets
+from cdpengine.errors import (
+    ConnectFailedError,
+    ConnectionLostError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+    shortage_of,
+)
+
+logger = get_logger("cdpengine.browser")
+
+ConnectionOpener = Callable[[], AbstractAsyncContextManager[Connection]]
+"""Opens one more connection to the same browser; leaving it closes that connection."""
+
+CONNECTION_LOST = "connection lost"
+DETACHED = "detached"
+REFUSED = "refused"
+"""Why an evaluation session had to be made again: the keys of `PageTarget.evaluation_session_rebuilds`."""
+
+_PAUSES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 2.0)
+"""Seconds before each further attempt of a row; the last one holds for all that follow."""
+
+_STEADY = 2.0
+"""Seconds after which a connection or an evaluation session counts as sound: attempts are counted anew."""
+
+PROOF_GRACE = 0.25
+"""Seconds that a target which is held back at its start gets to answer on its evaluation session. One
+that will change its process answers nothing before it runs; its evaluation session can stop it all the same."""
+
+_NO_DOCUMENT = "Cannot find default execution context"
+"""What Chrome says when a frame's first document is still to come: its process knows the session."""
+
+_NO_TARGET = "No target with given id"
+"""What Chrome says of a target that it does not have."""
+
+_OPEN_PATIENCE = 5.0
+"""Seconds for one attempt to open the connection: a server can accept a socket and never say a word on it."""
+
+ANSWER_TIMEOUT = 1.0
+"""Seconds that the browser gets to answer on the second connection, before it is asked on the first one whether it
+answers at all. Less than the 2 s for which a new page is held back until its evaluation session is there."""
+
+_TOLD_AFTER = 4
+"""Failed attempts to open the connection (0.7 s of pauses) after which waiting calls fail with the reason."""
+
+_REFUSALS = 5
+"""Refused attempts to attach to a target, after which it is left until the connection is a new one."""
+
+
+@attrs.define
+class _Row:
+    """A row of attempts at one thing: how long to pause before the next."""
+
+    made: int = 0
+    _sound_since: float | None = None
+
+    def succeeded(self) -> None:
+        self._sound_since = trio.current_time()
+
+    def next_pause(self) -> float:
+        if self._sound_since is not None and trio.current_time() - self._sound_since >= _STEADY:
+            self.made = 0
+        self._sound_since = None
+        pause = _PAUSES[min(self.made, len(_PAUSES) - 1)]
+        self.made += 1
+        return pause
+
+
+class EvaluationSessions:
+    """The evaluation sessions of one browser.
+
+    Without `opener` (over a pipe there is one connection) `main` carries them. With `optional`, `main` carries
+    them too where a second connection cannot be had at the start. `rebuilds` counts the evaluation sessions that
+    were made again, by reason, of all pages there ever were.
+    """
+
+    def __init__(
+        self,
+        main: Connection,
+        opener: ConnectionOpener | None,
+        nursery: trio.Nursery,
+        *,
+        optional: bool = False,
+    ) -> None:
+        self.connection = main
+        self.connections_opened = 0
+        self.rebuilds: Counter[str] = Counter()
+        self._main = main
+        self._opener = opener
+        self._optional = optional
+        self._closed = False
+        self._nursery = nursery
+        self._changes = Notifier()
+        self._kept: set[Notifier] = set()
+        self._unreachable: ConnectionLostError | None = None
+        self._in_doubt: Connection | None = None
+
+    async def start(self) -> None:
+        """Open the evaluation sessions' connection, and keep it open.
+
+        Raises as the opener does when the first one fails. With `optional` it raises only what `main`, or this
+        machine, is the reason of.
+        """
+        self._main.root.on_end(self._notify)
+        if self._opener is None:
+            return
+        try:
+            await self._nursery.start(
+                self._keep_connection, self._opener, name="evaluation session connection"
+            )
+        except (ConnectFailedError, ConnectionLostError) as error:
+            if not self._optional or self._main.lost is not None or shortage_of(error) is not None:
+                raise
+            self._share_main(f"the endpoint gives no second one ({error})")
+
+    def close(self) -> None:
+        """End the connection for good."""
+        self._closed = True
+        self.connection.lose("this program closed the connection")
+
+    def keep(self, page: PageTarget, session: Session, *, held_back: bool) -> None:
+        """Keep an evaluation session for the target of `session` (the page, or a frame) as long as that lives.
+
+        `held_back`: the target is paused at its start, until its first evaluation session is there.
+        """
+        page.evaluation_session_in_doubt = self._doubt
+        self._nursery.start_soon(
+            self._keep_evaluation_session, page, session, held_back, name="evaluation session"
+        )
+
+    def _notify(self) -> None:
+        self._changes.notify()
+        for stirred in self._kept:
+            stirred.notify()
+
+    # --- the connection ------------------------------------------------------------------------------------
+
+    @property
+    def _over(self) -> bool:
+        return self._closed or self._main.lost is not None or self._opener is None
+
+    def _share_main(self, why: str) -> None:
+        """Have the first connection carry the evaluation sessions from now on."""
+        logger.info("evaluation is on the first connection: %s", why)
+        separate, self.connection = self.connection, self._main
+        self._opener, self._unreachable = None, None
+        if separate is not self._main:
+            separate.lose("this program closed the connection")
+        self._notify()
+
+    async def _reaches_another(self, connection: Connection, session: Session, error: Exception) -> bool:
+        """Say whether `connection` is one to another browser, when it refused to attach to a session's target.
+
+        Nothing comes back from the dead: a target that the first connection knows after the refusal was there
+        before it, so the two do not reach the same browser.
+        """
+        if not (isinstance(error, RemoteError) and _NO_TARGET in error.message):
+            return False
+        if connection is not self._main:
+            try:
+                await self._main.root.call("Target.getTargetInfo", targetId=session.target_id)
+            except (RemoteError, ProtocolError, ConnectionLostError):
+                return False  # the target is gone: that is why
+            if connection is self.connection:
+                self._share_main("the endpoint gives each connection a browser of its own")
+        return connection is not self.connection
+
+    async def _keep_connection(
+        self, opener: ConnectionOpener, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        patience = math.inf  # whoever starts the engine has a deadline of its own
+        if self._optional:
+            left = trio.current_effective_deadline() - trio.current_time()
+            patience = min(_OPEN_PATIENCE, left / 2)
+        await self._live(opener, task_status.started, patience)
+        row, failed = _Row(), 0
+        row.succeeded()
+        while True:
+            with trio.move_on_after(row.next_pause()):
+                await self._changes.wait_for(lambda: self._over)
+            if self._over:
+                return
+            try:
+                await self._live(
+                    opener, partial(self._opened_again, row, self.connection.lost), _OPEN_PATIENCE
+                )
+            except (ConnectFailedError, ConnectionLostError) as error:
+                failed += 1
+                if failed >= _TOLD_AFTER:
+                    logger.log(
+                        logging.WARNING if failed == _TOLD_AFTER else logging.DEBUG,
+                        "the connection for evaluation cannot be opened again, and no script can be evaluated "
+                        "until it can: see that the endpoint takes a second connection, or start anew: %s",
+                        error,
+                    )
+                    self._unreachable = ConnectionLostError(endpoint=self.connection.name, reason=str(error))
+                    self._notify()
+            else:
+                failed = 0
+
+    def _opened_again(self, row: _Row, reason: str | None) -> None:
+        row.succeeded()
+        # Not told before: where the browser ends, the evaluation session may be the first to hear of it.
+        logger.info("the evaluation session connection ended and was opened again: %s", reason)
+
+    async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:
+        """Open the connection, call `opened`, and return when it has ended."""
+        with trio.move_on_after(patience) as opening:
+            async with opener() as connection:
+                opening.deadline = math.inf
+                self._nursery.start_soon(_discard, connection.targets, name="evaluation session attachments")
+                connection.root.on_end(self._notify)
+                self.connection, self._unreachable = connection, None
+                self.connections_opened += 1
+                opened()
+                self._notify()
+                await self._changes.wait_for(lambda: connection.lost is not None or self._over)
+        if opening.cancelled_caught:
+            raise ConnectFailedError(endpoint=self._main.name, reason=f"no answer within {patience:g} s")
+
+    async def _connected(self, page: PageTarget, target_id: str, stirred: Notifier) -> Connection:
+        def reached() -> bool:
+            return self.connection.lost is None
+
+        await stirred.wait_for(lambda: reached() or self._over or self._unreachable is not None)
+        if not reached():
+            error = self._unreachable or self.connection.root.error("Runtime.evaluate")
+            assert error is not None
+            page.set_evaluation_session_error(target_id, copy.copy(error))
+            await stirred.wait_for(reached)
+        return self.connection
+
+    # --- one target's evaluation session
+    # ---------------------------------------------------------------------------------
+
+    async def _keep_evaluation_session(self, page: PageTarget, session: Session, held_back: bool) -> None:
+        stirred = Notifier()
+        with trio.CancelScope() as while_it_lives:
+            session.on_end(while_it_lives.cancel)
+            self._kept.add(stirred)
+            try:
+                await self._rebuild(page, session, stirred, held_back)
+            finally:
+                self._kept.discard(stirred)
+
+    async def _rebuild(self, page: PageTarget, session: Session, stirred: Notifier, held_back: bool) -> None:
+        target_id = session.target_id
+        assert target_id is not None
+        row, refusals = _Row(), 0
+        ended = ""
+        while True:
+            connection = await self._connected(page, target_id, stirred)
+            try:
+                evaluation_session = await self._open(connection, page, session, held_back)
+            except ConnectionLostError:
+                ended = ended or CONNECTION_LOST
+                continue
+            except (RemoteError, ProtocolError, SessionGoneError) as error:
+                if await self._reaches_another(connection, session, error):
+                    continue
+                ended = ended or REFUSED
+                reason = f"there is none to evaluate on ({error})"
+                gone = SessionGoneError(target=session.describe(), reason=reason, method="Runtime.evaluate")
+                page.set_evaluation_session_error(target_id, gone)
+                refusals += 1
+                # Mostly the target itself is ending, and the pause with it; then nothing is wrong.
+                await trio.sleep(max(row.next_pause(), _PAUSES[1]))
+                level = logging.DEBUG if session.ended or _NO_TARGET in str(error) else logging.WARNING
+                logger.log(level, "no evaluation session for %s: %s", session.describe(), error)
+                if refusals >= _REFUSALS:
+                    await stirred.wait_for(lambda old=connection: self.connection is not old)  # type: ignore[misc]
+                    refusals = 0
+                continue
+            refusals = 0
+            held_back = False
+            row.succeeded()
+            if ended:
+                page.evaluation_session_rebuilds[ended] += 1
+                self.rebuilds[ended] += 1
+            try:
+                page.set_evaluation_session(target_id, evaluation_session)
+                evaluation_session.on_end(stirred.notify)
+                await stirred.wait_for(lambda kept=evaluation_session: kept.ended)  # type: ignore[misc]
+            finally:
+                page.drop_evaluation_session(target_id, evaluation_session)
+                _detach(evaluation_session)
+            ended = CONNECTION_LOST if connection.lost is not None else DETACHED
+            await trio.sleep(row.next_pause())
+
+    async def _attach(self, connection: Connection, session: Session) -> AttachToTargetReply:
+        """Attach to a session's target over `connection`.
+
+        Raises ConnectionLostError where it is given up meanwhile.
+        """
+        params = {"targetId": session.target_id, "flatten": True}
+        if connection is self._main:
+            return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(
+                self._leave_if_silent, connection, connection.statistics().received, name="evaluation session"
+            )
+            return await connection.root.request("Target.attachToTarget", params, AttachToTargetReply)
+
+    def _doubt(self) -> None:
+        """Ask whether the connection answers: a page does not answer on its evaluation session."""
+        if self.connection not in (self._main, self._in_doubt) and self.connection.lost is None:
+            self._in_doubt = self.connection
+            self._nursery.start_soon(
+                self._ask_in_doubt, self.connection, name="evaluation session connection in doubt"
+            )
+
+    async def _ask_in_doubt(self, connection: Connection) -> None:
+        received = connection.statistics().received
+        try:
+            with suppress(ConnectionLostError):
+                question = connection.root.post("Browser.getVersion")
+                try:
+                    await self._leave_if_silent(connection, received)
+                finally:
+                    question.abandon()
+        finally:
+            self._in_doubt = None
+
+    async def _leave_if_silent(self, connection: Connection, received: int) -> None:
+        """Move the evaluation sessions to the first connection where the browser answers only there.
+
+        On that, something was asked after so many messages had been `received`. A browser that is busy or stopped
+        answers on neither: then there is nothing to leave.
+        """
+        await trio.sleep(ANSWER_TIMEOUT)
+        with suppress(RemoteError, ProtocolError, ConnectionLostError):
+            await self._main.root.call("Browser.getVersion")
+        if (
+            self._main.lost is None
+            and connection is self.connection
+            and connection.statistics().received == received
+        ):
+            self._share_main("the browser answers nothing on a second one")
+
+    async def _open(
+        self, connection: Connection, page: PageTarget, session: Session, held_back: bool
+    ) -> Session:
+        attached = await self._attach(connection, session)
+        evaluation_session = connection.targets.sessions.get(attached.session_id)
+        if evaluation_session is None:
+            raise SessionGoneError(target=session.describe(), reason="it was detached again at once")
+        evaluation_session.on_event(REVIVED, lambda _event: page.changes.notify())
+        evaluation_session.on_end(page.changes.notify)
+        try:
+            with trio.move_on_after(PROOF_GRACE if held_back else math.inf):
+                await _proved(evaluation_session, page)
+        except BaseException:
+            _detach(evaluation_session)
+            raise
+        return evaluation_session
+
+
+async def _proved(evaluation_session: Session, page: PageTarget) -> None:
+    """Set the evaluation session up, and return when the target's process knows it and can be stopped."""
+    while True:
+        # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
+        calls = [evaluation_session.post("Inspector.enable"), evaluation_session.post("Page.enable")]
+        calls.append(evaluation_session.post("Runtime.evaluate", expression=NOTHING["expression"]))
+        try:
+            for call in calls:
+                await _answered(call, needed=call is calls[-1])
+            return
+        except TargetCrashedError:
+            await page.changes.wait_for(lambda: evaluation_session.ended or not evaluation_session.crashed)
+        except RemoteError as error:
+            if not context_gone(error):  # the target went elsewhere meanwhile
+                raise
+        finally:
+            for call in calls:
+                call.abandon()
+
+
+async def _answered(call: PendingCall, *, needed: bool) -> None:
+    try:
+        await call.raw()
+    except (RemoteError, ProtocolError) as error:
+        if needed and isinstance(error, RemoteError) and error.message.startswith(_NO_DOCUMENT):
+            return
+        if needed or (isinstance(error, RemoteError) and context_gone(error)):
+            raise
+        # An older Chrome, or a kind of target that lacks this: it can be evaluated in all the same.
+        logger.info("part of an evaluation session's set-up was refused: %s", error)
+
+
+def _detach(evaluation_session: Session) -> None:
+    """Give up an evaluation session whose target lives on without us. Sent, not waited for."""
+    with suppress(ConnectionLostError):
+        if not evaluation_session.ended:
+            evaluation_session.connection.root.post(
+                "Target.detachFromTarget", sessionId=evaluation_session.id
+            )
+
+
+async def _discard(targets: Targets) -> None:
+    """Drop the attachments of evaluation sessions: these were asked for, and are found by their session id."""
+    async for _attachment in targets.attachments:
+        pass

@@ -1,0 +1,259 @@
+"""Page functions: functions of the engine's own, called in an execution context of a page, or on an object of one.
+
+Rule: a call is one command. `post` sends it and does not wait, so that several go out together; `call` waits and
+decodes the value straight into the type that was asked for; `make` gives the object that the function returned.
+Chrome's refusals stay what they are: what it means that a context is gone is for the callers to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+import attrs
+import trio
+
+from cdpengine._page.scripts.remote_objects import AnyGroup, ObjectGroup, release_object
+from cdpengine._protocol.calls import PendingCall, decode_reply, pending_group
+from cdpengine._protocol.domains.dom import DescribeNodeReply, ResolveNodeReply
+from cdpengine._protocol.domains.runtime import CallReply, ReturnedObject
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, EvaluationFailedError, RemoteError, SessionGoneError
+
+T = TypeVar("T")
+
+How = dict[str, Any]
+"""What is wanted of a call, as parameters of the command."""
+
+VALUE: How = {"returnByValue": True}
+"""The function's value is wanted, as JSON."""
+
+SETTLED_VALUE: How = {"returnByValue": True, "awaitPromise": True}
+"""The same, and a promise is waited for in the page."""
+
+OBJECT: How = {}
+"""The object is wanted that the function gives."""
+
+SETTLED_OBJECT: How = {"returnByValue": False, "awaitPromise": True}
+
+SETTLED: How = {"awaitPromise": True}
+"""It is wanted that the function's promise is settled, and nothing more."""
+
+_LONGEST = 300
+
+NOT_OF_THE_DOCUMENT = "Node with given id does not belong to the document"
+"""What Chrome says of a node of another document, where it says so at all: see `object_of_node`."""
+
+
+def deep(levels: int) -> How:
+    """Return how nodes are asked for by their numbers: V8's deep serialization, so many levels of it."""
+    return {
+        "serializationOptions": {
+            "serialization": "deep",
+            "maxDepth": levels,
+            "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+        }
+    }
+
+
+class _Callee:
+    """What a function can be called in, or on."""
+
+    session: Session
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def post(
+        self, function: str, *arguments: object, how: How = VALUE, group: AnyGroup | None = None
+    ) -> PendingCall:
+        """Send a call of `function`, and do not wait. An argument is JSON, or a RemoteHandle of the same world.
+
+        `function` is sent as it is given: whoever gives one of the engine's own has noted it (`js.own`). An object
+        that it returns is put into `group`; without one, into that of the object that it is called on. Raises as
+        `Session.post` does.
+        """
+        return self.session.post(
+            "Runtime.callFunctionOn",
+            functionDeclaration=function,
+            **self._where,
+            **({"arguments": [_argument(each) for each in arguments]} if arguments else {}),
+            **how,
+            **in_group(group, self.session),
+        )
+
+    async def call(
+        self,
+        function: str,
+        *arguments: object,
+        returns: type[T],
+        how: How = VALUE,
+        group: AnyGroup | None = None,
+    ) -> T:
+        """Call `function` and return its value, decoded into `returns`.
+
+        Raises EvaluationFailedError when it threw, and as `Session.request` does.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await value_of(self.post(function, *arguments, how=how, group=group), returns)
+
+    async def make(
+        self, function: str, *arguments: object, how: How = OBJECT, group: AnyGroup | None = None
+    ) -> RemoteHandle | None:
+        """Call `function` and return the object that it gives; None for null. Raises as `call` does."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await object_of(self.post(function, *arguments, how=how, group=group), self.session)
+
+    def tell(self, function: str) -> None:
+        """Send a call of `function` whose answer nobody needs. Where the session is gone, nothing happens."""
+        with suppress(SessionGoneError, ConnectionLostError):
+            self.post(function, how={})
+
+
+@attrs.frozen
+class RemoteHandle(_Callee):
+    """An object in a page."""
+
+    session: Session = attrs.field(repr=False)
+    id: str
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        return {"objectId": self.id}
+
+    @property
+    def world(self) -> str:
+        """The isolate and the execution context that the object is in: remote object ids begin with them."""
+        return self.id.rpartition(".")[0]
+
+    def post_describe(self) -> PendingCall:
+        """Ask which node it is. To be awaited by `number_of`."""
+        return self.session.post("DOM.describeNode", objectId=self.id)
+
+    async def backend_node_id(self) -> int:
+        """Return the backend node id of an object that is a node. Raises as `Session.request` does."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await number_of(self.post_describe())
+
+    def release(self) -> None:
+        """Let Chrome release it. Sent and not waited for; raises nothing."""
+        release_object(self.session, self.id)
+
+
+@attrs.frozen
+class ExecutionContext(_Callee):
+    """A world of a document, in which functions run. Chrome's `id` counts in one renderer process."""
+
+    session: Session = attrs.field(repr=False)
+    id: int
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        return {"executionContextId": self.id}
+
+    def post_expression(
+        self, expression: str, *, how: How = VALUE, group: AnyGroup | None = None
+    ) -> PendingCall:
+        """Send an expression to be evaluated, and do not wait. As `post`."""
+        return self.session.post(
+            "Runtime.evaluate",
+            expression=expression,
+            contextId=self.id,
+            **how,
+            **in_group(group, self.session),
+        )
+
+    async def evaluate(self, expression: str, *, returns: type[T], how: How = VALUE) -> T:
+        """Evaluate an expression and return its value, decoded into `returns`. Raises as `call` does."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await value_of(self.post_expression(expression, how=how), returns)
+
+    def post_resolve(self, backend_node_id: int, group: AnyGroup) -> PendingCall:
+        """Ask for a node as an object of this context. To be awaited by `object_of_node`."""
+        return post_resolve(self.session, backend_node_id, group, executionContextId=self.id)
+
+
+def post_resolve(session: Session, backend_node_id: int, group: AnyGroup | None, **where: int) -> PendingCall:
+    """Ask for a node as an object: of its own frame's page, unless `executionContextId` says otherwise."""
+    return session.post("DOM.resolveNode", backendNodeId=backend_node_id, **where, **in_group(group, session))
+
+
+def in_group(group: AnyGroup | None, session: Session) -> dict[str, str]:
+    """Return the parameter of a command of `session` that puts what it gives into `group`."""
+    if group is None:
+        return {}
+    return {"objectGroup": group.on(session) if isinstance(group, ObjectGroup) else group}
+
+
+def _argument(value: object) -> dict[str, Any]:
+    return {"objectId": value.id} if isinstance(value, RemoteHandle) else {"value": value}
+
+
+# --- what was answered ---------------------------------------------------------------------------------------
+
+
+async def value_of(pending: PendingCall, kind: type[T]) -> T:
+    """Return the value of a call, decoded into `kind`.
+
+    Raises EvaluationFailedError, and as `PendingCall.decoded`.
+    """
+    return decode_reply(pending.call.method, (await returned(pending)).value, kind)
+
+
+async def object_of(pending: PendingCall, session: Session) -> RemoteHandle | None:
+    """Return the object that a call gave, None for null. Raises as `value_of` does."""
+    object_id = (await returned(pending)).object_id
+    return None if object_id is None else RemoteHandle(session, object_id)
+
+
+async def returned(pending: PendingCall) -> ReturnedObject:
+    """Return what a function of the engine's own gave. Raises EvaluationFailedError when it threw."""
+    reply = await pending.decoded(CallReply)
+    if reply.exception_details is not None:
+        raise EvaluationFailedError(
+            text=f"in the engine's own function: {reply.exception_details.reason[:_LONGEST]}"
+        )
+    return reply.result
+
+
+async def object_of_node(pending: PendingCall, session: Session) -> RemoteHandle:
+    """Return the object of a node that was asked for by `post_resolve`. Raises RemoteError for none."""
+    object_id = (await pending.decoded(ResolveNodeReply)).object.object_id
+    if object_id is None:
+        # The world is a new document's and the node is of the document before it, in the same process: Chrome then
+        # answers with null in place of the node, and with no error.
+        raise RemoteError(method=pending.call.method, code=-32000, message=NOT_OF_THE_DOCUMENT)
+    return RemoteHandle(session, object_id)
+
+
+async def objects_of_nodes(
+    session: Session,
+    numbers: Iterable[int],
+    group: AnyGroup,
+    *,
+    refused: Callable[[RemoteError], None] = lambda _: None,
+    **where: int,
+) -> dict[int, RemoteHandle]:
+    """Return, by backend node id, those of the nodes that are there. All are asked for together.
+
+    What Chrome refuses is left out, after `refused` was called with it. `where` is as for `post_resolve`.
+    """
+    found: dict[int, RemoteHandle] = {}
+    with pending_group() as post:
+        calls = {number: post(post_resolve(session, number, group, **where)) for number in numbers}
+        for number, call in calls.items():
+            try:
+                object_id = (await call.decoded(ResolveNodeReply)).object.object_id
+            except RemoteError as error:
+                refused(error)
+                continue
+            if object_id is not None:
+                found[number] = RemoteHandle(session, object_id)
+    return found
+
+
+async def number_of(pending: PendingCall) -> int:
+    """Return the backend node id of a node that was asked for by `post_describe`."""
+    return (await pending.decoded(DescribeNodeReply)).node.backend_node_id

@@ -1,0 +1,326 @@
+"""Tabs: attaches every page, sets it up, and lets it run.
+
+Rule: a new target stands still until its session is set up and its evaluation session (a second session, on which
+its scripts can be stopped) is attached and has answered: a page that hangs can only be freed by a session that was
+there before. The set-up goes out in one go; a target that does not answer holds up nobody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._page.dialogs.dialogs import DialogPolicy
+from cdpengine._page.dialogs.file_choosers import post_interception
+from cdpengine._page.downloads.downloads import Downloads
+from cdpengine._page.notifier import Notifier
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
+from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._protocol.calls import PendingCall, SharedCall
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.domains.page import FrameTreeReply
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.targets import Attachment, Targets
+from cdpengine.errors import (
+    ConnectionLostError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+    TargetCrashedError,
+)
+
+logger = get_logger("cdpengine.browser")
+
+EVALUATION_SESSION_GRACE = 2.0
+"""Seconds a new page is held back for its evaluation session; after that it runs."""
+
+_CLOSE_PATIENCE = 1.0
+"""Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a
+second, and begins to count anew each time it is told (measured)."""
+
+Posted = PendingCall | SharedCall
+
+SetUp = Callable[[PageTarget, Session], Sequence[Posted]]
+"""Posts what a session of a page (its own, a frame's, a worker's) is to be told before its first script runs."""
+
+_PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
+_NO_SERVICE_WORKERS = [
+    {"type": "service_worker", "exclude": True},  # attached, it would never terminate
+    {"type": "shared_worker", "exclude": True},
+    {"type": "tab", "exclude": True},
+    {},
+]
+
+
+class Tabs:
+    """All pages of one browser. `opener` opens the connection that evaluation has to itself, None: it has none.
+
+    `opener_optional`: where it opens none at the start, evaluation is on `connection` as well.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        opener: ConnectionOpener | None,
+        nursery: trio.Nursery,
+        *,
+        opener_optional: bool = False,
+    ) -> None:
+        self.connection = connection
+        self.evaluation_sessions = EvaluationSessions(connection, opener, nursery, optional=opener_optional)
+        self.pages: dict[str, PageTarget] = {}
+        self.changes = Notifier()
+        self.dialog_policy = DialogPolicy()
+        self.creations = RemoteResources(connection.root, nursery)
+        self.downloads = Downloads(connection.root, self.pages, nursery)
+        self.set_ups: list[SetUp] = []
+        self.page_sinks: list[Callable[[PageTarget], None]] = []
+        self.page_of: Callable[[PageTarget], object] = lambda _target: None
+        """What a page is to users: the business of the layer above."""
+        self._nursery = nursery
+
+    async def start(self) -> None:
+        """Ask Chrome to attach every page there is and will be. Does not wait for any page to answer.
+
+        Raises ConnectFailedError when the evaluation sessions' connection cannot be opened.
+        """
+        await self.evaluation_sessions.start()
+        root = self.connection.root
+        root.on_end(self.changes.notify)
+        root.on_event("Target.targetDestroyed", lambda _event: self.changes.notify())
+        self._nursery.start_soon(self._follow, self.connection.targets, name="tabs")
+        calls = [
+            root.post("Target.setDiscoverTargets", discover=True),
+            root.post(
+                "Target.setAutoAttach",
+                autoAttach=True,
+                waitForDebuggerOnStart=True,
+                flatten=True,
+                filter=_PAGES_ONLY,
+            ),
+        ]
+        for call in calls:
+            await call.raw()
+
+    async def wait_for(self, target_id: str) -> PageTarget:
+        """Return the page of a target that Chrome made, waiting until it is attached.
+
+        Raises SessionGoneError when the target is gone before, and ConnectionLostError.
+        """
+
+        def attached() -> PageTarget | None:
+            if error := self.connection.root.error():
+                raise error
+            page = self.pages.get(target_id)
+            # Chrome announces a target before it answers the command that made it.
+            if page is None and target_id not in self.connection.targets.infos:
+                raise SessionGoneError(
+                    target=f"page {target_id[:8]}", reason="it was closed while it was being opened"
+                )
+            return page
+
+        return await self.changes.wait_for(attached)
+
+    async def close(self, target_id: str) -> None:
+        """Close a target and wait until it is gone; no error when it is.
+
+        Raises ConnectionLostError, RemoteError.
+        """
+        root = self.connection.root
+
+        def gone() -> bool:
+            if error := root.error("Target.closeTarget"):
+                raise error
+            return target_id not in self.pages and target_id not in self.connection.targets.infos
+
+        while True:
+            try:
+                await root.call("Target.closeTarget", targetId=target_id)
+            except RemoteError as error:
+                if not gone() and "No target with given id" not in error.message:
+                    raise
+            # Chrome says yes and forgets it where the page was just changing its document: then it is told again.
+            with trio.move_on_after(_CLOSE_PATIENCE):
+                await self.changes.wait_for(gone)
+                return
+
+    async def _follow(self, targets: Targets) -> None:
+        async for attachment in targets.attachments:
+            if attachment.session.ended and not (attachment.info.type == "page" and self.page_sinks):
+                continue
+            parent = attachment.session.parent
+            if attachment.info.type == "page" and attachment.info.target_id not in self.pages:
+                self._add_page(attachment)
+            elif attachment.info.type == "iframe" and (page := self._page_of(attachment.session)) is not None:
+                self._start(self._set_up_frame, page, attachment)
+            elif attachment.waiting or (parent is not None and parent.id is not None):
+                self._start(self._release, self._page_of(attachment.session), attachment)
+            # What is left was attached by hand on the browser's own session: the business of who did it.
+
+    @property
+    def nursery(self) -> trio.Nursery:
+        """Where tasks live that last as long as the browser. What they raise ends the engine."""
+        return self._nursery
+
+    def in_background(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
+        self._start(function, *args)
+
+    def _start(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        self._nursery.start_soon(partial(_until_gone, function, *args), name=function.__name__)
+
+    def _add_page(self, attachment: Attachment) -> None:
+        # A popup can ask before anybody has set its policy: it has its opener's.
+        opener = self.pages.get(attachment.info.opener_id or "")
+        policy = self.dialog_policy if opener is None else opener.dialogs.policy
+        page = PageTarget(attachment.session, attachment.info, Notifier(self.changes), self._nursery, policy)
+        page.held_back = attachment.waiting
+        page.dialogs.owner = partial(self.page_of, page)
+        if opener is not None:
+            page.lineage = (*opener.lineage, page.target_id)
+        self.pages[page.target_id] = page
+
+        def ended() -> None:
+            self.pages.pop(page.target_id, None)
+            self.changes.notify()
+
+        for sink in tuple(self.page_sinks):  # also with one that is closed already, for who expects it
+            sink(page)
+        page.session.on_end(ended)
+        if page.session.ended:
+            return
+        self._start(self._set_up_page, page, attachment)
+        self.changes.notify()
+
+    def _page_of(self, session: Session) -> PageTarget | None:
+        parent = session.parent
+        while parent is not None and parent.id is not None:
+            for page in self.pages.values():
+                if page.session is parent:
+                    return page
+            parent = parent.parent
+        return None
+
+    # --- set-up ---------------------------------------------------------------------------------------------
+
+    async def _set_up_page(self, page: PageTarget, attachment: Attachment) -> None:
+        session, waiting = page.session, attachment.waiting
+        session.hold_domain("Page")
+        self.evaluation_sessions.keep(page, session, held_back=waiting)
+        while not page.closed:
+            try:
+                # Inspector.enable says at once whether the renderer is dead, as it can be when we connect.
+                calls: list[tuple[str, Posted]] = [("crash", session.post("Inspector.enable"))]
+                calls += _post_set_up(session)
+                if waiting:
+                    await self._hold_for_evaluation_session(page, session)
+                calls += self._post_further(page, session)
+                if waiting:
+                    calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
+                    waiting = False
+                page.set_started()
+                await _answered(calls, page.take_frame_tree)
+            except TargetCrashedError:
+                # What was not answered is lost; when a navigation has brought the page back, it is sent again.
+                page.set_started()
+                await page.changes.wait_for(lambda: page.closed or not session.crashed)
+            else:
+                page.set_ready()
+                return
+
+    async def _hold_for_evaluation_session(self, page: PageTarget, session: Session) -> None:
+        def settled() -> bool:
+            target_id = session.target_id
+            return (
+                session.ended
+                or target_id in page.evaluation_sessions
+                or target_id in page.evaluation_session_errors
+            )
+
+        with trio.move_on_after(EVALUATION_SESSION_GRACE) as grace:
+            await page.wait_for(settled)
+        if grace.cancelled_caught:
+            # Nothing that a user could act on: evaluating in it waits for its evaluation session.
+            logger.debug(
+                "%s runs before its evaluation session: it was not ready in time", session.describe()
+            )
+
+    async def _set_up_frame(self, page: PageTarget, attachment: Attachment) -> None:
+        session = attachment.session
+        session.hold_domain("Page")
+        take = page.attach_frame_session(session)
+        self.evaluation_sessions.keep(page, session, held_back=attachment.waiting)
+        calls = _post_set_up(session)
+        if attachment.waiting:
+            await self._hold_for_evaluation_session(page, session)
+        calls += self._post_further(page, session)
+        calls.append(("run", session.post("Runtime.runIfWaitingForDebugger")))
+        await _answered(calls, take)
+
+    def _post_further(self, page: PageTarget, session: Session) -> list[tuple[str, Posted]]:
+        return [("further", call) for set_up in self.set_ups for call in set_up(page, session)]
+
+    async def _release(self, page: PageTarget | None, attachment: Attachment) -> None:
+        session = attachment.session
+        calls: list[tuple[str, Posted]] = []
+        if page is not None:
+            if attachment.info.type == "worker":
+                page.attach_worker_session(session)
+                calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts itself
+            calls += self._post_further(page, session)
+        try:
+            await session.call("Runtime.runIfWaitingForDebugger")
+        except RemoteError as error:
+            logger.info("%s was not waiting: %s", session.describe(), error)
+        await _answered(calls)
+
+
+def _post_set_up(session: Session) -> list[tuple[str, Posted]]:
+    return [
+        ("enable", session.post("Page.enable")),
+        ("lifecycle", session.post("Page.setLifecycleEventsEnabled", enabled=True)),
+        ("frames", session.post("Page.getFrameTree")),
+        # Without it, a tab that is not in front takes 5 s for each mouse move and gets no animation frames.
+        ("focus", session.post("Emulation.setFocusEmulationEnabled", enabled=True)),
+        # A picker of the system that nobody answers would stop the page.
+        ("choosers", post_interception(session)),
+        ("attach", _post_auto_attach(session)),
+    ]
+
+
+def _post_auto_attach(session: Session) -> PendingCall:
+    return session.post(
+        "Target.setAutoAttach",
+        autoAttach=True,
+        waitForDebuggerOnStart=True,
+        flatten=True,
+        filter=_NO_SERVICE_WORKERS,
+    )
+
+
+async def _answered(
+    calls: Sequence[tuple[str, Posted]], take: Callable[[FrameTreeReply], None] | None = None
+) -> None:
+    for name, call in calls:
+        try:
+            if take is not None and name == "frames" and isinstance(call, PendingCall):
+                take(await call.decoded(FrameTreeReply))
+            else:
+                await call.raw()
+        except (RemoteError, ProtocolError) as error:
+            # An older Chrome, or a kind of target that lacks this: the page still works, with less.
+            logger.info("part of a page's set-up was refused: %s", error)
+
+
+async def _until_gone(function: Callable[..., Awaitable[None]], *args: object) -> None:
+    """Run a task about one target; that the target or the connection goes away ends it, and is no error."""
+    try:
+        await function(*args)
+    except (SessionGoneError, ConnectionLostError) as gone:
+        logger.debug("%s ended: %s", function.__name__, gone)
+    except ProtocolError as error:
+        logger.info("%s ended: %s", function.__name__, error)

@@ -1,0 +1,193 @@
+"""Screenshots: bytes as Chrome made them, of the page as it is; nothing is added to the page for it.
+
+Rule: what is too large for Chrome to draw at once is taken in pieces and joined; what the format cannot hold is
+refused before anything is drawn. The page hears `resize` when more than its viewport is taken: Chrome has no
+other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import attrs
+import trio
+
+from cdpengine._page.scripts.page_functions import ExecutionContext
+from cdpengine._pictures.options import ImageOptions
+from cdpengine._pictures.pillow import as_rgba, check_pixels, joined
+from cdpengine._pictures.png import OtherKind, PngColumn
+from cdpengine._pictures.tiles import Area, rows_of_tiles
+from cdpengine._protocol.calls import decode_bytes
+from cdpengine._protocol.domains.page import LayoutMetricsReply, ScreenshotReply
+from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, MeasurementFailedError, SessionGoneError
+from cdpengine.js import own
+
+_RGBA = 6
+
+
+@attrs.frozen
+class View:
+    """Where the page is scrolled to, how large its viewport and its document are; CSS pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    content_width: float
+    content_height: float
+
+    @property
+    def document(self) -> Area:
+        """The whole document."""
+        return Area(0, 0, self.content_width, self.content_height)
+
+    @property
+    def viewport(self) -> Area:
+        """What of it is in view."""
+        return Area(self.x, self.y, self.width, self.height)
+
+    def holds(self, area: Area) -> bool:
+        """Whether all of an area is in view."""
+        inside = area.x >= self.x and area.x + area.width <= self.x + self.width
+        return inside and area.y >= self.y and area.y + area.height <= self.y + self.height
+
+
+@attrs.frozen
+class Picture:
+    """A picture, which area of the document it shows, and its pixels per CSS pixel."""
+
+    data: bytes = attrs.field(repr=False)
+    area: Area
+    scale: float
+
+
+async def current_view(session: Session) -> View:
+    """Return what of the page is in view. Raises as `Session.request`."""
+    metrics = await session.request("Page.getLayoutMetrics", {}, LayoutMetricsReply)
+    seen, content = metrics.css_visual_viewport, metrics.css_content_size
+    return View(
+        seen.page_x,
+        seen.page_y,
+        seen.client_width,
+        seen.client_height,
+        content.width,
+        content.height,
+    )
+
+
+_SCALE = own("devicePixelRatio")
+
+
+async def screen_scale(context: ExecutionContext) -> float:
+    """Return how many pixels of the screen a CSS pixel has. `context` is an isolated world of the page.
+
+    The protocol has no other way that also counts the scale that is emulated. Raises as `Session.request`.
+    """
+    return await context.evaluate(_SCALE, returns=float) or 1.0
+
+
+async def take_screenshot(
+    session: Session,
+    options: ImageOptions,
+    *,
+    screen: float,
+    full_page: bool = False,
+    area: Area | None = None,
+) -> Picture:
+    """Return a picture of the viewport, of the whole document, or of an area of it, in view or not.
+
+    `screen` is the scale of the page's screen, as `screen_scale` gives it.
+
+    Raises PictureTooLargeError, MeasurementFailedError when Chrome gives no picture, and as `Session.request`.
+    """
+    view = await current_view(session)
+    shown = area or (view.document if full_page else view.viewport)
+    scale = options.scale or screen
+    width, height = shown.pixels(scale)
+    options.check_size(width, height)
+    async with _background(session, omitted=options.omit_background):
+        if area is None and not full_page and options.scale is None:
+            return Picture(await _capture(session, options, None, 1, width, height), shown, scale)
+        rows = rows_of_tiles(shown, scale)
+        ratio = scale / screen
+        if len(rows) == len(rows[0]) == 1:
+            beyond = not view.holds(shown)
+            data = await _capture(session, options, shown, ratio, width, height, beyond=beyond)
+            return Picture(data, shown, scale)
+        png = attrs.evolve(options, format="png", quality=None)
+        if options.format == "png" and len(rows[0]) == 1:
+            return Picture(await _column(session, png, [row[0] for row in rows], ratio), shown, scale)
+        check_pixels(options.format, width, height)
+        tiles = [
+            [await _capture(session, png, tile, ratio, width, height, beyond=True) for tile in row]
+            for row in rows
+        ]
+        data = await trio.to_thread.run_sync(joined, tiles, options.format, options.quality)
+        return Picture(data, shown, scale)
+
+
+async def _column(session: Session, options: ImageOptions, tiles: list[Area], ratio: float) -> bytes:
+    column = PngColumn()
+    for tile in tiles:
+        data = await _capture(session, options, tile, ratio, *tile.pixels(1), beyond=True)
+        try:
+            await trio.to_thread.run_sync(column.add, data)
+        except OtherKind:
+            # Chrome leaves the alpha channel out where nothing shows through.
+            if column.colour_type != _RGBA:
+                return await _column_with_alpha(session, options, tiles, ratio)
+            await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(as_rgba, data))
+    return await trio.to_thread.run_sync(column.finish)
+
+
+async def _column_with_alpha(
+    session: Session, options: ImageOptions, tiles: list[Area], ratio: float
+) -> bytes:
+    column = PngColumn()
+    for tile in tiles:
+        data = await _capture(session, options, tile, ratio, *tile.pixels(1), beyond=True)
+        await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(as_rgba, data))
+    return await trio.to_thread.run_sync(column.finish)
+
+
+async def _capture(
+    session: Session,
+    options: ImageOptions,
+    clip: Area | None,
+    ratio: float,
+    width: int,
+    height: int,
+    *,
+    beyond: bool = False,
+) -> bytes:
+    params: dict[str, object] = {"format": options.format}
+    if options.quality is not None:
+        params["quality"] = options.quality
+    if clip is not None:
+        params["captureBeyondViewport"] = beyond
+        size = {"width": max(clip.width, 1), "height": max(clip.height, 1)}
+        params["clip"] = {"x": clip.x, "y": clip.y, **size, "scale": ratio}
+    reply = await session.request("Page.captureScreenshot", params, ScreenshotReply)
+    if not reply.data:
+        raise MeasurementFailedError(
+            "the screenshot", "", f"Chrome gave no picture of {width} x {height} pixels"
+        )
+    return decode_bytes("Page.captureScreenshot", reply.data)
+
+
+@asynccontextmanager
+async def _background(session: Session, *, omitted: bool) -> AsyncIterator[None]:
+    """Have the page without its white background while the body runs, where it is to be `omitted`."""
+    if not omitted:
+        yield
+        return
+    clear = {"r": 0, "g": 0, "b": 0, "a": 0}
+    try:
+        await session.call("Emulation.setDefaultBackgroundColorOverride", color=clear)
+        yield
+    finally:
+        # In order, and not waited for: what is sent next finds the background there.
+        with suppress(SessionGoneError, ConnectionLostError):
+            session.post("Emulation.setDefaultBackgroundColorOverride")

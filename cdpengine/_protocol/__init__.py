@@ -1,0 +1,1 @@
+"""The wire and its sessions: messages, the mux, transports, connection, sessions, event streams, targets."""

@@ -1,0 +1,220 @@
+"""PendingCall: one command that is on its way, and its outcome. SharedCall: the same for many waiters.
+
+Rule: a call ends exactly once: with the reply, with the browser's error, with the named reason why its session
+or connection ended, or because nobody wants it any more. A PendingCall has exactly one waiter; when that one is
+cancelled, the entry is out of the table at once, and a command that was not yet written is never sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+import outcome
+import trio
+
+from cdpengine._protocol.messages import decode_error, decode_payload
+from cdpengine._protocol.mux import Call, Reply
+from cdpengine.errors import RemoteError, UndecodableReplyError
+
+if TYPE_CHECKING:
+    from cdpengine._protocol.connection import Connection
+
+T = TypeVar("T")
+
+_Raw = msgspec.Raw | bytes
+
+_NO_ERROR = (b"", b"null")
+
+
+class PendingCall:
+    """A command given to the writer. Await `result()` or `decoded()`; or `abandon()` it."""
+
+    __slots__ = ("_connection", "_outcome", "_task", "call")
+
+    def __init__(self, connection: Connection, call: Call) -> None:
+        self._connection = connection
+        self.call = call
+        self._outcome: outcome.Outcome[_Raw] | None = None
+        self._task: trio.lowlevel.Task | None = None
+        call.waiter = self
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is known, or nobody wants it any more."""
+        return self._outcome is not None
+
+    async def raw(self) -> _Raw:
+        """Wait for the reply and return its result as raw JSON.
+
+        Raises RemoteError when Chrome refused, SessionGoneError (TargetCrashedError) or ConnectionLostError when
+        what would have answered ended, UndecodableReplyError when the reply was damaged on its way.
+        """
+        if self._outcome is None:
+            self._task = trio.lowlevel.current_task()
+            await trio.lowlevel.wait_task_rescheduled(self._cancelled)
+        else:
+            await trio.lowlevel.checkpoint()
+        assert self._outcome is not None
+        return self._outcome.unwrap()
+
+    async def result(self) -> dict[str, Any]:
+        """Wait for the reply and return its result as a dict. Raises as `raw` does."""
+        return await self.decoded(dict[str, Any])
+
+    async def decoded(self, kind: type[T]) -> T:
+        """Wait for the reply and decode its result straight into `kind`.
+
+        Raises as `raw` does, and UndecodableReplyError (which carries the raw JSON) when it has another shape.
+        """
+        return self.decode(await self.raw(), kind)
+
+    def decode(self, raw: _Raw, kind: type[T]) -> T:
+        """Decode the result that `raw` gave. Raises UndecodableReplyError when it has another shape."""
+        return decode_reply(self.call.method, raw, kind)
+
+    def abandon(self) -> None:
+        """Drop interest. A command not yet written is never sent; a reply is counted as late."""
+        if self._outcome is None:
+            self._connection.forget(self.call)
+            self._outcome = outcome.Error(trio.ClosedResourceError("the call was abandoned"))
+
+    def settle(self, reply: Reply) -> None:
+        """Take the reply (called by the reader)."""
+        self._finish(_outcome_of(reply))
+
+    def fail(self, error: BaseException) -> None:
+        """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
+        self._finish(outcome.Error(error))
+
+    def _finish(self, result: outcome.Outcome[_Raw]) -> None:
+        if self._outcome is not None:
+            return
+        self._outcome = result
+        self.call.waiter = None  # a circle otherwise, that keeps large replies until the collector comes by
+        if self._task is not None:
+            task, self._task = self._task, None
+            trio.lowlevel.reschedule(task)
+
+    def _cancelled(self, _raise_cancel: object) -> trio.lowlevel.Abort:
+        self._task = None
+        self.abandon()
+        return trio.lowlevel.Abort.SUCCEEDED
+
+
+class SharedCall:
+    """A command whose end several tasks wait for. A cancelled waiter does not take it back; `abandon()` does."""
+
+    __slots__ = ("_connection", "_outcome", "_settled", "call")
+
+    def __init__(self, connection: Connection, call: Call) -> None:
+        self._connection = connection
+        self.call = call
+        self._outcome: outcome.Value[_Raw] | outcome.Error | None = None
+        self._settled = trio.Event()
+        call.waiter = self
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is known, or nobody wants it any more."""
+        return self._outcome is not None
+
+    async def wait(self) -> None:
+        """Wait until Chrome has obeyed. Raises as `PendingCall.raw` does, in every task that waits."""
+        await self.raw()
+
+    async def raw(self) -> _Raw:
+        """Wait for the reply and return its result as raw JSON. Raises as `PendingCall.raw` does."""
+        await self._settled.wait()
+        return self.raw_nowait()
+
+    async def decoded(self, kind: type[T]) -> T:
+        """Wait for the reply and decode its result straight into `kind`. Raises as `PendingCall.decoded` does."""
+        return decode_reply(self.call.method, await self.raw(), kind)
+
+    def raw_nowait(self) -> _Raw:
+        """Return what `raw` does. Raises trio.WouldBlock while there is no outcome."""
+        if self._outcome is None:
+            raise trio.WouldBlock
+        if isinstance(self._outcome, outcome.Error):
+            # A copy: an error that several tasks raise would gather all their tracebacks and contexts.
+            raise copy.copy(self._outcome.error)
+        return self._outcome.value
+
+    def abandon(self) -> None:
+        """Drop it. A command not yet written is never sent; a reply is counted as late."""
+        if self._outcome is None:
+            self._connection.forget(self.call)
+            self._finish(outcome.Error(trio.ClosedResourceError("the call was abandoned")))
+
+    def settle(self, reply: Reply) -> None:
+        """Take the reply (called by the reader)."""
+        self._finish(_outcome_of(reply))
+
+    def fail(self, error: BaseException) -> None:
+        """Take the named reason why there will be no reply (called by the reader or by shutdown)."""
+        self._finish(outcome.Error(error))
+
+    def _finish(self, result: outcome.Value[_Raw] | outcome.Error) -> None:
+        if self._outcome is None:
+            self._outcome = result
+            self.call.waiter = None  # as in PendingCall
+            self._settled.set()
+
+
+@contextmanager
+def pending_group() -> Iterator[Callable[[PendingCall], PendingCall]]:
+    """Collect calls that are posted together; on leaving, those that nobody awaited are abandoned."""
+    pendings: list[PendingCall] = []
+
+    def collect(pending: PendingCall) -> PendingCall:
+        pendings.append(pending)
+        return pending
+
+    try:
+        yield collect
+    finally:
+        for pending in pendings:
+            pending.abandon()
+
+
+async def result_or_none(pending: PendingCall, kind: type[T]) -> T | None:
+    """Return the decoded result, or None where Chrome refuses: a node without a box, for example, or detached."""
+    try:
+        return await pending.decoded(kind)
+    except RemoteError:
+        return None
+
+
+def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
+    """Decode the result of a call, or a part of it. Raises UndecodableReplyError when it has another shape."""
+    try:
+        return decode_payload(raw, kind)
+    except msgspec.DecodeError as error:
+        raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(raw)) from None
+
+
+def decode_bytes(method: str, text: str) -> bytes:
+    """Decode the base64 of a reply. Raises UndecodableReplyError for what is none."""
+    try:
+        return base64.b64decode(text)
+    except ValueError as error:
+        raise UndecodableReplyError(
+            method=method, reason=f"it is no base64: {error}", raw=text.encode()
+        ) from None
+
+
+def _outcome_of(reply: Reply) -> outcome.Value[_Raw] | outcome.Error:
+    if bytes(reply.error) not in _NO_ERROR:
+        body = decode_error(reply.error)
+        data = body.data if body.data is None or isinstance(body.data, str) else "with structured data"
+        return outcome.Error(
+            RemoteError(method=reply.call.method, code=body.code, message=body.message, data=data)
+        )
+    if reply.damage:
+        return outcome.Error(UndecodableReplyError(method=reply.call.method, reason=reply.damage, raw=b""))
+    return outcome.Value(reply.result or b"{}")

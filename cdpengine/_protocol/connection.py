@@ -1,0 +1,291 @@
+"""Connection: one transport, one reader task, one writer task, and the sessions between them.
+
+Rule: the reader never waits for a consumer; the writer is the only one who writes, so a caller can be
+cancelled at any point without half a message going out. When the connection ends, for whatever reason, every
+call and every stream ends with ConnectionLostError, at once, and so does every later call.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.calls import PendingCall, SharedCall
+from cdpengine._protocol.consumers import Consumers
+from cdpengine._protocol.events import Event
+from cdpengine._protocol.messages import envelope_or_none
+from cdpengine._protocol.mux import Call, Mux, Notice, Reply, Stray
+from cdpengine._protocol.repeated import RepeatedWarning
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.tap import Tap, Traffic, current_span
+from cdpengine._protocol.targets import Targets
+from cdpengine._protocol.transport import Arrival, Transport, TransportBroken
+from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, UndecodableReplyError
+
+logger = get_logger("cdpengine.session")
+
+
+@attrs.frozen
+class ConnectionStatistics:
+    """Counts of one connection since it was opened; sizes in bytes (characters for text messages received).
+
+    `in_flight` commands wait for their reply, `queued` ones for being written; `late_replies` came after nobody
+    waited for them any more. Messages that belong to nobody are `unknown_replies` (of no known command),
+    `malformed`, `shapeless`, or `events_of_unknown_sessions`. `undecodable_events` came in another shape than the
+    engine's own parts read, and were passed over by them. `lost_events` were dropped because a consumer was too
+    slow. `failed_callbacks` counts what callbacks of `Session.on_event` and `on_end` raised; the log says what.
+
+    `reader_lag` is how long a message lay in this program, on the average, from being read off the socket until it
+    was delivered, `longest_reader_lag` the longest such time, both in seconds. While more is read, those that lie
+    there count from the newest bytes (at most 64 messages are read ahead). What lay in the operating system's
+    buffers, while the program left trio no turn, is not in it.
+    """
+
+    sent: int
+    received: int
+    bytes_sent: int
+    bytes_received: int
+    in_flight: int
+    queued: int
+    events: int
+    late_replies: int
+    unknown_replies: int
+    malformed: int
+    shapeless: int
+    events_of_unknown_sessions: int
+    sessions: int
+    lost_events: int = 0
+    undecodable_events: int = 0
+    failed_callbacks: int = 0
+    reader_lag: float = 0.0
+    longest_reader_lag: float = 0.0
+
+
+class Connection:
+    """The shell around the mux. Make one with `open_connection`."""
+
+    def __init__(self, transport: Transport, tap: Tap) -> None:
+        self.name = transport.name
+        self.tap = tap
+        self.traffic_name = tap.name_connection(transport.name)
+        self.root = Session(self, None)
+        self.targets = Targets(self)
+        self.consumers = Consumers()
+        self._transport = transport
+        self._lag_total = 0.0
+        self._lag_longest = 0.0
+        self._mux = Mux()
+        self._outbox: deque[Call] = deque()
+        self._outbox_filled = trio.lowlevel.ParkingLot()
+        self._lost: str | None = None
+        self._strays = RepeatedWarning(
+            logger, "%s: a %s message came in and was passed over: %s", level=logging.INFO
+        )
+        self._undecodable = RepeatedWarning(
+            logger, "%s: an event was not understood and passed over: %s", level=logging.INFO
+        )
+        self._undecodable_last: Event | None = None
+        self._failed = RepeatedWarning(logger, "%s: a callback for %s failed with %s", level=logging.ERROR)
+        self._counts = {
+            "sent": 0,
+            "received": 0,
+            "bytes_sent": 0,
+            "bytes_received": 0,
+            "events": 0,
+            "orphans": 0,
+        }
+
+    @property
+    def lost(self) -> str | None:
+        """Why the connection ended, None while it lives."""
+        return self._lost
+
+    def statistics(self) -> ConnectionStatistics:
+        """Return the counts so far."""
+        strays = self._mux.strays
+        return ConnectionStatistics(
+            sent=self._counts["sent"],
+            received=self._counts["received"],
+            bytes_sent=self._counts["bytes_sent"],
+            bytes_received=self._counts["bytes_received"],
+            in_flight=len(self._mux.pending),
+            queued=len(self._outbox),
+            events=self._counts["events"],
+            late_replies=strays["late"],
+            unknown_replies=strays["unknown"],
+            malformed=strays["malformed"],
+            shapeless=strays["shapeless"],
+            events_of_unknown_sessions=self._counts["orphans"],
+            sessions=len(self.targets.sessions),
+            lost_events=self.consumers.lost_events,
+            undecodable_events=self._undecodable.total,
+            failed_callbacks=self._failed.total,
+            reader_lag=self._lag_total / max(1, self._counts["received"]),
+            longest_reader_lag=self._lag_longest,
+        )
+
+    # --- for sessions and calls ----------------------------------------------------------------------------
+
+    def post(self, method: str, params: Mapping[str, Any], session_id: str | None) -> PendingCall:
+        """Open a call and hand it to the writer. Raises ConnectionLostError and InvalidArgumentError."""
+        return PendingCall(self, self._open(method, params, session_id))
+
+    def post_shared(self, method: str, params: Mapping[str, Any], session_id: str | None) -> SharedCall:
+        """Do as `post`, for a call whose end several tasks wait for."""
+        return SharedCall(self, self._open(method, params, session_id))
+
+    def _open(self, method: str, params: Mapping[str, Any], session_id: str | None) -> Call:
+        if self._lost is not None:
+            raise self._error(method)
+        call = self._mux.open_call(method, params, session_id)
+        if len(call.message) > self._transport.largest_outgoing:
+            self._mux.close_call(call)
+            raise InvalidArgumentError(
+                what=f"parameters of {method}",
+                given=f"{len(call.message)} bytes of JSON",
+                expected=f"at most {self._transport.largest_outgoing}: Chrome cuts the connection above that",
+            )
+        if self.tap.watchers:
+            call.cause = current_span()
+        self._outbox.append(call)
+        self._outbox_filled.unpark()
+        return call
+
+    def forget(self, call: Call) -> None:
+        """Take a call whose waiter is gone out of the table; if it was not written yet, it never will be."""
+        self._mux.close_call(call)
+        call.message = b""  # it may stay in the outbox until the writer gets to it
+
+    def fail_calls(self, session_id: str | None, reason: Callable[[str | None], EngineError]) -> None:
+        """End all pending calls of one session (None: only the connection's own) with the named reason."""
+        for call in self._mux.end_session(session_id):
+            call.message = b""
+            call.waiter.fail(reason(call.method))
+
+    def pass_over(self, event: Event, error: UndecodableReplyError) -> None:
+        """Count and tell that the engine could not read an event; once, where several parts of it wanted to."""
+        if event is not self._undecodable_last:
+            self._undecodable_last = event
+            self._undecodable.tell(self.name, error)
+
+    def callback_failed(self, what: str, error: Exception) -> None:
+        """Count and log, with its traceback, what a callback raised that the reader called."""
+        self._failed.tell(self.name, what, type(error).__name__, error=error)
+
+    # --- the two tasks -------------------------------------------------------------------------------------
+
+    async def run_writer(self) -> None:
+        """Write what callers gave, in order, until the transport breaks."""
+        counts, pending, tap = self._counts, self._mux.pending, self.tap
+        while self._lost is None:
+            if not self._outbox:
+                await self._outbox_filled.park()
+                continue
+            call = self._outbox.popleft()
+            if call.id not in pending:
+                continue  # cancelled, or its session ended, before it was written
+            counts["sent"] += 1
+            counts["bytes_sent"] += len(call.message)
+            if tap.watchers:
+                tap.pass_on(Traffic(trio.current_time(), "sent", self.traffic_name, call.message, call.cause))
+            message, call.message = call.message, b""
+            try:
+                await self._transport.send(message)
+            except TransportBroken as broken:
+                self.lose(str(broken))
+
+    async def run_reader(self) -> None:
+        """Route what comes in, until the transport breaks."""
+        arrival: Arrival | None = getattr(self._transport, "arrival", None)
+        while True:
+            try:
+                message = await self._transport.receive()
+            except TransportBroken as broken:
+                self.lose(str(broken))
+                return
+            if self._lost is not None:
+                return  # closed while this message was under way: nobody is left to take it
+            if arrival is not None:
+                lag = time.perf_counter() - arrival.time
+                self._lag_total += lag
+                if lag > self._lag_longest:
+                    self._lag_longest = lag
+            self._route(message)
+
+    def _route(self, message: bytes | str) -> None:
+        counts = self._counts
+        counts["received"] += 1
+        counts["bytes_received"] += len(message)
+        envelope = None
+        if self.tap.watchers:
+            envelope = envelope_or_none(message)  # once for those who watch and for the table of calls
+            now = trio.current_time()
+            self.tap.pass_on(Traffic(now, "received", self.traffic_name, message, None, envelope))
+        match self._mux.feed(message, envelope):
+            case Reply() as reply:
+                reply.call.waiter.settle(reply)
+            case Notice() as notice:
+                self._deliver(notice)
+            case Stray(kind="malformed" | "shapeless" as kind, detail=detail):
+                self._strays.tell(self.name, kind, detail)
+            case Stray(kind=kind, detail=detail):
+                logger.debug("%s: a %s reply came in and was passed over: %s", self.name, kind, detail)
+
+    def _deliver(self, notice: Notice) -> None:
+        self._counts["events"] += 1
+        session_id, method = notice.session_id, notice.method
+        session = self.root if session_id is None else self.targets.sessions.get(session_id)
+        if session is None:
+            self._counts["orphans"] += 1
+            return
+        event = Event(method, session_id, notice.params)
+        if method.startswith(("Target.", "Inspector.")):
+            self.targets.observe(session, event)
+        session.deliver(event)
+
+    def lose(self, reason: str) -> None:
+        """Note that the connection is over: end every call, stream and session with ConnectionLostError."""
+        if self._lost is not None:
+            return
+        self._lost = reason
+        self._strays.tell_rest(self.name)
+        self._undecodable.tell_rest(self.name)
+        self._undecodable_last = None
+        for call in self._mux.end():
+            call.waiter.fail(self._error(call.method))
+        self._outbox.clear()
+        self._outbox_filled.unpark_all()
+        for session in [*self.targets.sessions.values(), self.root]:
+            session.end(self._error)
+        self.targets.sessions.clear()
+        self.targets.end()
+        self._failed.tell_rest(self.name)
+
+    def _error(self, method: str | None) -> ConnectionLostError:
+        assert self._lost is not None
+        return ConnectionLostError(endpoint=self.name, reason=self._lost, method=method)
+
+
+@asynccontextmanager
+async def open_connection(transport: Transport, *, tap: Tap | None = None) -> AsyncIterator[Connection]:
+    """Run a connection over `transport` while the body runs. `connection.root` is the browser's own session.
+
+    The caller owns the transport and closes it afterwards. An exception raised in the body leaves as itself.
+    """
+    connection = Connection(transport, tap or Tap())
+    async with open_body_nursery() as nursery:
+        nursery.start_soon(connection.run_reader, name=f"reader of {connection.name}")
+        nursery.start_soon(connection.run_writer, name=f"writer of {connection.name}")
+        try:
+            yield connection
+        finally:
+            connection.lose("this program closed the connection")

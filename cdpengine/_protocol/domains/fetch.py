@@ -1,0 +1,63 @@
+"""Fetch: requests that Chrome holds until they are answered."""
+
+from __future__ import annotations
+
+import msgspec
+
+from cdpengine._protocol.domains.described import event
+from cdpengine._protocol.domains.network import Request
+
+
+class PostDataEntry(msgspec.Struct):
+    """A piece of what is posted, as base64."""
+
+    bytes: str = ""
+
+
+class PausedRequest(Request, rename="camel"):
+    """A request that is held, with what it posts."""
+
+    post_data_entries: list[PostDataEntry] = msgspec.field(default_factory=list)
+
+
+class HeaderEntry(msgspec.Struct):
+    """One header: a name may come more than once."""
+
+    name: str
+    value: str = ""
+
+
+@event("Fetch.requestPaused", brief=True)
+class RequestPausedId(msgspec.Struct, rename="camel"):
+    """Which request is held: enough to let it go where the rest cannot be read."""
+
+    request_id: str
+
+
+@event("Fetch.requestPaused")
+class RequestPaused(RequestPausedId, rename="camel"):
+    """A request is held: before it is sent or, where it has a `response_...`, before the page gets the answer."""
+
+    request: PausedRequest
+    frame_id: str = ""
+    resource_type: str = "Other"
+    response_error_reason: str | None = None
+    response_status_code: int | None = None
+    response_status_text: str = ""
+    response_headers: list[HeaderEntry] = []
+    redirected_request_id: str | None = None
+
+
+class AuthChallenge(msgspec.Struct):
+    """Who asks for credentials: an origin, as "Server" or as "Proxy"."""
+
+    origin: str = ""
+    source: str = "Server"
+
+
+@event("Fetch.authRequired")
+class AuthRequired(msgspec.Struct, rename="camel"):
+    """A request needs credentials."""
+
+    request_id: str
+    auth_challenge: AuthChallenge = msgspec.field(default_factory=AuthChallenge)

@@ -1,0 +1,299 @@
+"""Network: requests, their responses, websockets and cookies.
+
+Rule: every field of an event has a default, so that an older or newer browser's event, and one that was cut as it
+was recorded, does no harm. Of the two events that come with each request there is a brief structure beside the
+whole one: headers, stacks and times make the whole one five times as expensive to decode.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from cdpengine._protocol.domains.described import event, reply
+from cdpengine._protocol.domains.runtime import StackTrace
+
+
+class RequestEvent(msgspec.Struct, rename="camel"):
+    """What all events of a request have."""
+
+    request_id: str = ""
+
+
+# --- requests -------------------------------------------------------------------------------------------------
+
+
+class RequestUrl(msgspec.Struct, rename="camel"):
+    """The URL of a request, without its fragment."""
+
+    url: str = ""
+
+
+class Request(RequestUrl, rename="camel"):
+    """A request, as it was to be sent."""
+
+    url_fragment: str = ""
+    method: str = ""
+    headers: dict[str, str] = {}
+    post_data: str | None = None
+    has_post_data: bool = False
+
+
+class Initiator(msgspec.Struct, rename="camel"):
+    """What made the request: "parser", "script", "preload", "other", ... Lines and columns count from 0."""
+
+    type: str = "other"
+    url: str = ""
+    line_number: float | None = None
+    column_number: float | None = None
+    stack: StackTrace | None = None
+
+
+class Timing(msgspec.Struct, rename="camel"):
+    """When what happened: milliseconds since `request_time` (seconds), -1 for never."""
+
+    request_time: float = 0.0
+    dns_start: float = -1
+    dns_end: float = -1
+    connect_start: float = -1
+    connect_end: float = -1
+    ssl_start: float = -1
+    ssl_end: float = -1
+    send_start: float = -1
+    send_end: float = -1
+    receive_headers_end: float = -1
+
+
+class ResponseHead(msgspec.Struct, rename="camel"):
+    """What a navigation reads of a response."""
+
+    status: int = 0
+    mime_type: str = ""
+    from_disk_cache: bool = False
+
+
+class Response(ResponseHead, rename="camel"):
+    """A response, its body excepted."""
+
+    url: str = ""
+    status_text: str = ""
+    headers: dict[str, str] = {}
+    protocol: str = ""
+    remote_ip: str = msgspec.field(default="", name="remoteIPAddress")
+    remote_port: int = 0
+    connection_id: float = 0
+    from_service_worker: bool = False
+    encoded_data_length: float = -1
+    timing: Timing | None = None
+
+
+@event("Network.requestWillBeSent", brief=True)
+class RequestWillBeSentHead(RequestEvent, rename="camel"):
+    """A request begins: which one, what asks for it, and where it goes."""
+
+    loader_id: str = ""
+    frame_id: str = ""
+    type: str = ""
+    request: RequestUrl = msgspec.field(default_factory=RequestUrl)
+
+
+@event("Network.requestWillBeSent")
+class RequestWillBeSent(RequestWillBeSentHead, rename="camel"):
+    """A request begins, or goes on after a redirect. `timestamp` is monotonic, `wall_time` since 1970; seconds.
+
+    `redirect_has_extra_info` says of the one that was redirected what `has_extra_info` says of a response.
+    """
+
+    document_url: str = msgspec.field(default="", name="documentURL")
+    initiator: Initiator = msgspec.field(default_factory=Initiator)
+    request: Request = msgspec.field(default_factory=Request)
+    timestamp: float = 0.0
+    wall_time: float = 0.0
+    redirect_response: Response | None = None
+    redirect_has_extra_info: bool | None = None
+
+
+@event("Network.requestWillBeSentExtraInfo")
+class RequestWillBeSentExtraInfo(RequestEvent, rename="camel"):
+    """The headers of a request, as they went over the network."""
+
+    headers: dict[str, str] = {}
+
+
+@event("Network.responseReceived", brief=True)
+class ResponseReceivedHead(RequestEvent, rename="camel"):
+    """The response begins: to which request, and what a navigation reads of it."""
+
+    loader_id: str = ""
+    frame_id: str = ""
+    type: str = ""
+    response: ResponseHead = msgspec.field(default_factory=ResponseHead)
+
+
+@event("Network.responseReceived")
+class ResponseReceived(ResponseReceivedHead, rename="camel"):
+    """The response begins.
+
+    `has_extra_info` says whether both ExtraInfo of this request came or will come; None: an older Chrome, or cut.
+    """
+
+    response: Response = msgspec.field(default_factory=Response)
+    has_extra_info: bool | None = None
+
+
+@event("Network.responseReceivedExtraInfo")
+class ResponseReceivedExtraInfo(RequestEvent, rename="camel"):
+    """The status and headers of a response, as they came over the network."""
+
+    headers: dict[str, str] = {}
+    status_code: int | None = None
+
+
+@event("Network.dataReceived")
+class DataReceived(RequestEvent, rename="camel"):
+    """A part of the body came; its size after decoding."""
+
+    data_length: int = 0
+    data: str = ""
+
+
+@event("Network.loadingFinished")
+class LoadingFinished(RequestEvent, rename="camel"):
+    """All of it came."""
+
+    timestamp: float = 0.0
+    encoded_data_length: float = -1
+
+
+@event("Network.loadingFailed")
+class LoadingFailed(RequestEvent, rename="camel"):
+    """It came to nothing."""
+
+    timestamp: float = 0.0
+    error_text: str = ""
+    canceled: bool = False
+    blocked_reason: str = ""
+
+
+@event("Network.requestServedFromCache")
+class RequestServedFromCache(RequestEvent, rename="camel"):
+    """It was not asked over the network."""
+
+
+@reply("Fetch.getResponseBody")
+@reply("Network.getResponseBody")
+class ResponseBodyReply(msgspec.Struct, rename="camel"):
+    """A body, as text or as base64."""
+
+    body: str = ""
+    base64_encoded: bool = False
+
+
+@reply("Network.streamResourceContent")
+class StreamResourceContentReply(msgspec.Struct, rename="camel"):
+    """What of the body came before it was streamed, as base64."""
+
+    buffered_data: str = ""
+
+
+# --- websockets -----------------------------------------------------------------------------------------------
+
+
+class WebSocketRequest(msgspec.Struct, rename="camel"):
+    """What the handshake of a websocket asks with."""
+
+    headers: dict[str, str] = {}
+
+
+class WebSocketResponse(msgspec.Struct, rename="camel"):
+    """What the server answers to it."""
+
+    status: int = 0
+    status_text: str = ""
+    headers: dict[str, str] = {}
+
+
+@event("Network.webSocketCreated")
+class WebSocketCreated(RequestEvent, rename="camel"):
+    """A page opens a websocket."""
+
+    url: str = ""
+    initiator: Initiator = msgspec.field(default_factory=Initiator)
+
+
+@event("Network.webSocketWillSendHandshakeRequest")
+class WebSocketWillSendHandshakeRequest(RequestEvent, rename="camel"):
+    """The handshake of a websocket begins."""
+
+    timestamp: float = 0.0
+    wall_time: float = 0.0
+    request: WebSocketRequest = msgspec.field(default_factory=WebSocketRequest)
+
+
+@event("Network.webSocketHandshakeResponseReceived")
+class WebSocketHandshakeResponseReceived(RequestEvent, rename="camel"):
+    """The server answers the handshake of a websocket."""
+
+    timestamp: float = 0.0
+    response: WebSocketResponse = msgspec.field(default_factory=WebSocketResponse)
+
+
+@event("Network.webSocketFrameError")
+class WebSocketFrameError(RequestEvent, rename="camel"):
+    """A websocket broke its protocol, or could not be opened."""
+
+    timestamp: float = 0.0
+    error_message: str = ""
+
+
+@event("Network.webSocketClosed")
+class WebSocketClosed(RequestEvent, rename="camel"):
+    """A websocket is closed."""
+
+    timestamp: float = 0.0
+
+
+REQUEST_EVENTS: dict[str, type[RequestEvent]] = {
+    "Network.requestWillBeSent": RequestWillBeSent,
+    "Network.requestWillBeSentExtraInfo": RequestWillBeSentExtraInfo,
+    "Network.responseReceived": ResponseReceived,
+    "Network.responseReceivedExtraInfo": ResponseReceivedExtraInfo,
+    "Network.dataReceived": DataReceived,
+    "Network.loadingFinished": LoadingFinished,
+    "Network.loadingFailed": LoadingFailed,
+    "Network.requestServedFromCache": RequestServedFromCache,
+    "Network.webSocketCreated": WebSocketCreated,
+    "Network.webSocketWillSendHandshakeRequest": WebSocketWillSendHandshakeRequest,
+    "Network.webSocketHandshakeResponseReceived": WebSocketHandshakeResponseReceived,
+    "Network.webSocketFrameError": WebSocketFrameError,
+    "Network.webSocketClosed": WebSocketClosed,
+}
+"""What is told of a request from its beginning to its end, each event with its whole structure."""
+
+
+# --- cookies --------------------------------------------------------------------------------------------------
+
+
+class CookiePartitionKey(msgspec.Struct, frozen=True, rename="camel"):
+    """Where a partitioned cookie belongs."""
+
+    top_level_site: str = ""
+    has_cross_site_ancestor: bool = False
+
+
+class ChromeCookie(msgspec.Struct, frozen=True, rename="camel"):
+    """A cookie (`Network.Cookie`). `expires` is in seconds since 1970, -1 for a cookie of the session."""
+
+    name: str
+    value: str
+    domain: str
+    path: str
+    expires: float | None = -1
+    http_only: bool = False
+    secure: bool = False
+    session: bool = False
+    same_site: str | None = None
+    priority: str = "Medium"
+    source_scheme: str = "Unset"
+    source_port: int = -1
+    partition_key: CookiePartitionKey | None = None
+    partition_key_opaque: bool = False

@@ -1,0 +1,205 @@
+"""Runtime: what scripts do, and how their values are described; Log: what Chrome itself writes to the console.
+
+Rule: lines and columns count from 0, as Chrome counts them; times are milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from cdpengine._protocol.domains.described import event, reply
+
+
+class StackFrame(msgspec.Struct, frozen=True, rename="camel"):
+    """One frame (`Runtime.CallFrame`): a function ("" for none or an anonymous one) at a place of a script."""
+
+    function_name: str = ""
+    url: str = ""
+    line_number: int = 0
+    column_number: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.function_name or '<anonymous>'} ({self.url}:{self.line_number}:{self.column_number})"
+
+
+class StackTrace(msgspec.Struct, rename="camel"):
+    """`description` says how the parent led to it, such as "Promise.then"."""
+
+    call_frames: list[StackFrame] = []
+    description: str = ""
+    parent: StackTrace | None = None
+
+
+class PropertyPreview(msgspec.Struct, rename="camel"):
+    """One property in a preview. Its value is text."""
+
+    name: str = ""
+    type: str = ""
+    value: str | None = None
+    subtype: str | None = None
+
+
+class ObjectPreview(msgspec.Struct, rename="camel"):
+    """The first properties of an object. `overflow`: there are more."""
+
+    overflow: bool = True
+    properties: list[PropertyPreview] = []
+
+
+class RemoteObject(msgspec.Struct, rename="camel"):
+    """A value of a script."""
+
+    type: str = "undefined"
+    subtype: str | None = None
+    class_name: str | None = None
+    value: Any = None
+    unserializable_value: str | None = None
+    description: str | None = None
+    object_id: str | None = None
+
+
+class RemoteArgument(RemoteObject, rename="camel"):
+    """A value that an event tells, with what it shows of an object (`Runtime.RemoteObject`)."""
+
+    preview: ObjectPreview | None = None
+
+
+class ExceptionDetails(msgspec.Struct, rename="camel"):
+    """What was thrown, and where."""
+
+    text: str = ""
+    line_number: int | None = None
+    column_number: int | None = None
+    exception: RemoteObject | None = None
+    stack_trace: StackTrace | None = None
+
+    @property
+    def reason(self) -> str:
+        """What was thrown, and where, as Chrome describes it."""
+        described = None if self.exception is None else self.exception.description
+        return described or self.text
+
+
+class ThrownDetails(ExceptionDetails, rename="camel"):
+    """What was thrown with nobody to catch it, and where (`Runtime.ExceptionDetails`)."""
+
+    exception_id: int = 0
+    url: str = ""
+    exception: RemoteArgument | None = None
+
+
+@event("Runtime.consoleAPICalled")
+class ConsoleAPICalled(msgspec.Struct, rename="camel"):
+    """A script wrote to the console; `type` is such as "log", "warning" and "assert"."""
+
+    type: str = "log"
+    args: list[RemoteArgument] = []
+    timestamp: float = 0.0
+    stack_trace: StackTrace | None = None
+
+
+@event("Runtime.exceptionThrown")
+class ExceptionThrown(msgspec.Struct, rename="camel"):
+    """An exception that nobody caught, or a promise that was rejected with nobody to handle it."""
+
+    timestamp: float = 0.0
+    exception_details: ThrownDetails = msgspec.field(default_factory=ThrownDetails)
+
+
+@event("Runtime.exceptionRevoked")
+class ExceptionRevoked(msgspec.Struct, rename="camel"):
+    """A rejection was handled after all."""
+
+    reason: str = ""
+    exception_id: int = 0
+
+
+@event("Runtime.bindingCalled")
+class BindingCalled(msgspec.Struct, rename="camel"):
+    """A script called a binding."""
+
+    name: str
+    payload: str = ""
+    execution_context_id: int = 0
+
+
+@reply("Runtime.compileScript")
+class CompileScriptReply(msgspec.Struct, rename="camel"):
+    """Whether a script can be compiled: `exception_details` say what is wrong with it."""
+
+    exception_details: ExceptionDetails | None = None
+
+
+@reply("Runtime.getIsolateId")
+class IsolateIdReply(msgspec.Struct):
+    """The id of the JavaScript engine's instance: one for each renderer process."""
+
+    id: str | None = None
+
+
+class PropertyValue(msgspec.Struct, rename="camel"):
+    """What a property holds (`Runtime.RemoteObject`)."""
+
+    object_id: str | None = None
+
+
+class PropertyDescriptor(msgspec.Struct):
+    """A property of an object."""
+
+    name: str
+    value: PropertyValue = msgspec.field(default_factory=PropertyValue)
+
+
+@reply("Runtime.getProperties")
+class PropertiesReply(msgspec.Struct):
+    """The properties of an object."""
+
+    result: list[PropertyDescriptor] = []
+
+
+@reply("Runtime.evaluate")
+class EvaluateReply(msgspec.Struct, rename="camel"):
+    """What a script gave, with its value as Python has it. `Runtime.callFunctionOn` answers the same."""
+
+    result: RemoteObject
+    exception_details: ExceptionDetails | None = None
+
+
+class ReturnedObject(msgspec.Struct, rename="camel"):
+    """`Runtime.RemoteObject`, with values as JSON: each is decoded by the caller that knows its type."""
+
+    subtype: str | None = None
+    object_id: str | None = None
+    value: msgspec.Raw = msgspec.Raw(b"null")
+    deep_serialized_value: msgspec.Raw = msgspec.Raw(b"")
+
+
+@reply("Runtime.callFunctionOn")
+class CallReply(msgspec.Struct, rename="camel"):
+    """What a function gave, with its value as JSON."""
+
+    result: ReturnedObject = msgspec.field(default_factory=ReturnedObject)
+    exception_details: ExceptionDetails | None = None
+
+
+class LogEntry(msgspec.Struct, rename="camel"):
+    """Chrome's own message about the page. `timestamp` is milliseconds since 1970."""
+
+    source: str = "other"
+    level: str = "info"
+    text: str = ""
+    timestamp: float = 0.0
+    url: str = ""
+    line_number: int = 0
+    network_request_id: str = ""
+    stack_trace: StackTrace | None = None
+    args: list[RemoteArgument] = []
+
+
+@event("Log.entryAdded")
+class EntryAdded(msgspec.Struct, rename="camel"):
+    """A message was written."""
+
+    entry: LogEntry = msgspec.field(default_factory=LogEntry)

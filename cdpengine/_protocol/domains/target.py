@@ -1,0 +1,92 @@
+"""Target: the pages, frames in processes of their own, and workers of a browser, and sessions with them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from cdpengine._protocol.domains.described import event, reply
+
+
+class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
+    """What Chrome says of a target. `type` is "page", "iframe", "worker", "service_worker", ..., or newer."""
+
+    target_id: str
+    type: str = "other"
+    title: str = ""
+    url: str = ""
+    attached: bool = False
+    opener_id: str | None = None
+    browser_context_id: str | None = None
+    subtype: str | None = None
+
+
+@event("Target.attachedToTarget")
+class AttachedToTarget(msgspec.Struct, rename="camel"):
+    """A session begins. `waiting_for_debugger`: its target is paused until it is told to run."""
+
+    session_id: str
+    target_info: TargetInfo
+    waiting_for_debugger: bool = False
+
+
+@event("Target.detachedFromTarget")
+class DetachedFromTarget(msgspec.Struct, rename="camel"):
+    """A session is over."""
+
+    session_id: str
+
+
+@event("Target.targetCreated")
+class TargetCreated(msgspec.Struct, rename="camel"):
+    """A target is there."""
+
+    target_info: TargetInfo
+
+
+@event("Target.targetInfoChanged")
+class TargetInfoChanged(msgspec.Struct, rename="camel"):
+    """What there is to say of a target is different now."""
+
+    target_info: TargetInfo
+
+
+@event("Target.targetDestroyed")
+class TargetDestroyed(msgspec.Struct, rename="camel"):
+    """A target is gone."""
+
+    target_id: str
+
+
+@event("Target.targetCrashed")
+class TargetCrashed(msgspec.Struct, rename="camel"):
+    """The process of a target crashed."""
+
+    target_id: str
+
+
+@reply("Target.attachToTarget")
+class AttachToTargetReply(msgspec.Struct, rename="camel"):
+    """The session that was made."""
+
+    session_id: str
+
+
+@reply("Target.createTarget")
+class CreateTargetReply(msgspec.Struct, rename="camel"):
+    """The target that was made."""
+
+    target_id: str
+
+
+@reply("Target.createBrowserContext")
+class CreateBrowserContextReply(msgspec.Struct, rename="camel"):
+    """The browser context that was made."""
+
+    browser_context_id: str
+
+
+@reply("Target.getBrowserContexts")
+class BrowserContextsReply(msgspec.Struct, rename="camel"):
+    """`default_browser_context_id` is None from an older Chrome."""
+
+    default_browser_context_id: str | None = None

@@ -1,0 +1,31 @@
+"""Tracing, and IO: through the streams of IO come traces, and whatever else is too large for one reply."""
+
+from __future__ import annotations
+
+import msgspec
+
+from cdpengine._protocol.domains.described import event, reply
+
+
+@event("Tracing.bufferUsage")
+class BufferUsage(msgspec.Struct, rename="camel"):
+    """How full Chrome's buffer is, 0 to 1."""
+
+    percent_full: float = 0.0
+
+
+@event("Tracing.tracingComplete")
+class TracingComplete(msgspec.Struct, rename="camel"):
+    """The trace is ready to be read."""
+
+    data_loss_occurred: bool = False
+    stream: str = ""
+
+
+@reply("IO.read")
+class StreamPiece(msgspec.Struct, rename="camel"):
+    """A piece of a stream, as text or as base64. `eof`: there is no more."""
+
+    data: str = ""
+    eof: bool = False
+    base64_encoded: bool = msgspec.field(default=False, name="base64Encoded")

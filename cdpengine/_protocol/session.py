@@ -1,0 +1,432 @@
+"""Session: commands and events of one target (or, with `id` None, of the browser itself).
+
+Rule: a session talks to one target over a shared connection and outlives nothing: when its target goes away,
+every pending call fails with the named reason, every stream ends with it, and further calls fail at once.
+Other sessions of the connection do not notice.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, closing
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._protocol.calls import PendingCall, SharedCall
+from cdpengine._protocol.consumers import caller
+from cdpengine._protocol.event_streams import EventStream
+from cdpengine._protocol.events import Event, compile_pattern, domain_of
+from cdpengine._protocol.reporting import NEEDS, REPORTING_DOMAINS
+from cdpengine.errors import (
+    EngineError,
+    InvalidArgumentError,
+    TargetCrashedError,
+    UndecodableReplyError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine._protocol.connection import Connection
+
+T = TypeVar("T")
+
+logger = get_logger("cdpengine.session")
+
+_ALLOWED_AFTER_CRASH = frozenset({"Page.reload", "Page.navigate", "Page.close", "Inspector.enable"})
+"""Commands that the browser process itself answers for a target whose renderer is dead."""
+
+
+class Session:
+    """A flattened session. `id` is Chrome's session id, `target_id` its target; both None for the browser."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        session_id: str | None,
+        *,
+        target_id: str | None = None,
+        target_type: str = "browser",
+        parent: Session | None = None,
+    ) -> None:
+        self.connection = connection
+        self.id = session_id
+        self.target_id = target_id
+        self.target_type = target_type
+        self.parent = parent
+        self._ended: Callable[[str | None], EngineError] | None = None
+        self._crashed = False
+        self._sinks: dict[str, list[Callable[[Event], None]]] = {}
+        self._streams: list[EventStream] = []
+        self._routes: dict[str, tuple[EventStream, ...]] = {}
+        self._end_sinks: list[Callable[[], None]] = []
+        self._domains: dict[str, int] = {}
+        self._enabling: dict[str, SharedCall] = {}
+
+    def __repr__(self) -> str:
+        state = " ended" if self._ended else " crashed" if self._crashed else ""
+        return f"<Session {self.describe()}{state}>"
+
+    def describe(self) -> str:
+        """Return a short name for errors and logs: the target's type and the beginning of its id."""
+        return self.target_type if self.target_id is None else f"{self.target_type} {self.target_id[:8]}"
+
+    @property
+    def ended(self) -> bool:
+        """Whether the session is over: its target was closed or detached, or the connection was lost."""
+        return self._ended is not None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the target's renderer is dead. A reload or a navigation brings it back."""
+        return self._crashed
+
+    # --- commands -----------------------------------------------------------------------------------------
+
+    def post(self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any) -> PendingCall:
+        """Give one command to the writer now, in order, and return the pending call without waiting.
+
+        For sending several commands together. Parameters are given as in `call`. Await each one's result, or
+        abandon it. Raises InvalidArgumentError when a parameter has no JSON form, SessionGoneError or
+        ConnectionLostError when there is nobody to send it to.
+        """
+        return self._post(method, params if given is None else _together(method, given, params))
+
+    async def call(
+        self, method: str, given: Mapping[str, Any] | None = None, /, **params: Any
+    ) -> dict[str, Any]:
+        """Send one command and return its result as a dict.
+
+        Its parameters are given by name, `call("Page.navigate", url=url)`, or as a mapping,
+        `call("Page.navigate", {"url": url})`, or both where no name is in both.
+
+        Raises RemoteError when Chrome refuses; SessionGoneError (or TargetCrashedError) when the target goes away,
+        ConnectionLostError when the connection does, both within moments of it; InvalidArgumentError when a
+        parameter has no JSON form. Waits as long as Chrome does: put a cancel scope around it. A cancelled call
+        leaves nothing behind.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._post(
+            method, params if given is None else _together(method, given, params)
+        ).result()
+
+    async def request(self, method: str, params: Mapping[str, Any], kind: type[T]) -> T:
+        """Send one command and decode its result straight into `kind` (msgspec Struct, attrs class, dict, ...).
+
+        Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the result has another shape.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        return await self._post(method, params).decoded(kind)
+
+    async def execute(self, command: Generator[dict[str, Any], dict[str, Any], T]) -> T:
+        """Run one command of the PyCDP convention, such as `cdp.page.navigate(url)`, whichever library made it.
+
+        The generator yields `{"method": ..., "params": ...}`, is sent the result, and returns a typed value.
+        Raises as `call` does, and UndecodableReplyError, with the raw JSON, when the generator cannot decode what
+        a newer Chrome answers.
+        """
+        if not isinstance(command, Generator) or _was_used(command):
+            raise InvalidArgumentError(what="command", given=_kind(command), expected=_A_COMMAND)
+        with closing(command):
+            try:
+                request = next(command)
+            except StopIteration:
+                raise InvalidArgumentError(
+                    what="command", given="a generator that yields nothing", expected=_A_COMMAND
+                ) from None
+            except _DECODER_ERRORS as error:
+                raise InvalidArgumentError(
+                    what="arguments of the command",
+                    given=f"what makes it raise {type(error).__name__}: {error}",
+                    expected="what the command declares",
+                ) from error
+            method, params = _method_and_params(request)
+            await trio.lowlevel.checkpoint_if_cancelled()
+            pending = self._post(method, params)
+            raw = await pending.raw()
+            result = pending.decode(raw, dict[str, Any])
+            try:
+                command.send(result)
+            except StopIteration as done:
+                value: T = done.value
+                return value
+            except _DECODER_ERRORS as error:
+                raise UndecodableReplyError(
+                    method=method,
+                    reason=f"the command's own decoder failed ({type(error).__name__})",
+                    raw=bytes(raw),
+                ) from error
+        raise InvalidArgumentError(
+            what="command", given=method, expected="a generator that yields once, then returns its value"
+        )
+
+    def _post(self, method: str, params: Mapping[str, Any]) -> PendingCall:
+        self._usable(method)
+        return self.connection.post(method, params, self.id)
+
+    def _usable(self, method: str) -> None:
+        if self._ended is not None:
+            raise self._ended(method)
+        if self._crashed and method not in _ALLOWED_AFTER_CRASH:
+            raise self._crash_error(method)
+
+    # --- events -------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def subscribe(
+        self, *patterns: str, buffer: int = 1000, enable: bool = True
+    ) -> AsyncIterator[EventStream]:
+        """Receive the session's events whose names match, from the moment the block is entered.
+
+        `patterns` are "Domain.event", "Domain.*" or "*". Domains that only report (see domains.py) are enabled
+        on entering and disabled on leaving, counted over all subscriptions; `enable=False` leaves that to you.
+        At most `buffer` events wait; where more came, the stream raises EventsLostError and goes on.
+
+        Raises InvalidArgumentError for a pattern that is none.
+        """
+        if not patterns:
+            raise InvalidArgumentError(
+                what="patterns", given="none", expected='at least one, such as "Network.*"'
+            )
+        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
+            raise InvalidArgumentError(
+                what="buffer", given=repr(buffer), expected="a number of events, 1 or more"
+            )
+        stream = EventStream(patterns, [compile_pattern(pattern) for pattern in patterns], buffer, caller())
+        if self._ended is not None:
+            raise self._ended(None)
+        domains = {domain for pattern in patterns if (domain := domain_of(pattern)) is not None}
+        wanted = sorted(domains & REPORTING_DOMAINS) if enable else []
+        self._streams.append(stream)
+        self.connection.consumers.add(stream)
+        self._routes.clear()
+        try:
+            async with self.enabled(*wanted):
+                yield stream
+        finally:
+            self._streams.remove(stream)
+            self.connection.consumers.remove(stream)
+            self._routes.clear()
+            stream.end(_subscription_left)
+
+    async def wait_for(
+        self, *patterns: str, where: Callable[[Event], bool] | None = None, buffer: int = 1000
+    ) -> Event:
+        """Wait for the next event that matches and for which `where` holds, and return it.
+
+        It sees only what comes after the call: to act and then wait, subscribe first, act inside. Raises
+        EventsLostError, SessionGoneError, TargetCrashedError and ConnectionLostError as a stream does.
+        """
+        async with self.subscribe(*patterns, buffer=buffer) as events:
+            while True:
+                event = await events.receive()
+                if where is None or where(event):
+                    return event
+
+    @asynccontextmanager
+    async def enabled(
+        self, *domains: str, wait: bool = True, also_crashed: bool = False
+    ) -> AsyncIterator[None]:
+        """Keep domains enabled while the body runs: the first user enables, the last one disables.
+
+        Those who come while an `enable` is on its way wait for it too; one of them can be cancelled, and the
+        others still get their domain. Raises RemoteError when Chrome refuses one. With `wait=False`, the body
+        runs at once: on a page that is stuck the answer would not come. With `also_crashed`, it is sent to a
+        target whose renderer is dead too: what the browser process has of the domain is on then, and the answer
+        comes after a reload.
+        """
+        calls = self.hold(*domains, also_crashed=also_crashed)
+        try:
+            for call in calls if wait else ():
+                await call.wait()
+            yield
+        finally:
+            self.release_domains(*(need for name in domains for need in (*NEEDS.get(name, ()), name)))
+
+    def hold(self, *domains: str, also_crashed: bool = False) -> list[SharedCall]:
+        """Do as `enabled`, without a block and without waiting: return the `enable` calls that are on their way.
+
+        Undone by `release_domains`. Raises SessionGoneError, TargetCrashedError, ConnectionLostError, holding
+        nothing then.
+        """
+        held: list[str] = []
+        try:
+            for domain in (need for name in domains for need in (*NEEDS.get(name, ()), name)):
+                held.append(domain)
+                if self.hold_domain(domain):
+                    if not (also_crashed and self._ended is None):
+                        self._usable(f"{domain}.enable")
+                    self._enabling[domain] = self.connection.post_shared(f"{domain}.enable", {}, self.id)
+        except BaseException:
+            self.release_domains(*held)
+            raise
+        return [self._enabling[domain] for domain in held if domain in self._enabling]
+
+    def hold_domain(self, domain: str) -> bool:
+        """Count one more user of the domain. True for the first one, who has to send its `enable`."""
+        count = self._domains.get(domain, 0)
+        self._domains[domain] = count + 1
+        return count == 0
+
+    def release_domains(self, *held: str) -> None:
+        """Count one user less of each domain, and tell Chrome to disable those that have none left.
+
+        Sent in order and not waited for: what is sent next finds the domain off, and on a page that is stuck
+        the answer would not come.
+        """
+        for domain in reversed(held):
+            self._domains[domain] -= 1
+            if self._domains[domain]:
+                continue
+            del self._domains[domain]
+            if (enabling := self._enabling.pop(domain, None)) is not None:
+                enabling.abandon()
+            if self.error() is None:
+                self.post(f"{domain}.disable")
+
+    # --- for the layer above and for the reader ----------------------------------------------------------
+
+    def on_event(self, method: str, sink: Callable[[Event], None]) -> None:
+        """Have the reader call `sink` with each such event, before any later message is looked at.
+
+        For models that must be up to date when a later reply arrives (frames, targets). A sink is quick and
+        never waits; what it cannot decode is logged and passed over. What else it raises is logged with its
+        traceback and counted (`ConnectionStatistics.failed_callbacks`), and it is called again with the next
+        event; nobody else notices. Everything else uses `subscribe`.
+        """
+        self._sinks.setdefault(method, []).append(sink)
+
+    def off_event(self, method: str, sink: Callable[[Event], None]) -> None:
+        """Take a sink of `on_event` out again."""
+        self._sinks[method].remove(sink)
+
+    def on_end(self, sink: Callable[[], None]) -> None:
+        """Have `sink` called once when the session ends; at once when it has. What it raises: as in `on_event`."""
+        if self._ended is not None:
+            sink()
+        else:
+            self._end_sinks.append(sink)
+
+    def error(self, method: str | None = None) -> EngineError | None:
+        """Return the reason why the session cannot be used now, or None when it can."""
+        if self._ended is not None:
+            return self._ended(method)
+        return self._crash_error(method) if self._crashed else None
+
+    def deliver(self, event: Event) -> None:
+        """Pass one event on (called by the reader)."""
+        if event.method in self._sinks:
+            self._call_sinks(event)
+        if self._streams:
+            streams = self._routes.get(event.method)
+            if streams is None:
+                streams = tuple(stream for stream in self._streams if stream.wants(event.method))
+                if len(self._routes) < _MOST_ROUTES:
+                    self._routes[event.method] = streams
+            for stream in streams:
+                stream.deliver(event)
+
+    def _call_sinks(self, event: Event) -> None:
+        for sink in tuple(self._sinks.get(event.method, ())):
+            try:
+                sink(event)
+            except UndecodableReplyError as error:
+                self.connection.pass_over(event, error)
+            except Exception as error:  # noqa: BLE001 - a stranger's code: the connection lives on
+                self.connection.callback_failed(event.method, error)
+
+    def crash(self) -> None:
+        """Note that the renderer died (called by the reader): Chrome will answer nothing that is pending.
+
+        Streams tell their consumers and go on: what follows a reload comes on the same session.
+        """
+        self._crashed = True
+        self.connection.fail_calls(self.id, self._crash_error)
+        for stream in self._streams:
+            stream.crash(self._crash_error(None))
+        self._call_sinks(Event(CRASHED, self.id, b"{}"))
+
+    def revive(self) -> None:
+        """Note that the target was reloaded after a crash (called by the reader)."""
+        self._crashed = False
+
+    def end(self, reason: Callable[[str | None], EngineError]) -> None:
+        """Note that the session is over (called by the reader). `reason` makes the error for a method name."""
+        if self._ended is not None:
+            return
+        self._ended = reason
+        self.connection.fail_calls(self.id, reason)
+        for stream in self._streams:
+            stream.end(lambda: reason(None))
+        sinks, self._end_sinks = self._end_sinks, []
+        for sink in sinks:
+            try:
+                sink()
+            except Exception as error:  # noqa: BLE001 - as in _call_sinks
+                self.connection.callback_failed(f"the end of {self.describe()}", error)
+
+    def _crash_error(self, method: str | None) -> TargetCrashedError:
+        return TargetCrashedError(target=self.describe(), reason="its renderer crashed", method=method)
+
+
+CRASHED = "cdpengine.crashed"
+"""The name under which `on_event` sinks are told of a crash."""
+
+
+def _together(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a command that were given as a mapping, with those that were given by name."""
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidArgumentError(
+            what=f"parameters of {method}",
+            given=f"a {type(given).__name__}{' with keys that are not str' * isinstance(given, Mapping)}",
+            expected=f'names, call("{method}", name=value), or one mapping, call("{method}", {{"name": value}})',
+        )
+    if twice := sorted(given.keys() & named.keys()):
+        raise InvalidArgumentError(
+            what=f"parameters of {method}",
+            given=f"{', '.join(twice)} both in the mapping and by name",
+            expected="each of them once",
+        )
+    return {**given, **named}
+
+
+_DECODER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What code that takes a value of an unexpected shape apart raises."""
+
+_A_COMMAND = 'a fresh generator that yields {"method": ..., "params": ...}, as PyCDP makes them'
+
+
+def _was_used(command: object) -> bool:
+    return inspect.isgenerator(command) and inspect.getgeneratorstate(command) != inspect.GEN_CREATED
+
+
+def _kind(command: object) -> str:
+    return f"a {type(command).__name__}{' that was used before' if _was_used(command) else ''}"
+
+
+def _method_and_params(request: object) -> tuple[str, Mapping[str, Any]]:
+    match request:
+        case {"method": str(method), "params": Mapping() as params}:
+            return method, params
+        case {"method": str(method)}:
+            return method, {}
+    raise InvalidArgumentError(
+        what="command", given=f"a generator that yields a {type(request).__name__}", expected=_A_COMMAND
+    )
+
+
+def _subscription_left() -> trio.ClosedResourceError:
+    return trio.ClosedResourceError("the subscription was left")
+
+
+_MOST_ROUTES = 1000
+"""Method names whose streams are remembered: more than Chrome has events, so that no peer can fill memory."""

@@ -1,0 +1,344 @@
+"""Transports: how whole messages travel. A websocket, or the pipe of --remote-debugging-pipe.
+
+Rule: a transport moves messages and knows nothing of what they say. Every way in which the other end can
+vanish becomes one error, TransportBroken, whose text says which way it was. `send` is called by one task only
+(the connection's writer), `receive` by one task only (its reader).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
+from typing import Protocol, cast
+from urllib.parse import SplitResult, urlsplit
+
+import attrs
+import trio
+import trio_websocket
+from h11 import ProtocolError as HttpProtocolError
+from trio_websocket import CloseReason, ConnectionClosed, HandshakeError, WebSocketConnection
+from wsproto.utilities import ProtocolError as WebSocketProtocolError
+
+from cdpengine._budget import undoing
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.handshake import CLOSED, ELSE, Obstacle, ServerAnswer, holds_secret, sent_secrets
+from cdpengine._protocol.sockets import checked_header, failed, host_and_port, open_stream
+from cdpengine.errors import InvalidArgumentError
+
+LARGEST_INCOMING = 1 << 30
+"""Bytes. Chrome sends replies of up to 256 MB; trio-websocket's default of 1 MiB would cut the connection."""
+
+LARGEST_OUTGOING = 100_000_000
+"""Bytes. Chrome resets a socket on a larger message (measured: 101 MB passes, 110 MB does not)."""
+
+RECEIVE_BUFFER = 1 << 18
+"""Bytes a read. 64 KiB and more make a 10 MB reply a third faster than the library's 4 KiB (measured)."""
+
+MESSAGE_QUEUE = 64
+"""Messages read ahead of the reader task; more than one, so that a burst does not switch tasks a message."""
+
+CLOSE_GRACE = 0.5
+"""Seconds that the closing handshake may take; a browser that is gone does not answer it."""
+
+
+_DEFAULT_PORTS = {"ws": 80, "wss": 443}
+
+
+class TransportBroken(Exception):
+    """The other end is gone, or this end was closed. The text says how it came."""
+
+
+class Arrival:
+    """When the last bytes were read off a socket or a pipe: `time`, of time.perf_counter()."""
+
+    __slots__ = ("time",)
+
+    def __init__(self) -> None:
+        self.time = time.perf_counter()
+
+
+class Transport(Protocol):
+    """A stream of whole messages in both directions. It may have an `arrival`, for statistics."""
+
+    name: str
+    largest_outgoing: int
+
+    async def send(self, message: bytes) -> None:
+        """Send one message whole. Raises TransportBroken.
+
+        Cancelled half-way, it may have written half a message: after that, only `aclose` makes sense.
+        """
+
+    async def receive(self) -> bytes | str:
+        """Return the next message. Raises TransportBroken. Cancelled, it loses nothing."""
+
+    async def aclose(self) -> None:
+        """Close both directions, also when cancelled. Waits for nobody longer than CLOSE_GRACE seconds."""
+
+
+class WebSocketTransport:
+    """Messages over trio-websocket, with its limits set on purpose and no keep-alive ping.
+
+    A ping with a timeout causes false disconnects while Chrome is busy, so there is none.
+    """
+
+    largest_outgoing = LARGEST_OUTGOING
+
+    def __init__(
+        self,
+        websocket: WebSocketConnection,
+        name: str,
+        arrival: Arrival | None = None,
+        secrets: Collection[str] = (),
+    ) -> None:
+        self._websocket = websocket
+        self._secrets = secrets
+        self.arrival = arrival
+        self.name = name
+
+    async def send(self, message: bytes) -> None:
+        """Send one text message. Raises TransportBroken."""
+        try:
+            await self._websocket.send_message(message.decode())
+        except ConnectionClosed as closed:
+            raise TransportBroken(_describe(closed, self._secrets)) from None
+
+    async def receive(self) -> str | bytes:
+        """Return the next message. Raises TransportBroken."""
+        try:
+            message: str | bytes = await self._websocket.get_message()
+        except ConnectionClosed as closed:
+            raise TransportBroken(_describe(closed, self._secrets)) from None
+        return message
+
+    async def aclose(self) -> None:
+        """Send a close frame and wait a short while for its answer."""
+        with trio.move_on_after(CLOSE_GRACE):
+            await self._websocket.aclose()
+
+
+@asynccontextmanager
+async def open_websocket(
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    host_header: str | None = None,
+    name: str | None = None,
+) -> AsyncIterator[WebSocketTransport]:
+    """Connect to a `ws://` or `wss://` URL. Raises ConnectFailedError when nobody answers as a websocket there.
+
+    `host_header` replaces the URL's host in the Host header (Chrome refuses DNS names other than localhost).
+    Raises InvalidArgumentError for a URL or a header that can never work. Waits as long as the server lets it
+    wait: put a cancel scope around it.
+    """
+    parts, port = _parse(url)
+    host_name = parts.hostname or ""
+    shown = name or f"{parts.scheme}://{parts.hostname}:{port}"
+    resource = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host = host_header or host_and_port(host_name, port, _DEFAULT_PORTS[parts.scheme])
+    extra_headers = [checked_header(key, value) for key, value in (headers or {}).items()]
+    arrival = Arrival()
+    answer = ServerAnswer(sent_secrets(url, headers or {}))
+    opened = await open_stream(host_name, port, tls=parts.scheme == "wss", shown=shown)
+    stream = _Stamped(opened, arrival, answer)
+    async with stream, open_body_nursery() as nursery:
+        websocket: WebSocketConnection | None = None
+        with trio.CancelScope() as handshake:
+            background = _Background(nursery, handshake)
+            websocket = await trio_websocket.wrap_client_stream(
+                cast("trio.Nursery", background),
+                cast("trio.SocketStream", stream),
+                host,
+                resource,
+                extra_headers=extra_headers,
+                message_queue_size=MESSAGE_QUEUE,
+                max_message_size=LARGEST_INCOMING,
+                receive_buffer_size=RECEIVE_BUFFER,
+            )
+        stream.answer = None  # what comes from here on are messages
+        if websocket is None:
+            raise failed(shown, background.obstacle or answer.end() or _CLOSED_EARLY)
+        if websocket.closed is not None:
+            raise failed(
+                shown,
+                attrs.evolve(
+                    _CLOSED_EARLY,
+                    reason=f"{_CLOSED_EARLY.reason}, {_close_words(websocket.closed, answer.secrets)}",
+                ),
+            )
+        transport = WebSocketTransport(websocket, shown, arrival, answer.secrets)
+        try:
+            # The farewell needs the reader: cancellation from outside reaches it only after that.
+            background.reading.shield = True
+            yield transport
+        finally:
+            try:
+                with undoing(CLOSE_GRACE):
+                    await transport.aclose()
+            finally:
+                background.reading.cancel()
+
+
+class _Refused(Exception):
+    """Raised into the library's reader: the server's answer is no websocket, and need not be read further."""
+
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(obstacle.reason)
+        self.obstacle = obstacle
+
+
+class _Stamped(trio.abc.Stream):
+    """A stream that notes when its bytes come in. While there is an `answer`, it is given them too."""
+
+    def __init__(self, stream: trio.abc.Stream, arrival: Arrival, answer: ServerAnswer | None) -> None:
+        self.answer = answer
+        self._stream = stream
+        self._arrival = arrival
+        # As they are: a message out costs nothing more.
+        self.send_all = stream.send_all  # type: ignore[method-assign]
+        self.wait_send_all_might_not_block = stream.wait_send_all_might_not_block  # type: ignore[method-assign]
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        data = await self._stream.receive_some(max_bytes)
+        self._arrival.time = time.perf_counter()
+        if self.answer is not None and (obstacle := self.answer.feed(data)) is not None:
+            raise _Refused(obstacle)
+        return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+_CLOSED_EARLY = attrs.evolve(CLOSED, reason="the server closed the connection during the websocket handshake")
+_NO_WEBSOCKET = Obstacle("what answers there does not speak the websocket protocol", ELSE)
+
+
+class _Background:
+    """Runs the library's own reader task, in place of a nursery, and ends the handshake when that task ends.
+
+    The library waits for the handshake for ever when the server closes before it, and lets the task's errors
+    (a refusal with an HTTP status, bytes that are no HTTP, a ping while closing) fail the nursery it runs in.
+    """
+
+    def __init__(self, nursery: trio.Nursery, handshake: trio.CancelScope) -> None:
+        self._nursery = nursery
+        self._handshake = handshake
+        self.obstacle: Obstacle | None = None
+        self.reading = trio.CancelScope()
+
+    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
+        self._nursery.start_soon(self._run, reader, name="websocket reader")
+
+    async def _run(self, reader: Callable[[], Awaitable[None]]) -> None:
+        try:
+            with self.reading:
+                await reader()
+        except _Refused as refused:
+            self.obstacle = refused.obstacle
+        except (HandshakeError, ConnectionClosed, WebSocketProtocolError, HttpProtocolError) as error:
+            reason = f"{_NO_WEBSOCKET.reason} ({type(error).__name__})"
+            self.obstacle = attrs.evolve(_NO_WEBSOCKET, reason=reason)
+        self._handshake.cancel()
+
+
+def _parse(url: str) -> tuple[SplitResult, int]:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+        if not (parts.hostname and parts.scheme in _DEFAULT_PORTS and _PRINTABLE.fullmatch(url)):
+            raise ValueError
+    except (ValueError, TypeError, AttributeError):
+        raise InvalidArgumentError(
+            what="websocket URL", given=repr(url), expected="ws://host:port/path or wss://…"
+        ) from None
+    return parts, _DEFAULT_PORTS[parts.scheme] if port is None else port
+
+
+_PRINTABLE = re.compile(r"[!-~]+")
+
+
+class PipeTransport:
+    """Messages over the two pipes of --remote-debugging-pipe, each ended by a NUL byte.
+
+    JSON escapes NUL inside strings, so the byte never occurs within a message.
+    """
+
+    largest_outgoing = LARGEST_INCOMING
+
+    def __init__(
+        self, to_browser: trio.abc.SendStream, from_browser: trio.abc.ReceiveStream, name: str = "pipe"
+    ) -> None:
+        self._to_browser = to_browser
+        self._from_browser = from_browser
+        self._buffer = bytearray()
+        self._searched = 0
+        self.arrival = Arrival()
+        self.name = name
+
+    async def send(self, message: bytes) -> None:
+        """Send one message and its NUL. Raises TransportBroken."""
+        try:
+            await self._to_browser.send_all(message + b"\0")
+        except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+            raise TransportBroken(_pipe_reason(error)) from None
+
+    async def receive(self) -> bytes:
+        """Return the next message, without its NUL. Raises TransportBroken, also when it ends half-way."""
+        while True:
+            end = self._buffer.find(0, self._searched)
+            if end >= 0:
+                # A full checkpoint a message: one read can hold a thousand events, and their consumers must
+                # get their turns in between. It comes first, so that a cancelled receive loses nothing.
+                self._searched = end
+                await trio.lowlevel.checkpoint()
+                with memoryview(self._buffer) as view:
+                    message = bytes(view[:end])
+                del self._buffer[: end + 1]
+                self._searched = 0
+                return message
+            self._searched = len(self._buffer)
+            try:
+                chunk = await self._from_browser.receive_some(RECEIVE_BUFFER)
+                self.arrival.time = time.perf_counter()
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                raise TransportBroken(_pipe_reason(error)) from None
+            if not chunk:
+                half = f", {len(self._buffer)} bytes into a message" if self._buffer else ""
+                raise TransportBroken(f"the browser closed its end of the pipe{half}")
+            if len(self._buffer) + len(chunk) > LARGEST_INCOMING:
+                raise TransportBroken(f"a message of over {LARGEST_INCOMING} bytes came in")
+            self._buffer += chunk
+
+    async def aclose(self) -> None:
+        """Close both pipes. Chrome exits when its end of the pipe closes."""
+        try:
+            await self._to_browser.aclose()
+        finally:
+            await self._from_browser.aclose()
+
+
+def _pipe_reason(error: Exception) -> str:
+    if isinstance(error, trio.ClosedResourceError):
+        return "the pipe was closed on this side"
+    return "the browser closed its end of the pipe"
+
+
+def _describe(closed: ConnectionClosed, secrets: Collection[str]) -> str:
+    reason = closed.reason
+    if reason is None or reason.code == 1006:
+        return "the browser's end of the websocket vanished without a close frame"
+    return f"the websocket was closed {_close_words(reason, secrets)}"
+
+
+def _close_words(reason: CloseReason, secrets: Collection[str]) -> str:
+    # A server may say in it what it was sent.
+    words = f": {reason.reason}" if reason.reason and not holds_secret(reason.reason, secrets) else ""
+    return f"with code {reason.code} {reason.name}{words}"

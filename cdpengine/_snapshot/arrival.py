@@ -1,0 +1,132 @@
+"""Arrival: whoever looks at a page right after it was sent elsewhere waits, within a bound, for first content.
+
+Rule: what counts is what Chrome tells of the document. A navigation that was asked for is waited for. A document
+with nothing in it is looked at again while it is loading or, loaded, while its scripts still have requests under
+way; one that has something in it is taken as it is, and one that is empty for good costs nothing. What was still
+on its way in the end is said in the first line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import attrs
+import trio
+
+from cdpengine._page.frames import Frame
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._snapshot.capture import Capture
+from cdpengine._snapshot.node import Document, walk
+from cdpengine.errors import RemoteError, SessionGoneError
+from cdpengine.js import own
+
+BOUND = 1.5
+"""Seconds that a look waits for first content, counted from when the document came; at most half of its time."""
+
+_TICK = 0.1
+"""Seconds until an empty document is looked at again where no event tells: scripts fill it without one."""
+
+LOADING = "the document is still loading: more of it may come"
+LEAVING = "a navigation is under way: this is still the document before it"
+FRAME_LOADING = "a frame of the document is still loading: more of it may come"
+
+
+def has_nothing(document: Document) -> bool:
+    """Say whether the document has nothing to show."""
+    return all(node.kind == "structural" for node in walk(document.roots))
+
+
+@attrs.define(eq=False)
+class Arrival:
+    """One look at a page, that has `seconds`. `is_empty` says of a document whether it has nothing to show."""
+
+    page: PageTarget
+    worlds: IsolatedWorlds
+    seconds: float
+    is_empty: Callable[[Document], bool] = has_nothing
+    _end: float = attrs.field(init=False)
+    _frames: set[str] = attrs.field(init=False)
+    _scripts: dict[str, bool] = attrs.field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._end = trio.current_time() + min(BOUND, self.seconds / 2)
+        self._frames = {self.page.target_id, *self.page.navigation.told}
+        self.page.navigation.told.clear()
+
+    async def begun(self) -> None:
+        """Wait until what was asked for has come, or has come to nothing."""
+        if self._leaving():
+            with trio.move_on_at(self._end):
+                await self.page.wait_for(lambda: not self._leaving())
+
+    def _leaving(self) -> set[str]:
+        asked = self.page.navigation.asked
+        return self._frames.intersection(asked) if asked else set()
+
+    async def may_come(self, capture: Capture) -> bool:
+        """Wait for a sign that there is more where something captured has nothing in it; False: it is taken so."""
+        self._frames.add(capture.document.frame_id or "")
+        for document in capture.documents:
+            frame = self.page.frames.get(document.frame_id or "")
+            if frame is None or frame.id not in self._frames or not self.is_empty(document):
+                continue
+            end = min(self._end, self.page.navigation.arrived.get(frame.id, -math.inf) + BOUND)
+            if trio.current_time() < end and await self._is_coming(frame):
+                await self._sign(frame, end)
+                return True
+        return False
+
+    async def _is_coming(self, frame: Frame) -> bool:
+        seen = frame.lifecycle.get(frame.loader_id, set())
+        return _is_loading(frame) or ("networkIdle" not in seen and await self._has_scripts(frame))
+
+    async def _has_scripts(self, frame: Frame) -> bool:
+        loader_id, session = frame.loader_id, self.page.session_of(frame)
+        if loader_id not in self._scripts:
+            try:
+                context = await self.worlds.context(session, frame.id)
+                count = await context.evaluate(own("document.scripts.length"), returns=int)
+            except (RemoteError, SessionGoneError):
+                return self.page.session.error() is None  # it is being replaced: worth another look
+            self._scripts[loader_id] = count > 0
+        return self._scripts[loader_id]
+
+    async def _sign(self, frame: Frame, end: float) -> None:
+        loader_id, before = frame.loader_id, len(frame.lifecycle.get(frame.loader_id, ()))
+
+        def changed() -> bool:
+            return frame.loader_id != loader_id or len(frame.lifecycle.get(loader_id, ())) > before
+
+        with trio.move_on_at(min(end, trio.current_time() + _TICK)):
+            await self.page.wait_for(changed)
+
+    def remark(self, capture: Capture) -> None:
+        """Note in the outermost document what was still on its way."""
+        leaving = self._leaving()
+        loading = []
+        for document in capture.documents:
+            frame = self.page.frames.get(document.frame_id or "")
+            if frame is None or frame.id not in self._frames or frame.id not in self.page.navigation.arrived:
+                continue
+            idle = "networkIdle" in frame.lifecycle.get(frame.loader_id, ())
+            if _is_parsing(frame) or (
+                self.is_empty(document) and not idle and self._scripts.get(frame.loader_id)
+            ):
+                loading.append(frame.id)
+        outermost = capture.document.frame_id
+        if outermost in leaving:
+            capture.document.loading = LEAVING
+        elif outermost in loading:
+            capture.document.loading = LOADING
+        elif leaving or loading:
+            capture.document.loading = FRAME_LOADING
+
+
+def _is_loading(frame: Frame) -> bool:
+    return "load" not in frame.lifecycle.get(frame.loader_id, ())
+
+
+def _is_parsing(frame: Frame) -> bool:
+    return "DOMContentLoaded" not in frame.lifecycle.get(frame.loader_id, ())

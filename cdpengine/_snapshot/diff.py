@@ -1,0 +1,301 @@
+"""SnapshotDiff: what changed between two snapshots of a page, so that a model need not read the whole again.
+
+Rule: pure, exact and about linear in the number of lines. The previous text and the diff give the current text,
+to the character. The first line says how much changed; then each line is one step through the previous text:
+
+    @41 - main "Shop" [ref=e2]      go on to after line 41; for the reader: what stands above the change
+    ~   - button "Buy" [ref=e4] …   the next line of the previous text reads like this now
+    +   - text: "new"               this is new here
+    -5   - list "Offers" [ref=e9]   the next 5 lines are gone, of which this was the first (no number: 1)
+    ^340,5   - row "B" [ref=e7]     here stand, as they were, 5 lines that stood from line 340 on
+    v5   - row "B" [ref=e7]         the next 5 lines stand elsewhere now
+    >3     - row "C" [ref=e8]       the next 3 lines are as they were, but indented like this
+    n-1 - button "Buy"            from here on, [nth=...] of lines that begin like this is 1 less than it was
+
+After the mark, one space; the rest is the line. How lines are matched is in `matched_lines.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+import attrs
+
+from cdpengine._snapshot.matched_lines import BLANK, Shift, matched, width_of
+from cdpengine._snapshot.text import shorten
+from cdpengine.errors import InvalidArgumentError
+
+_NTH = re.compile(
+    r"([ \t]*)(- [A-Za-z][A-Za-z0-9-]*(?: \"[^\"\\]*(?:\\.[^\"\\]*)*\")?)"
+    r"( \[ref=e[0-9]+\])(?: \[nth=([1-9][0-9]{0,8})\])?"
+)
+
+_LONGEST_CONTEXT = 120
+
+
+@attrs.frozen(eq=False)
+class SnapshotDiff:
+    """What changed. `str()` gives the text to read; `apply` makes the current text of the previous one.
+
+    `added` and `removed` are lines, `changed` pairs of lines (before, now), `moved` lines that stand elsewhere
+    or are indented otherwise and else are as they were.
+    """
+
+    text: str
+    added: tuple[str, ...] = attrs.field(repr=False)
+    removed: tuple[str, ...] = attrs.field(repr=False)
+    changed: tuple[tuple[str, str], ...] = attrs.field(repr=False)
+    moved: tuple[str, ...] = attrs.field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __bool__(self) -> bool:
+        """Say whether anything changed."""
+        return bool(self.added or self.removed or self.changed or self.moved)
+
+    def apply(self, previous: str) -> str:
+        """Return the current text.
+
+        Raises InvalidArgumentError when `previous` is not the text that was compared.
+        """
+        return apply(previous, self.text)
+
+
+def diff(previous: str, current: str) -> SnapshotDiff:
+    """Compare two texts of snapshots, of whatever mode."""
+    before, after = previous.split("\n"), current.split("\n")
+    head = f"# diff of {len(before)} lines {_checksum(previous)} to {len(after)} lines {_checksum(current)}: "
+    if before == after:
+        return SnapshotDiff(head + "nothing changed", (), (), (), ())
+    return _Writer(before, after, *matched(before, after)).diff(head)
+
+
+def apply(previous: str, diff_text: str) -> str:
+    """Return the current text. Raises InvalidArgumentError when the diff is none, or one of another text."""
+    head, _, rest = diff_text.partition("\n")
+    known = _HEAD.match(head)
+    if known is None:
+        raise InvalidArgumentError(what="diff", given=repr(head[:80]), expected="the text of a SnapshotDiff")
+    if known[1] != _checksum(previous):
+        raise InvalidArgumentError(
+            what="previous",
+            given=f"a text with the checksum {_checksum(previous)}",
+            expected=f"the text that was compared, {known[1]}",
+        )
+    before = previous.split("\n")
+    after: list[str] = []
+    position = 0
+    shifts: dict[str, int] = {}
+    try:
+        for step in rest.split("\n") if rest else ():
+            position = _step(step, before, after, position, shifts)
+    except (ValueError, IndexError) as error:
+        raise InvalidArgumentError(
+            what="diff", given="a text that was changed", expected="the text as it was made"
+        ) from error
+    after += [_renumbered(line, shifts) for line in before[position:]]
+    current = "\n".join(after)
+    if known[2] != _checksum(current):
+        raise InvalidArgumentError(
+            what="diff", given="a text that was changed", expected="the text as it was made"
+        )
+    return current
+
+
+_HEAD = re.compile(r"# diff of [0-9]+ lines ([0-9a-f]{8}) to [0-9]+ lines ([0-9a-f]{8}): ")
+
+
+def _step(step: str, before: list[str], after: list[str], position: int, shifts: dict[str, int]) -> int:
+    mark, _, line = step.partition(" ")
+    kind, number = mark[0], mark[1:]
+    if kind == "@":
+        target = int(number)
+        if not position < target <= len(before):
+            raise ValueError(target)
+        after += [_renumbered(line, shifts) for line in before[position:target]]
+        return target
+    if kind == "n":
+        shifts[line] = int(number)
+        return position
+    if kind == "+":
+        after.append(line)
+        return position
+    if kind == "~":
+        after.append(line)
+        return position + 1
+    if kind in "-v":
+        return position + int(number or 1)
+    if kind == "^":
+        start, _, count = number.partition(",")
+        after += _reindented(before, int(start) - 1, int(count), line)
+        return position
+    if kind == ">":
+        after += _reindented(before, position, int(number or 1), line)
+        return position + int(number or 1)
+    raise ValueError(kind)
+
+
+def _reindented(before: list[str], start: int, count: int, first: str) -> list[str]:
+    if not 0 <= start <= start + count <= len(before):
+        raise ValueError(count)
+    shift = Shift.between(before[start], first)
+    return [shift.of(line) for line in before[start : start + count]]
+
+
+def _renumbered(line: str, shifts: dict[str, int]) -> str:
+    """Return the line with its nth shifted as the shift of lines that begin like it says; nth=0 is not shown."""
+    match = _NTH.match(line) if shifts else None
+    if match is None or not shifts.get(match[2]):
+        return line
+    nth = int(match[4] or 0) + shifts[match[2]]
+    return match[1] + match[2] + match[3] + (f" [nth={nth}]" if nth else "") + line[match.end() :]
+
+
+def _checksum(text: str) -> str:
+    return f"{zlib.crc32(text.encode('utf-8', 'surrogatepass')):08x}"
+
+
+class _Writer:
+    """Goes through both texts along the matches and writes the steps down."""
+
+    def __init__(
+        self, before: list[str], after: list[str], matches: list[int], moved: dict[int, tuple[int, int]]
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._matches = matches
+        self._moved = moved
+        self._moved_away = dict(moved.values())
+        self._steps: list[str] = []
+        self._shifts: dict[str, int] = {}
+        self._told = 0  # the line of `before` at which the reader of the steps is
+        self._parents = (_Parents(before), _Parents(after))
+        self._lists: tuple[list[str], list[str], list[tuple[str, str]], list[str]] = ([], [], [], [])
+
+    def diff(self, head: str) -> SnapshotDiff:
+        before, after, matches = self._before, self._after, self._matches
+        added, removed, changed, moved = self._lists
+        following = self._following()
+        old = new = 0
+        while new < len(after):
+            match = matches[new]
+            if old < following[new]:
+                self._drop(old, following[new])
+                old = following[new]
+            if match < 0:
+                run = self._moved.get(new)
+                if run is None:
+                    self._step("+", after[new], old, self._parents[1], new)
+                    added.append(after[new])
+                    new += 1
+                else:
+                    self._step(f"^{run[0] + 1},{run[1]}", after[new], old, self._parents[1], new)
+                    moved += after[new : new + run[1]]
+                    new += run[1]
+            elif self._is_kept(old, new):
+                old, new = old + 1, new + 1
+            else:
+                count = self._reindented(old, new)
+                if count:
+                    self._step(f">{count if count > 1 else ''}", after[new], old, self._parents[1], new)
+                    moved += after[new : new + count]
+                else:
+                    count = 1
+                    self._step("~", after[new], old, self._parents[1], new)
+                    changed.append((before[old], after[new]))
+                old, new = old + count, new + count
+                self._told = old
+        self._drop(old, len(before))
+        numbers = (len(added), len(removed), len(changed), len(moved))
+        words = ("added", "removed", "changed", "moved")
+        counts = [f"{number} {word}" for number, word in zip(numbers, words, strict=True) if number]
+        text = "\n".join([head + ", ".join(counts), *self._steps])
+        return SnapshotDiff(text, tuple(added), tuple(removed), tuple(changed), tuple(moved))
+
+    def _following(self) -> list[int]:
+        """Return for each line of `after` where in `before` the first match at or after it is."""
+        following = [0] * len(self._after)
+        where = len(self._before)
+        for index in range(len(self._after) - 1, -1, -1):
+            if self._matches[index] >= 0:
+                where = self._matches[index]
+            following[index] = where
+        return following
+
+    def _is_kept(self, old: int, new: int) -> bool:
+        """Say whether the line is as it was, but for its nth: a new shift of that is one step for all alike."""
+        one, other = self._before[old], self._after[new]
+        if _renumbered(one, self._shifts) == other:
+            return True
+        then, now = _NTH.match(one), _NTH.match(other)
+        if then is None or now is None or then.group(1, 2, 3) != now.group(1, 2, 3):
+            return False
+        shift = int(now[4] or 0) - int(then[4] or 0)
+        if _renumbered(one, {then[2]: shift}) != other:
+            return False
+        self._step(f"n{shift:+d}", then[2], old, self._parents[1], new)
+        self._shifts[then[2]] = shift
+        return True
+
+    def _reindented(self, old: int, new: int) -> int:
+        """Return how many lines from here on are the same but for one change of indentation."""
+        shift = Shift.between(self._before[old], self._after[new])
+        count = 0
+        while (
+            new + count < len(self._after)
+            and self._matches[new + count] == old + count
+            and self._before[old + count] != self._after[new + count]
+            and shift.fits(self._before[old + count], self._after[new + count])
+        ):
+            count += 1
+        return count
+
+    def _drop(self, start: int, end: int) -> None:
+        while start < end:
+            count = self._moved_away.get(start, 0)
+            mark = "v"
+            if not count:
+                mark, count = "-", 1
+                width = width_of(self._before[start])
+                while (
+                    start + count < end
+                    and start + count not in self._moved_away
+                    and width_of(self._before[start + count]) > width
+                ):
+                    count += 1
+                self._lists[1].extend(self._before[start : start + count])
+            self._step(
+                f"{mark}{count if count > 1 else ''}", self._before[start], start, self._parents[0], start
+            )
+            start += count
+            self._told = start
+
+    def _step(self, mark: str, line: str, old: int, parents: _Parents, index: int) -> None:
+        if self._told != old:
+            parent = parents.of(index)
+            self._steps.append(f"@{old} {shorten(parent.strip(BLANK), _LONGEST_CONTEXT)}".rstrip(" "))
+            self._told = old
+        self._steps.append(f"{mark} {line}")
+
+
+class _Parents:
+    """The line above each line that is indented less; worked out for all when the first is wanted."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._parents: list[int] | None = None
+
+    def of(self, index: int) -> str:
+        if self._parents is None:
+            self._parents = []
+            path: list[tuple[int, int]] = []
+            for each, line in enumerate(self._lines):
+                width = width_of(line)
+                while path and path[-1][1] >= width:
+                    path.pop()
+                self._parents.append(path[-1][0] if path else -1)
+                path.append((each, width))
+        parent = self._parents[index]
+        return self._lines[parent] if parent >= 0 else ""

@@ -1,0 +1,138 @@
+"""Node: one thing that a snapshot shows, whatever source it came from.
+
+Rule: every source of a snapshot makes these, and rendering, refs and searching know nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal
+
+import attrs
+
+if TYPE_CHECKING:
+    from cdpengine._protocol.domains.accessibility import AXTree
+    from cdpengine._snapshot.options import SnapshotOptions
+    from cdpengine._snapshot.refs import Given, Ref
+    from cdpengine._snapshot.render import Rendering
+
+Kind = Literal["interactive", "content", "structural", "text"]
+
+Source = Literal["ax", "computed", "hybrid", "dom"]
+"""Where a document's nodes came from: Chrome's accessibility tree; one walk in the page that reads Chrome's own
+roles and names; the best of these, asked for by that name ("hybrid"); the DOM alone."""
+
+Box = tuple[float, float, float, float]
+"""x, y, width, height in CSS pixels of the frame's own viewport."""
+
+
+@attrs.define(eq=False)
+class Node:
+    """A shown element or a run of text.
+
+    `name` is the accessible name on one line (of a text: the text). `states` are pairs such as ("checked",
+    True), ("checked", "mixed"), ("level", 2), in the order in which they are shown. `value` is a field's value
+    as the page has it, None where there is none or where it is secret. `url` is a link's whole address.
+    """
+
+    role: str
+    kind: Kind
+    name: str = ""
+    states: tuple[tuple[str, str | int | float | bool], ...] = ()
+    value: str | None = None
+    url: str = ""
+    description: str = ""
+    placeholder: str = ""
+    backend_node_id: int | None = None
+    frame_id: str | None = None
+    children: list[Node] = attrs.field(factory=list)
+    box: Box | None = None
+    clickable: bool = False
+    remark: str = ""
+    document: Document | None = None
+
+    @property
+    def wants_ref(self) -> bool:
+        """Whether it gets a ref: what can be acted on, and content that has a name."""
+        return self.backend_node_id is not None and (
+            self.kind == "interactive" or self.clickable or (self.kind == "content" and self.name != "")
+        )
+
+
+@attrs.define(eq=False)
+class Document:
+    """The nodes of one frame's document: `roots` are the outermost shown ones, in the order of the page.
+
+    `source` and `reason` say where they came from and why from there; `nodes_seen` counts what the source
+    looked at, `milliseconds` is the time by step. `cut` says that the source stopped before the end, for want
+    of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
+    and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
+    tree, kept on request, and `loose` are nodes made for what only that tree has. `renderer_id` names the
+    process that the document is in (_page/renderer.py); documents read by one program have all of them one, or
+    none has. `unknown` says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from
+    the source, `skipped_acting` what of that can be acted on.
+    `shared` is there where later documents may have the same nodes (`once_more`). `loading` says what was
+    still on its way when it was read, "" for nothing.
+    """
+
+    roots: list[Node]
+    url: str = ""
+    title: str = ""
+    frame_id: str | None = None
+    nodes_seen: int = 0
+    loader_id: str | None = None
+    session_id: str | None = None
+    renderer_id: str | None = None
+    source: Source = "ax"
+    reason: str = ""
+    milliseconds: Mapping[str, float] = attrs.field(factory=dict)
+    cut: bool = False
+    parts_reused: int = 0
+    viewport: tuple[float, float] | None = None
+    ax: AXTree | None = None
+    loose: list[Node] = attrs.field(factory=list, kw_only=True)
+    shared: SharedNodes | None = None
+    loading: str = ""
+    unknown: str = ""
+    skipped: int = 0
+    skipped_acting: int = 0
+
+    def once_more(self) -> Document:
+        """Return a document of the same nodes, that may have another session, source, reason and time."""
+        return Document(
+            self.roots,
+            self.url,
+            self.title,
+            self.frame_id,
+            self.nodes_seen,
+            self.loader_id,
+            self.session_id,
+            self.renderer_id,
+            self.source,
+            self.reason,
+            self.milliseconds,
+            self.cut,
+            self.parts_reused,
+            self.viewport,
+            self.ax,
+            self.shared,
+        )
+
+
+@attrs.define(eq=False)
+class SharedNodes:
+    """What was last made of nodes that several documents have, kept by these documents: texts, and refs."""
+
+    renderings: dict[SnapshotOptions, tuple[Mapping[Node, Ref], Rendering]] = attrs.field(factory=dict)
+    given: Given | None = None
+
+
+def walk(roots: Iterable[Node]) -> Iterator[Node]:
+    """Go through all nodes, parents before children, in the order of the page."""
+    stack = list(roots)
+    stack.reverse()
+    while stack:
+        node = stack.pop()
+        yield node
+        if node.children:
+            stack.extend(reversed(node.children))

@@ -1,0 +1,418 @@
+"""Refs: short names for nodes, and the table that gives them out.
+
+Rule: a ref names one node, and never another one. Numbers go up and are not used again; a node that is seen again
+keeps its ref. Memory is bounded: beyond `max_refs` those not seen for the longest time are dropped; the latest
+dropped ones are remembered by description, so that their use is refused with the reason.
+
+Chrome's backend node ids are unique, and never used again, within one renderer process. So a node is (renderer,
+backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
+the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import deque
+from collections.abc import Collection, Mapping
+
+import attrs
+
+from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.text import quote, shorten
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
+
+_REF_TEXT = re.compile(r"\s*(?:@|ref=)?e?([1-9][0-9]{0,17})\s*", re.ASCII)
+
+_DROPPED_REMEMBERED = 5_000
+
+_FORMER_REMEMBERED = 3
+
+_DOCUMENTS_REMEMBERED = 1_000
+
+_MOST_ALTERNATIVES = 5
+
+
+@attrs.frozen
+class Ref:
+    """One node, as it was in the snapshot that gave the ref or last found it changed: number `snapshot`.
+
+    `nth` counts the nodes with refs of the same role and name in one frame's document, from 0 in the order of
+    the page. `backend_node_id` is Chrome's, unique within a renderer process; `loader_id` names the document:
+    after a navigation the same backend id can be another node. `session_id` is the session that the node was
+    seen through; over another connection the frame has another one.
+    """
+
+    id: str
+    role: str
+    name: str
+    nth: int
+    backend_node_id: int
+    frame_id: str | None
+    session_id: str | None
+    loader_id: str | None
+    snapshot: int = 0
+
+    def __str__(self) -> str:
+        nth = f" (nth={self.nth})" if self.nth else ""
+        return f"{self.id} {self.describe()}{nth}"
+
+    def describe(self) -> str:
+        """Return the role and the name, quoted, escaped and cut to 80 characters, for messages."""
+        return f"{self.role} {quote(shorten(self.name, 80))}" if self.name else self.role
+
+
+def parse_ref_text(text: str) -> str | None:
+    """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for what is no ref."""
+    match = _REF_TEXT.fullmatch(text)
+    return f"e{match[1]}" if match else None
+
+
+@attrs.define(eq=False)
+class _Entry:
+    """A node with a ref. `born` and `seen` are the numbers of the first and the latest snapshot that had it.
+
+    `alike` is how many of the same role and name its document had, 0 where only a part of it was looked at.
+    `former` are the frames that it was in before, the latest ones.
+    """
+
+    ref: Ref
+    renderer: _Renderer
+    born: int
+    seen: int
+    alike: int = 0
+    former: tuple[str | None, ...] = ()
+
+
+@attrs.define(eq=False)
+class _Renderer:
+    """The nodes of one renderer process, by backend node id. `known`: `id` is the process's, no loader's."""
+
+    id: str | None
+    known: bool
+    nodes: dict[int, _Entry] = attrs.field(factory=dict)
+
+
+@attrs.define(eq=False)
+class _View:
+    """One document while its nodes get their refs; `groups` has those of the same role and name together."""
+
+    document: Document
+    renderer: _Renderer
+    partial: bool
+    groups: dict[tuple[str, str], list[_Entry]] = attrs.field(factory=dict)
+
+
+@attrs.define(eq=False)
+class Given:
+    """The refs that the nodes of one document were given, kept with these nodes (`Document.shared`).
+
+    They hold for a document of the same nodes as long as its `place` and the `state` of the table are the same.
+    """
+
+    table: RefTable
+    place: tuple[str | None, ...]
+    state: tuple[int, int]
+    refs: Mapping[Node, Ref]
+    entries: tuple[_Entry, ...] = ()
+
+
+class RefTable:
+    """All refs of one page. At most `max_refs` are kept, plus what the latest snapshot holds beyond that.
+
+    A table is used by one thread (`ref_tables` gives each its own), so it needs no lock.
+
+    `last_number` is where counting starts: refs up to it were given by a table that is gone.
+    """
+
+    def __init__(self, *, max_refs: int = 50_000, last_number: int = 0) -> None:
+        if max_refs < 1:
+            raise InvalidArgumentError(what="max_refs", given=repr(max_refs), expected="1 or more")
+        self._max_refs = max_refs
+        self._last_number = last_number
+        self._snapshots = 0
+        self._drops = 0
+        self._by_id: dict[str, _Entry] = {}
+        self._renderers: dict[tuple[str | None, bool], _Renderer] = {}
+        self._looked: dict[str | None, int] = {}  # by loader: which snapshot last had the whole document
+        self._dropped: dict[str, tuple[str, str]] = {}  # id -> description, reason
+        self._dropped_order: deque[str] = deque()
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    @property
+    def last_number(self) -> int:
+        """The number of the newest ref; 0 before the first."""
+        return self._last_number
+
+    @property
+    def snapshots(self) -> int:
+        """How many snapshots got their refs from here; the number of the latest one."""
+        return self._snapshots
+
+    # --- giving out ----------------------------------------------------------------------------------------
+
+    def assign(
+        self,
+        documents: Collection[Document],
+        *,
+        partial: bool = False,
+        every: bool = False,
+    ) -> Mapping[Node, Ref]:
+        """Give refs to the nodes of one snapshot that want one, or to `every` element, in the order of the page.
+
+        What only the accessibility tree has (`Document.loose`) comes after that.
+
+        `documents` are those of the snapshot, outer ones first; one that stands below a node of another
+        (`Node.document`) need not be named. `partial` says that only a part of them was looked at (`root=`): then,
+        and for a document that is `cut`, `nth` of the nodes known before is left alone.
+
+        A node seen before keeps its id; role, name and nth are brought up to date. Of several nodes with one
+        backend node id the first gets the ref.
+        """
+        only = next(iter(documents)) if len(documents) == 1 and not (partial or every) else None
+        if only is not None and (again := self._given_before(only)) is not None:
+            return again
+        given: dict[Node, Ref] = {}
+        done: set[int] = set()
+        self._snapshots += 1
+        for document in documents:
+            self._walk(document, partial, every, done, given)
+        self._renderers = {key: each for key, each in self._renderers.items() if each.nodes}
+        self._make_room(len(given))
+        if only is not None and only.shared is not None and not only.cut:
+            only.shared.given = Given(self, _place(only), (self._snapshots, self._drops), given)
+        return given
+
+    def _given_before(self, document: Document) -> Mapping[Node, Ref] | None:
+        """Return the refs of a document whose very nodes got theirs last, and from here; None of any other."""
+        known = None if document.shared is None else document.shared.given
+        if known is None or known.table is not self or known.state != (self._snapshots, self._drops):
+            return None
+        if known.place != _place(document):
+            return None
+        if not known.entries:
+            known.entries = tuple(self._by_id[ref.id] for ref in known.refs.values())
+        self._snapshots += 1
+        for entry in known.entries:
+            entry.seen = self._snapshots
+        self._note_looked(document)
+        known.state = (self._snapshots, self._drops)
+        return known.refs
+
+    def _walk(
+        self,
+        document: Document,
+        partial: bool,
+        every: bool,
+        done: set[int],
+        given: dict[Node, Ref],
+    ) -> None:
+        if id(document) in done:
+            return
+        done.add(id(document))
+        view = _View(document, self._renderer(document), partial or document.cut)
+        stack = document.roots[::-1]
+        while stack:
+            node = stack.pop()
+            if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
+                self._give(node, view, given)
+            if node.document is not None:
+                self._walk(node.document, partial, every, done, given)
+            elif node.children:
+                stack.extend(reversed(node.children))
+        for node in document.loose:
+            self._give(node, view, given)
+        if not view.partial:
+            for group in view.groups.values():
+                count = len(group)
+                for entry in group:
+                    entry.alike = count
+            self._note_looked(document)
+
+    def _note_looked(self, document: Document) -> None:
+        self._looked.pop(document.loader_id, None)
+        self._looked[document.loader_id] = self._snapshots
+        while len(self._looked) > _DOCUMENTS_REMEMBERED:
+            del self._looked[next(iter(self._looked))]
+
+    def _renderer(self, document: Document) -> _Renderer:
+        named = document.renderer_id
+        key = (named, True) if named is not None else (document.loader_id, False)
+        if key not in self._renderers:
+            self._renderers[key] = _Renderer(*key)
+        return self._renderers[key]
+
+    def _give(self, node: Node, view: _View, given: dict[Node, Ref]) -> None:
+        number = node.backend_node_id
+        assert number is not None
+        entry = view.renderer.nodes.get(number)
+        if entry is not None and entry.seen == self._snapshots:
+            return
+        group = view.groups.setdefault((node.role, node.name), [])
+        nth = len(group)
+        if entry is None:
+            entry = self._new(node, number, nth, view)
+        else:
+            entry.seen = self._snapshots
+            self._update(entry, node, nth, view)
+        group.append(entry)
+        given[node] = entry.ref
+
+    def _new(self, node: Node, number: int, nth: int, view: _View) -> _Entry:
+        self._last_number += 1
+        ref = self._ref(f"e{self._last_number}", node, number, nth, view.document)
+        entry = _Entry(ref, view.renderer, self._snapshots, self._snapshots)
+        view.renderer.nodes[number] = self._by_id[ref.id] = entry
+        return entry
+
+    def _update(self, entry: _Entry, node: Node, nth: int, view: _View) -> None:
+        ref, document = entry.ref, view.document
+        same = ref.name == node.name and ref.role == node.role and ref.loader_id == document.loader_id
+        if ref.frame_id != document.frame_id:
+            entry.former = (*entry.former[-_FORMER_REMEMBERED:], ref.frame_id)
+        if same and view.partial:
+            nth = ref.nth
+        elif not same:
+            entry.alike = 0
+        if not same or ref.nth != nth or ref.session_id != document.session_id:
+            entry.ref = self._ref(ref.id, node, ref.backend_node_id, nth, document)
+
+    def _ref(self, ref_id: str, node: Node, number: int, nth: int, document: Document) -> Ref:
+        return Ref(
+            ref_id,
+            node.role,
+            node.name,
+            nth,
+            number,
+            document.frame_id,
+            document.session_id,
+            document.loader_id,
+            self._snapshots,
+        )
+
+    # --- finding -------------------------------------------------------------------------------------------
+
+    def lookup(self, text: str) -> Ref:
+        """Return the ref that "e3", "@e3", "ref=e3" or "3" names.
+
+        Raises NodeNotFoundError when it is no ref, or one that this page never gave; StaleRefError when it was
+        dropped. That the ref is known does not say that the node still is in the document.
+        """
+        ref_id = parse_ref_text(text)
+        if ref_id is None:
+            raise NodeNotFoundError(
+                target=quote(shorten(text, 80)),
+                reason='not a ref; refs look like "e3", "@e3" or "ref=e3". For a CSS selector, pass what '
+                f"await page.find({quote(shorten(text, 80))}) gives; page.find also takes role=, name= and text=",
+            )
+        entry = self._by_id.get(ref_id)
+        if entry is not None:
+            return entry.ref
+        if int(ref_id[1:]) > self._last_number:
+            newest = (
+                f"the newest one is e{self._last_number}" if self._last_number else "it has given none yet"
+            )
+            raise NodeNotFoundError(target=ref_id, reason=f"this page never gave that ref; {newest}")
+        description, reason = self._dropped.get(
+            ref_id, ("from an early snapshot", "it was dropped long ago, to bound memory")
+        )
+        raise StaleRefError(ref=ref_id, description=description, reason=reason, became="dropped")
+
+    def knows(self, ref: Ref) -> bool:
+        """Tell whether this table gave that very Ref, and did not drop it since."""
+        entry = self._by_id.get(ref.id)
+        return (
+            entry is not None
+            and entry.ref.backend_node_id == ref.backend_node_id
+            and ref.frame_id in (entry.ref.frame_id, *entry.former)
+        )
+
+    def known(self, loader_id: str | None, backend_node_id: int) -> Ref | None:
+        """Return the ref that a node of that document has been given, None when it has none."""
+        for renderer in self._renderers.values():
+            entry = renderer.nodes.get(backend_node_id)
+            if entry is not None and entry.ref.loader_id == loader_id:
+                return entry.ref
+        return None
+
+    def renderer_of(self, ref: Ref) -> str | None:
+        """Return the renderer process (`renderer_id`) of the ref's node; None where it is not known."""
+        entry = self._by_id.get(ref.id)
+        return entry.renderer.id if entry is not None and entry.renderer.known else None
+
+    def alternatives(self, ref: Ref, loader_ids: Collection[str | None]) -> tuple[Ref, ...]:
+        """Return other refs of the same role and name in these documents, of the same frame first; at most five.
+
+        They are what is known from the latest snapshots, and may be gone meanwhile.
+        """
+        alike = [
+            entry
+            for entry in self._alike(ref)
+            if entry.ref.id != ref.id
+            and entry.ref.loader_id in loader_ids
+            and entry.seen >= self._looked.get(entry.ref.loader_id, 0)
+        ]
+        # Those seen latest first; among them those of the same frame, in the order of the page.
+        alike.sort(key=lambda entry: (-entry.seen, entry.ref.frame_id != ref.frame_id, entry.ref.nth))
+        return tuple(entry.ref for entry in alike[:_MOST_ALTERNATIVES])
+
+    def successor(self, ref: Ref, loader_id: str | None) -> Ref | None:
+        """Return what stands in the place of a node that is gone, by (role, name, nth); None when not sure.
+
+        To be asked right after the whole of document `loader_id` was looked at. It is sure when the document
+        has as many of that role and name as the ref's had, and the one in its place was not there beside it.
+        """
+        old = self._by_id.get(ref.id)
+        if old is None or not old.alike:
+            return None
+        alike = [
+            entry
+            for entry in self._alike(old.ref)
+            if entry.seen == self._snapshots and entry.ref.loader_id == loader_id
+        ]
+        placed = next((entry for entry in alike if entry.ref.nth == old.ref.nth), None)
+        if placed is None or len(alike) != old.alike or placed.born <= old.seen:
+            return None
+        return placed.ref
+
+    def _alike(self, ref: Ref) -> list[_Entry]:
+        return [
+            entry
+            for entry in self._by_id.values()
+            if entry.ref.role == ref.role and entry.ref.name == ref.name
+        ]
+
+    # --- bounding memory -----------------------------------------------------------------------------------
+
+    def shrink(self, keep: int, reason: str) -> None:
+        """Drop the refs that were not seen for the longest time, until `keep` are left."""
+        excess = len(self._by_id) - keep
+        for entry in heapq.nsmallest(excess, self._by_id.values(), key=lambda entry: entry.seen):
+            self._drop(entry, reason)
+
+    def _make_room(self, given: int) -> None:
+        if len(self._by_id) > max(self._max_refs, given):
+            # Somewhat more than needed goes, for it takes a look at all of them.
+            self.shrink(
+                max(self._max_refs * 7 // 8, given),
+                f"it was not in the latest snapshots, and at most {self._max_refs} refs are kept",
+            )
+
+    def _drop(self, entry: _Entry, reason: str) -> None:
+        ref = entry.ref
+        del self._by_id[ref.id]
+        self._drops += 1
+        nodes = entry.renderer.nodes
+        del nodes[ref.backend_node_id]
+        if not nodes:
+            self._renderers.pop((entry.renderer.id, entry.renderer.known), None)
+        self._dropped[ref.id] = (ref.describe(), reason)
+        self._dropped_order.append(ref.id)
+        if len(self._dropped_order) > _DROPPED_REMEMBERED:
+            del self._dropped[self._dropped_order.popleft()]
+
+
+def _place(document: Document) -> tuple[str | None, ...]:
+    return document.frame_id, document.loader_id, document.session_id, document.renderer_id

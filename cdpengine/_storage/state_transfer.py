@@ -1,0 +1,105 @@
+"""Storage states out of a context, and into one.
+
+Rule: a state comes in whole or not at all: what of it was in when something failed is taken out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
+
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._protocol.session import Session
+from cdpengine._storage.cookie import expired
+from cdpengine._storage.cookies import read_cookies, write_cookies
+from cdpengine._storage.origin_page import OriginPage
+from cdpengine._storage.storage_state import OriginState, StorageState
+from cdpengine.errors import EngineError, StorageUnavailableError
+
+logger = get_logger("cdpengine.state")
+
+_UNDO_GRACE = 3.0
+"""Seconds that taking out again may take."""
+
+
+async def collect_state(
+    root: Session,
+    context_id: str | None,
+    origin_page: AbstractAsyncContextManager[OriginPage],
+    seen: Sequence[str],
+    wanted: Sequence[str],
+) -> StorageState:
+    """Return the cookies of a context, and the local storage of origins, where there is any.
+
+    Raises StorageUnavailableError for one of `wanted`; one of `seen` that cannot be reached is passed over, with a
+    word in the log.
+    """
+    cookies = await read_cookies(root, context_id)
+    states = []
+    origins = list(dict.fromkeys([*wanted, *seen]))
+    if origins:
+        async with origin_page as page:
+            for origin in origins:
+                try:
+                    items = await (await page.go(origin)).read()
+                except StorageUnavailableError as error:
+                    if origin in wanted:
+                        raise
+                    logger.warning("%s", error)
+                else:
+                    if items:
+                        states.append(OriginState(origin, items))
+    return StorageState(tuple(cookies), tuple(states))
+
+
+async def apply_state(
+    root: Session,
+    creations: RemoteResources,
+    context_id: str | None,
+    origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
+    state: StorageState,
+) -> None:
+    """Set what a checked state holds; what is there besides stays.
+
+    Raises CookieRefusedError, StorageUnavailableError.
+    """
+    cookies = [cookie for cookie in state.cookies if not expired(cookie)]
+    origins = [each for each in state.origins if each.local_storage]
+    for each in origins:  # before what is there is read: it may be the same
+        for value in each.local_storage.values():
+            root.connection.tap.add_secret(value)
+    for cookie in cookies:
+        root.connection.tap.add_secret(cookie.value)
+    if not origins:
+        await write_cookies(root, creations, context_id, cookies)
+        return
+    before: list[tuple[OriginState, dict[str, str]]] = []
+    try:
+        async with origin_page() as page:
+            for each in origins:
+                items = await page.go(each.origin)
+                before.append((each, await items.read()))
+                await items.write(each.local_storage)
+            await write_cookies(root, creations, context_id, cookies)
+    except BaseException:
+        await creations.dispose(partial(_take_out, origin_page), before, _UNDO_GRACE)
+        raise
+
+
+async def _take_out(
+    origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
+    before: Sequence[tuple[OriginState, dict[str, str]]],
+) -> None:
+    if not before:
+        return
+    with trio.move_on_after(_UNDO_GRACE, shield=True), suppress(EngineError):  # gone, and all with it
+        async with origin_page() as page:
+            for each, old in reversed(before):
+                items = await page.go(each.origin)
+                await items.delete([key for key in each.local_storage if key not in old])
+                kept = {key: value for key, value in old.items() if key in each.local_storage}
+                await items.write(kept, entered=False)

@@ -1,0 +1,236 @@
+"""StorageState: the cookies of a context and the local storage of its origins, as data and as JSON. Pure.
+
+Rule: the JSON is what Playwright writes and reads under that name, so files go both ways. A text is taken whole
+or not at all: types are not bent, every cookie and origin is checked, and what is wrong is said by its place, not
+by its value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import attrs
+
+from cdpengine._page.origins import check_origin
+from cdpengine._storage.cookie import Cookie, CookiePartition, SameSite, checked_cookie
+from cdpengine._storage.storage_items import check_items
+from cdpengine.errors import InvalidArgumentError, exhausted, shortages_named
+
+if TYPE_CHECKING:
+    import cattrs
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@attrs.frozen
+class OriginState:
+    """The local storage of one origin."""
+
+    origin: str
+    local_storage: Mapping[str, str] = attrs.field(repr=False)
+
+
+@attrs.frozen
+class StorageState:
+    """What a context keeps of its sites: log-ins, mostly. Handle it as the secret that it is."""
+
+    cookies: tuple[Cookie, ...] = ()
+    origins: tuple[OriginState, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<StorageState of {len(self.cookies)} cookies, {len(self.origins)} origins>"
+
+    def to_json(self) -> str:
+        """Return it as JSON, in the format of Playwright's storage states."""
+        state = _FileState(
+            cookies=[_to_file(cookie) for cookie in self.cookies],
+            origins=[
+                _FileOrigin(each.origin, [_FileItem(*item) for item in each.local_storage.items()])
+                for each in self.origins
+            ],
+        )
+        text = json.dumps(_converter().unstructure(state), indent=2, ensure_ascii=False)
+        # Half a surrogate pair, which JavaScript's texts can hold, has no UTF-8 form; JSON can escape it.
+        return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> StorageState:
+        """Return the state that a JSON text holds. Raises ValueError, which says what is wrong where."""
+        try:
+            plain = json.loads(text, parse_constant=_refuse_constant)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        if not isinstance(plain, dict) or not ("cookies" in plain or "origins" in plain):
+            raise ValueError('it is no object with "cookies" and "origins"')
+        converter = _converter()
+        from cattrs import BaseValidationError, transform_error
+
+        try:
+            state = converter.structure(plain, _FileState)
+        except (BaseValidationError, TypeError) as error:
+            raise ValueError(transform_error(error)[0]) from None
+        try:
+            cookies = tuple(
+                checked_cookie(_from_file(each), f"cookies[{number}]")
+                for number, each in enumerate(state.cookies)
+            )
+            origins = tuple(
+                OriginState(
+                    check_origin(each.origin, f"origins[{number}].origin"),
+                    {item.name: item.value for item in each.local_storage},
+                )
+                for number, each in enumerate(state.origins)
+            )
+        except InvalidArgumentError as error:
+            raise ValueError(str(error)) from None
+        return cls(cookies, origins)
+
+
+def checked_state(state: StorageState) -> StorageState:
+    """Return a state that a program made, checked. Raises InvalidArgumentError."""
+    cookies = tuple(checked_cookie(each, f"cookies[{n}]") for n, each in enumerate(state.cookies))
+    origins = tuple(OriginState(check_origin(e.origin), check_items(e.local_storage)) for e in state.origins)
+    return StorageState(cookies, origins)
+
+
+# --- the shape of the file -----------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class _FileCookie:
+    name: str
+    value: str
+    domain: str
+    path: str = "/"
+    expires: float = -1
+    http_only: bool = False
+    secure: bool = False
+    same_site: str | None = None
+    partition_key: str | None = None
+    cross_site_ancestor: bool | None = None
+    priority: str = "Medium"
+    source_scheme: str = "Unset"
+    source_port: float = -1
+
+
+@attrs.frozen
+class _FileItem:
+    name: str
+    value: str
+
+
+@attrs.frozen
+class _FileOrigin:
+    origin: str
+    local_storage: list[_FileItem] = attrs.field(factory=list)
+
+
+@attrs.frozen
+class _FileState:
+    cookies: list[_FileCookie] = attrs.field(factory=list)
+    origins: list[_FileOrigin] = attrs.field(factory=list)
+
+
+_LISTS = frozenset({"cookies", "origins", "localStorage"})
+
+
+def _to_file(cookie: Cookie) -> _FileCookie:
+    partition = cookie.partition
+    return _FileCookie(
+        name=cookie.name,
+        value=cookie.value,
+        domain=cookie.domain,
+        path=cookie.path,
+        expires=-1 if cookie.expires is None else cookie.expires,
+        http_only=cookie.http_only,
+        secure=cookie.secure,
+        same_site=cookie.same_site,
+        partition_key=None if partition is None else partition.top_level_site,
+        cross_site_ancestor=None if partition is None else partition.cross_site_ancestor,
+        priority=cookie.priority,
+        source_scheme=cookie.source_scheme,
+        source_port=cookie.source_port,
+    )
+
+
+def _from_file(cookie: _FileCookie) -> Cookie:
+    partition = None
+    if cookie.partition_key is not None:
+        partition = CookiePartition(cookie.partition_key, cookie.cross_site_ancestor is not False)
+    same_site: SameSite | None = cookie.same_site  # type: ignore[assignment] # checked with the rest
+    return Cookie(
+        name=cookie.name,
+        value=cookie.value,
+        domain=cookie.domain,
+        path=cookie.path,
+        expires=None if cookie.expires < 0 else cookie.expires,
+        http_only=cookie.http_only,
+        secure=cookie.secure,
+        same_site=same_site,
+        partition=partition,
+        priority=cookie.priority,  # type: ignore[arg-type] # checked with the rest
+        source_scheme=cookie.source_scheme,  # type: ignore[arg-type]
+        source_port=int(cookie.source_port),
+    )
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no JSON")
+
+
+def _strictly(*kinds: type) -> Any:
+    def structure(value: object, _kind: object) -> object:
+        if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
+            raise TypeError(f"a {type(value).__name__} where a {kinds[0].__name__} is expected")
+        return value
+
+    return structure
+
+
+@cache
+@shortages_named(partial(exhausted, "load what reads and writes storage states"))
+def _converter() -> cattrs.Converter:
+    """Make it when it is first needed: the package takes a while to load."""
+    import cattrs
+    from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+    converter = cattrs.Converter()
+    converter.register_structure_hook(str, _strictly(str))
+    converter.register_structure_hook(bool, _strictly(bool))
+    converter.register_structure_hook(float, _strictly(float, int))
+    names = {
+        _FileCookie: {
+            "http_only": "httpOnly",
+            "same_site": "sameSite",
+            "partition_key": "partitionKey",
+            "cross_site_ancestor": "_crHasCrossSiteAncestor",
+            "priority": "priority",
+            "source_scheme": "sourceScheme",
+            "source_port": "sourcePort",
+        },
+        _FileItem: {},
+        _FileOrigin: {"local_storage": "localStorage"},
+        _FileState: {},
+    }
+    for kind, renamed in names.items():
+        overrides = {
+            ours: override(rename=theirs, omit_if_default=kind is _FileCookie and ours != "http_only")
+            for ours, theirs in renamed.items()
+        }
+        structure = make_dict_structure_fn(kind, converter, **overrides)  # type: ignore[var-annotated, arg-type]
+
+        def strict(value: object, of: Any, structure: Any = structure) -> object:
+            if not isinstance(value, dict):
+                raise TypeError(f"a {type(value).__name__} where an object is expected")
+            for name in _LISTS & value.keys():
+                if not isinstance(value[name], list):
+                    raise TypeError(f"a {type(value[name]).__name__} where the list {name!r} is expected")
+            return structure(value, of)
+
+        converter.register_structure_hook(kind, strict)
+        converter.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, converter, **overrides))  # type: ignore[arg-type]
+    return converter

@@ -1,1 +1,0 @@
-"""What is put into documents before their own scripts: init scripts, and functions of this program."""

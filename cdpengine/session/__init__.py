@@ -1,1 +1,0 @@
-"""Floor 2: the trio shell around the mux. Connections, sessions, event streams, the tree of targets."""
