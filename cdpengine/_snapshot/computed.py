@@ -84,7 +84,7 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
                     if document is None:
                         installed.kept = NOTHING_KEPT
                         continue  # what was to be used once more cannot be: all of it is read
-                    if await listening.changed():
+                    if await listening.changed(walk.presumed, still=walk.same):
                         if remaining:
                             continue  # what began to listen may be in need of a line
                         listening.refusal = "others listened to clicks each time that it was read"

@@ -1,11 +1,14 @@
 """Listeners: which elements of a document listen to presses, as Chrome knows it.
 
 Rule: Chrome is asked at every snapshot, for nothing tells when a page begins to listen; it answers with the
-listeners only (0.7 ms on a page of 9,000 elements without any, some 5 microseconds for each). The walk in the page
-is told what is new: by the number that it gave to an element, or by the element itself where it has none.
+listeners only (0.7 ms on a page of 9,000 elements without any, some 5 microseconds for each). An answer that is
+the same, byte for byte, is not read again. The walk in the page is told what is new: by the number that it gave to
+an element, or by the element itself where it has none. What has an attribute such as `onclick` it presumes to
+listen, so that it need not go through the document again where Chrome says so, too.
 
 What a framework hands presses to listens to none itself. Where anything listens, the page's own world is asked
-for it (js/handed.js), for it is seen nowhere else.
+for it (js/handed.js), for it is seen nowhere else. On a page without a sign of a framework that is left out as
+long as neither the listeners nor the document change: a framework begins with listeners of its own.
 """
 
 from __future__ import annotations
@@ -13,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
+import attrs
 import msgspec
-import trio
 
 from cdpengine._page.scripts.page_functions import RemoteHandle, objects_of_nodes
 from cdpengine._page.scripts.remote_objects import ObjectGroup, new_group, object_group
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.request import FrameRequest
-from cdpengine._snapshot.walk_installed import Installed, document_object
+from cdpengine._snapshot.walk_installed import Installed, KnownListeners, document_object
 from cdpengine._snapshot.walk_numbers import CALL, InstalledWalk, ask_nodes, node_ids
 from cdpengine.errors import ProtocolError, RemoteError
 from cdpengine.js import own, script
@@ -32,6 +35,9 @@ PRESSES = frozenset(
 """The events by which an element takes a press of the mouse or of a finger."""
 
 _TOLD_AT_ONCE = 5_000
+
+_LONGEST_REPLY = 2_000_000
+"""Bytes of an answer of Chrome's that are kept, to be compared with the next one."""
 
 _MOST_HANDED = 2_000
 """Elements that presses are handed to, of one document: each costs Chrome some 30 microseconds."""
@@ -67,7 +73,8 @@ class Listening:
                 self._installed.document = await document_object(self._request.session, self._installed)
             if self._installed.document is not None:
                 self._call = ask_listeners(self._installed.document)
-                if self._installed.listening:
+                known = self._installed.listeners
+                if known.own and (known.framework or not known.still):
                     self._ask_handed(self._installed.document)
         return self
 
@@ -80,40 +87,55 @@ class Listening:
     def _ask_handed(self, document: RemoteHandle) -> None:
         self._handed = ask_nodes(document, own(script("handed")), _MOST_HANDED, self._group)
 
-    async def _listening(self, call: PendingCall, document: RemoteHandle) -> dict[int, bool]:
+    async def _listeners(self, call: PendingCall, document: RemoteHandle, *, still: bool) -> KnownListeners:
         """Return what listens, and what presses are handed to."""
-        now = await listening_elements(call)
-        if not now:
-            return now
+        known = self._installed.listeners
+        reply = bytes(await call.raw())
+        same = reply == known.reply
+        own = known.own if same else _own_listeners(call.decode(reply, _Listeners))
+        kept = reply if len(reply) <= _LONGEST_REPLY else b""
+        if not own:
+            return KnownListeners(own, own, kept, still=still)
         if self._handed is None:
+            if same and still and not known.framework:
+                return known if known.still else attrs.evolve(known, still=True)
             self._ask_handed(document)
         assert self._handed is not None
         try:
             handed = await node_ids(self._handed)
         except ProtocolError as odd:
             self.refusal = f"what frameworks hand clicks to is not known: {odd}"
-            return now
-        return dict.fromkeys(handed, False) | now
+            return KnownListeners(own, own, still=still)
+        if not handed:
+            return KnownListeners(own, own, kept, framework=False, still=still)
+        return KnownListeners({**dict.fromkeys(handed[1:], False), **own}, own, kept, still=still)
 
-    async def changed(self) -> bool:
-        """Say whether others listen than the walk knew of; from now on it knows."""
+    async def changed(self, presumed: Sequence[int] = (), *, still: bool = False) -> bool:
+        """Say whether others listen than the walk took for listening; from now on it knows.
+
+        `presumed` are the numbers of those of which it only presumed so. `still` says that the document said the
+        same as when it was last walked.
+        """
         if self._call is None:
             return False
+        installed = self._installed
         try:
-            document = self._installed.document
+            document = installed.document
             assert document is not None
-            now = await self._listening(self._call, document)
-            known = self._installed.listening
-            if now == known:
-                return False
-            await tell_listeners(self._request, self._installed, document, now, known)
+            known = installed.listeners
+            now = await self._listeners(self._call, document, still=still)
+            others = False
+            if presumed or now.all != known.all:
+                others = await tell_listeners(
+                    self._request, installed, document, now.all, known.all, presumed
+                )
         except RemoteError as refused:
             if context_gone(refused):
                 raise
             self.refusal = f"what listens to clicks is not known: {refused}"
             return False
-        self._installed.listening = now
-        return True
+        installed.listeners = now
+        return others
 
 
 def ask_listeners(document: RemoteHandle) -> PendingCall:
@@ -124,16 +146,13 @@ def ask_listeners(document: RemoteHandle) -> PendingCall:
     return document.session.post("DOMDebugger.getEventListeners", objectId=document.id, depth=-1, pierce=True)
 
 
-async def listening_elements(call: PendingCall) -> dict[int, bool]:
-    """Return, by backend node id, what listens to presses, and whether it does so on their way down too.
-
-    Raises as `Session.call` does.
-    """
-    found: dict[int, bool] = {}
-    for each in (await call.decoded(_Listeners)).listeners:
+def _own_listeners(found: _Listeners) -> dict[int, bool]:
+    """Return, by backend node id, what listens to presses, and whether it does so on their way down too."""
+    own: dict[int, bool] = {}
+    for each in found.listeners:
         if each.type in PRESSES and each.backend_node_id:
-            found[each.backend_node_id] = found.get(each.backend_node_id, False) or each.use_capture
-    return found
+            own[each.backend_node_id] = own.get(each.backend_node_id, False) or each.use_capture
+    return own
 
 
 async def tell_listeners(
@@ -142,37 +161,38 @@ async def tell_listeners(
     document: RemoteHandle,
     listening: Mapping[int, bool],
     told: Mapping[int, bool],
-) -> None:
+    presumed: Sequence[int] = (),
+) -> bool:
     """Tell the walk which elements began to listen to presses and which ended since it was `told`.
 
-    Those of other frames' documents, which the same question gave, are left out. Raises as `Session.call` does.
+    `presumed` are the numbers of those that it took for listening: of these it is told which do not. Returns
+    whether any element was not what the walk took it for. Those of other frames' documents, which the same
+    question gave, are left out. Raises as `Session.call` does.
     """
     gone = [number for number in told if number not in listening]
     new = [number for number, captures in listening.items() if told.get(number) is not captures]
     numbers = {number: place for place, number in enumerate(installed.ids)} if new else {}
     known = [number for number in new if number in numbers]
-    await _tell(
+    others = await _tell(
         installed,
         numbers=[numbers[number] for number in known],
         ids=known,
         captures=[listening[number] for number in known],
         gone=gone,
+        refuted=[number for number in presumed if installed.ids[number] not in listening],
     )
     strangers = [number for number in new if number not in numbers]
     if not strangers:
-        return
+        return others
     with object_group("listeners") as group:
         if await installed.function.call(CALL, {"do": "frames"}, returns=float):
             strangers = await _of_document(document, strangers, group)
         for start in range(0, len(strangers), _TOLD_AT_ONCE):
             objects = await _resolved(request, strangers[start : start + _TOLD_AT_ONCE], group)
             ids = list(objects)
-            await _tell(
-                installed,
-                ids=ids,
-                captures=[listening[number] for number in ids],
-                objects=objects.values(),
-            )
+            captures = [listening[number] for number in ids]
+            others |= await _tell(installed, ids=ids, captures=captures, objects=objects.values())
+    return others
 
 
 async def _resolved(
@@ -200,10 +220,18 @@ async def _tell(
     captures: Sequence[bool],
     numbers: Sequence[int] = (),
     gone: Sequence[int] = (),
+    refuted: Sequence[int] = (),
     objects: Iterable[RemoteHandle] = (),
-) -> None:
-    if not ids and not gone:
-        return
-    what: dict[str, Any] = {"do": "hear", "numbers": numbers, "ids": ids, "captures": captures, "gone": gone}
-    await trio.lowlevel.checkpoint_if_cancelled()
-    await installed.function.post(CALL, what, *objects).raw()
+) -> bool:
+    """Tell the walk; return whether any of these was not what it took it for."""
+    if not ids and not gone and not refuted:
+        return False
+    what: dict[str, Any] = {
+        "do": "hear",
+        "numbers": numbers,
+        "ids": ids,
+        "captures": captures,
+        "gone": gone,
+        "refuted": refuted,
+    }
+    return bool(await installed.function.call(CALL, what, *objects, returns=object))

@@ -71,13 +71,32 @@ class Kept:
 NOTHING_KEPT = Kept(0, {})
 
 
+@attrs.frozen(eq=False)
+class KnownListeners:
+    """What the walk knows of who listens to presses, by backend node id, and whether on their way down, too.
+
+    `reply` is Chrome's answer that `own` was made of: what listens itself. `all` has what a framework hands
+    presses to, as well. `framework` says whether there was a sign of one, `still` that the document said what it
+    had said.
+    """
+
+    all: Mapping[int, bool]
+    own: Mapping[int, bool]
+    reply: bytes = b""
+    framework: bool = True
+    still: bool = False
+
+
+NO_LISTENERS = KnownListeners({}, {})
+
+
 @attrs.define(eq=False)
 class Installed(InstalledWalk):
     """The walk of one document, and what of it is known here."""
 
     kept: Kept = NOTHING_KEPT
     document: RemoteHandle | None = None
-    listening: Mapping[int, bool] = attrs.field(factory=dict)
+    listeners: KnownListeners = NO_LISTENERS
 
 
 _Key = tuple[str, str | None]

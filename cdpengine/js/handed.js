@@ -3,7 +3,8 @@
 // The framework listens further out, and finds who is meant by what it keeps at the elements: React its props, jQuery
 // (from 3 on) its delegated events, Solid and Svelte (from 5 on) their handlers. None of that can be seen from another
 // world, so this runs in the page's own, called on the document. It changes nothing and calls no function of the
-// page's. A page without a sign of these is not gone through. At most `most` elements are returned.
+// page's. A page without a sign of these is not gone through, and nothing is returned of it. Otherwise the document
+// comes first, and then at most `most` elements.
 (function (most) {
   "use strict";
 
@@ -16,6 +17,7 @@
   const MOST_SEARCHED = 300; // elements that are searched for a sign
 
   const found = new Set();
+  let signs = false;
   const first = [this, ...Array.prototype.slice.call(this.querySelectorAll("*"), 0, MOST_SEARCHED)];
   const elements = [];
 
@@ -46,6 +48,7 @@
   const handles = (at, key) => typeof held(at, key) === "function" || Array.isArray(held(at, key));
 
   if (keyLike(first, /^_reactListening|^_reactRootContainer$|^__react(?:Container|Props|EventHandlers)\$/)) {
+    signs = true;
     const key = keyLike(everything.call(this), /^__react(?:Props|EventHandlers)\$/);
     for (const at of key === undefined ? [] : elements) {
       const props = held(at, key);
@@ -56,6 +59,7 @@
 
   const [solid, svelte] = [keyLike([this], /^_\$DX_DELEGATE$/), Object.hasOwn(globalThis, "__svelte")];
   if (solid || svelte) {
+    signs = true;
     const keys = TYPES.map((type) => `${svelte ? "__" : "$$"}${type}`);
     for (const at of everything.call(this)) if (keys.some((key) => handles(at, key))) found.add(at);
   }
@@ -64,6 +68,7 @@
   const jQuery = typeof library === "function" ? held(library, "expando") : undefined;
   const kept = typeof jQuery === "string" ? `${jQuery}1` : keyLike(first, /^jQuery\d+1$/);
   if (kept !== undefined) {
+    signs = true;
     for (const at of [this, ...everything.call(this)]) {
       const data = held(at, kept);
       const events = isObject(data) ? held(data, "events") : undefined;
@@ -83,5 +88,5 @@
       }
     }
   }
-  return Array.from(found).slice(0, most);
+  return signs ? [this, ...Array.from(found).slice(0, most)] : [];
 })

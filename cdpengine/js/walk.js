@@ -13,8 +13,10 @@
 //                              { number, same: true, last } where all of it is what that walk said
 //                              { bare: true, last } where Chrome has not laid the document out, unless `waited`
 //   { do: "clickables", milliseconds, known }, element   the numbers of what is clickable there, in order, as a string
-//   { do: "hear", numbers, ids, captures, gone }, element, ...   elements that listen to presses: those with these
-//                              numbers, then the given ones, each with its own id; and ids of those that do no more
+//   { do: "hear", numbers, ids, captures, gone, refuted }, element, ...   elements that listen to presses: those with
+//                              these numbers, then the given ones, each with its own id; ids of those that do no more;
+//                              and the numbers of those that were presumed to, and do not. Answers how many of all
+//                              these are not what they were taken for
 //   { do: "places", numbers }  where these elements are, as a string: see placesOf
 //   { do: "take", from, to }   [element, ...] by their numbers; null for one that is gone; they are kept until
 //   { do: "forget", known }    says that the numbers up to `known` are known by other means
@@ -72,7 +74,8 @@
   const elements = makeElements(dom);
   const { UNSEEN, EMPTY, sureRole, namelessRole, mayHideShadow, shownWithoutBox } = elements;
   const { isBlock, saysJust, isFocusable, hasNameAttribute, isPointer } = elements;
-  const { hear, unhear, hasHandler, isNative, isPointing, isClickable, isLooseOption, placesOf } = makeClickables(dom);
+  const { hear, unhear, presume, presumed, presumeNothing, refute, handling, ...clicks } = makeClickables(dom);
+  const { isNative, isPointing, isClickable, isLooseOption, placesOf } = clicks;
   const isSecret = makeSecret();
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
@@ -96,15 +99,18 @@
     request.ids.forEach((id, index) => {
       const known = index < request.numbers.length;
       const element = known ? numbered.get(request.numbers[index])?.deref() : objects[index - request.numbers.length];
-      if (!(element instanceof Element)) return;
-      hear(id, element, request.captures[index]);
-      changed.push(element);
+      if (element instanceof Element && hear(id, element, request.captures[index])) changed.push(element);
     });
     for (const id of request.gone) {
       const element = unhear(id);
       if (element !== undefined) changed.push(element);
     }
+    for (const number of request.refuted) {
+      const element = numbered.get(number)?.deref();
+      if (element !== undefined && refute(element)) changed.push(element);
+    }
     reuse.spoilAround(changed);
+    return changed.length;
   }
 
   function forget(known) {
@@ -133,11 +139,13 @@
     const only = request.found;
     if (!only && !request.waited && start === null && !isLaidOut()) return `{"bare":true,"last":${last}}`;
     const state = () => `${ofDocument("URL")} ${ofDocument("title")} ${innerWidth} ${innerHeight} ${globals()}`;
-    if (request.held !== null && kit === null) {
+    if (request.held !== null && kit === null && presumed.size === 0) {
       if (reuse.isStill(request.held, state(), deepFocus(), deadline, () => styles.sheetsDecorate(document))) {
         return `{"number":${request.held},"same":true,"last":${last}}`;
       }
     }
+    if (only) presumeNothing(); // what listens was told before
+    else if (request.clickables) reuse.spoilAround(presume(start === null ? document : getRootNode.call(start)));
     const names = kit === null ? null : kit();
     const secrets = []; // fields, and their values: Chrome's names of what they are in hold these
     const roleOf = names === null ? (element) => element.computedRole : names.roleOf;
@@ -274,6 +282,7 @@
         if (above !== null) parts.watch(root);
         noteOwners(root);
         noteSecrets(root);
+        if (request.clickables) handling(root).forEach(numberOf); // they will be told to listen: by number that is cheap
         decorated = decorated || styles.hasDecorations(root);
         disabling = disabling || query(root, "[aria-disabled]").length > 0;
         from = root;
@@ -419,7 +428,6 @@
       let native = false;
       if (request.clickables && !within) {
         native = within = isNative(at, tag);
-        if (attributed && !native && hasHandler(at)) numberOf(at); // it will be told to listen: by number that is cheap
         pointing = native || isPointing(at);
       }
       if (modal !== null && at !== modal && !insideModal(at)) {
@@ -570,6 +578,7 @@
       return walk({ ...request, held: null }, start);
     }
     nameCaptions();
+    const unsure = Array.from(presumed, numberOf);
     const said = JSON.stringify({
       url: ofDocument("URL"),
       title: ofDocument("title"),
@@ -579,10 +588,11 @@
       last,
       ...columns, // see walk_columns.js
       labels,
+      presumed: unsure,
     });
     const number = parts === null ? 0 : parts.end(cut); // that it is kept under; 0 when it is not
     if (number === 0) return said;
-    if (reuse.saidBefore(request.held, number, said) && !framed) {
+    if (reuse.saidBefore(request.held, number, said) && !framed && !unsure.length) {
       parts.rest(state(), decorated, ownersSeen.size > 0);
       return `{"number":${number},"same":true,"last":${last}}`;
     }

@@ -18,31 +18,67 @@
   const HANDLERS = [
     "onclick", "ondblclick", "onmousedown", "onmouseup", "onpointerdown", "onpointerup", "ontouchstart", "ontouchend",
   ];
+  const HANDLING = HANDLERS.map((name) => `[${name}]`).join(",");
   const OPTIONS = new Set(["option", "treeitem"]);
   const SKIPPED = new Set(["script", "style", "template", "noscript"]);
 
-  const { flatParent, closedRootOf, getter } = dom;
+  const { flatParent, closedRootOf, getter, query } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const parentNode = getter(Node.prototype, "parentNode");
   const firstChild = getter(Node.prototype, "firstChild");
   const nextSibling = getter(Node.prototype, "nextSibling");
+  const isConnected = getter(Node.prototype, "isConnected");
   const { hasAttribute, getAttribute, checkVisibility } = Element.prototype;
 
   const listening = new WeakMap(); // element -> whether it listens to presses on their way down, too
   const told = new Map(); // the number under which it was told -> a reference to the element
+  const presumed = new Set(); // elements that seem to listen, and of which Chrome has not said so yet
+  const refuted = new WeakSet(); // what has such an attribute, and does not listen
 
+  // Takes note that the element listens; returns whether that is new.
   function hear(id, element, captures) {
-    listening.set(element, captures);
+    presumed.delete(element);
+    refuted.delete(element);
     told.set(id, new WeakRef(element));
+    if (listening.get(element) === captures) return false;
+    listening.set(element, captures);
+    return true;
   }
 
-  // Returns the element that listens no more; undefined when it is gone.
+  // Returns the element that listens no more; undefined when it is gone, from the document at least.
   function unhear(id) {
     const element = told.get(id)?.deref();
     told.delete(id);
-    if (element !== undefined) listening.delete(element);
-    return element;
+    if (element === undefined) return undefined;
+    listening.delete(element);
+    return isConnected.call(element) ? element : undefined;
+  }
+
+  // Takes what has an attribute for presses for something that listens, until Chrome says which elements do: the list
+  // of these comes after the walk. Returns those of which that was not known.
+  function presume(root) {
+    const found = [];
+    for (const at of query(root, HANDLING)) {
+      if (listening.has(at) || refuted.has(at)) continue;
+      listening.set(at, false);
+      presumed.add(at);
+      found.push(at);
+    }
+    return found;
+  }
+
+  // The element does not listen, whatever its attribute says: that is no function, or was taken back. Returns whether
+  // it was presumed to.
+  function refute(element) {
+    if (!presumed.delete(element)) return false;
+    refuted.add(element);
+    return listening.delete(element);
+  }
+
+  function presumeNothing() {
+    for (const at of presumed) listening.delete(at);
+    presumed.clear();
   }
 
   function isNative(at, tag) {
@@ -162,5 +198,10 @@
     });
   }
 
-  return { hear, unhear, hasHandler, isNative, isPointing, isClickable, isLooseOption, placesOf };
+  const handling = (root) => query(root, HANDLING);
+
+  return {
+    hear, unhear, presume, presumed, presumeNothing, refute, handling, isNative, isPointing, isClickable, isLooseOption,
+    placesOf,
+  };
 })

@@ -10,6 +10,7 @@ from rounds import one_in
 import cdpengine
 from cdpengine._api.targets import BackendNode
 from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.tap import Traffic
 from cdpengine._snapshot.ax import read_ax
 from cdpengine._snapshot.boxes import add_boxes
 from cdpengine._snapshot.computed import read_computed
@@ -150,6 +151,57 @@ async def test_listening_at_the_root_marks_neither_the_root_nor_what_is_in_it(pa
     for reader in READERS:
         document = await reader(await frame_request(page))
         assert [node.name for node in clickables(document)] == ["Buy"]
+
+
+HANDLERS = """<!doctype html><title>Handlers</title>
+<span id=good onclick="1">Good</span> <span id=taken onmousedown="1">Taken back</span> <span id=broken onclick="(">Broken</span>
+<span id=empty onpointerup="">Empty</span> <button onclick="1">Button</button> <span hidden onclick="1">Hidden</span>
+<div onclick="1"><span id=two onclick="1">Two</span><em>of them</em></div>
+<x-host id=host></x-host>
+<script>
+taken.onmousedown = null;
+host.attachShadow({ mode: "open" }).innerHTML = "<span id=inner onclick='1'>Inner</span>";
+</script>"""
+
+
+async def read_names(page: cdpengine.Page, reader: Reader) -> list[str]:
+    return [node.name for node in clickables(await reader(await frame_request(page)))]
+
+
+@pytest.mark.parametrize("reader", READERS)
+async def test_attributes_count_where_they_are_listeners(page: cdpengine.Page, reader: Reader) -> None:
+    """The walk presumes that they are, until Chrome says what listens; a page can take its handlers back."""
+    await page.set_content(HANDLERS)
+    expected = await read_names(page, read_ax)
+    assert {"Good", "Two", "Inner"} < set(expected)
+    assert not {"Taken back", "Broken", "Hidden"} & set(expected)
+    for _ in range(3):
+        assert await read_names(page, reader) == expected
+    await page.evaluate("() => { good.onclick = null; taken.onmousedown = broken.onclick = () => 1 }")
+    changed = await read_names(page, reader)
+    assert {"Taken back", "Broken", "Two", "Inner"} < set(changed)
+    assert "Good" not in changed
+    await page.evaluate("() => { broken.setAttribute('onclick', ')'); good.setAttribute('onclick', '2') }")
+    changed = await read_names(page, reader)
+    assert {"Taken back", "Good", "Two", "Inner"} < set(changed)
+    assert "Broken" not in changed
+    assert await read_names(page, reader) == changed
+
+
+async def test_attributes_cost_no_second_walk(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
+    await page.set_content("<button>One</button>")
+    await page.snapshot()
+    walks: list[str] = []
+
+    def watch(traffic: Traffic) -> None:
+        if traffic.direction == "sent" and '"do":"walk"' in (message := str(traffic.message)):
+            walks.append(message)
+
+    await page.evaluate("document.body.innerHTML = '<div onclick=1>Row</div>'.repeat(50)")
+    with browser.tap.watch(watch):
+        snapshot = await page.snapshot()
+    assert len(snapshot.refs) == 50
+    assert len(walks) == 1
 
 
 @pytest.mark.parametrize("scale", [1, 2])

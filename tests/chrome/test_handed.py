@@ -115,6 +115,19 @@ async def test_what_comes_and_goes_is_seen(page: cdpengine.Page) -> None:
     assert (await page.snapshot()).text == (await page.snapshot(fresh=True)).text
 
 
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_framework_that_begins_on_a_page_that_was_still_is_seen(
+    page: cdpengine.Page, way: str
+) -> None:
+    """Without a sign of one nobody is asked for it; it begins without a change of the document."""
+    await page.set_content(page_of("document.getElementById('own').onclick = () => 0;"))
+    for _ in range(3):
+        assert marked(await page.snapshot()) == ["Own"]
+    await page.evaluate(f"() => {{ {WAYS[way]} }}")
+    assert marked(await page.snapshot()) == ["Down", "Double", "Caught", "Own"]
+    assert marked(await page.snapshot()) == ["Down", "Double", "Caught", "Own"]
+
+
 async def test_open_shadow_trees_are_gone_through(page: cdpengine.Page) -> None:
     shadow = "<div><template shadowrootmode=open><b id=inner>Inner</b></template></div>"
     script = REACT + (
