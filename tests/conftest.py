@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -139,6 +140,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
     places = {name: place for place, name in enumerate(SLOW_FILES)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what is there before the first test: thousands of tests, looked at each time."""
+    gc.collect()
+    gc.freeze()
 
 
 # --- what failed beside others, for scripts/check.sh to run again by itself -----------------------------------

@@ -1,4 +1,4 @@
-"""Fixtures for tests against a real Chromium: one shared browser, a new tab a test (or a window a file), pages on loopback.
+"""Fixtures for tests against a real Chromium: one shared browser, one window for a file's tests, pages on loopback.
 
 Each test fails when it leaves tasks, pages or pending calls behind.
 """
@@ -12,19 +12,31 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
-from kept_window import Window, close_window, open_window
+from kept_window import Window
 from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine._launch.endpoint import resolve_endpoint
 from cdpengine._launch.process import LaunchOptions, start_browser
 from cdpengine._protocol.tap import Traffic
 
+BLANK = "/blank-page-of-the-window"
+
+
+class Server(HTTPServer):
+    """The server of the `httpserver` fixture; it has a blank page for the window that a file's tests share."""
+
+    def application(self, request: Request) -> Response:
+        if request.path == BLANK:  # not in the log of what was asked for
+            return Response('<link rel=icon href="data:,">', content_type="text/html")
+        return super().application(request)
+
 
 @pytest.fixture(scope="session")
 def make_httpserver() -> Iterator[HTTPServer]:
-    """The server of the `httpserver` fixture, with a thread a request: pages fetch several things at once."""
-    server = HTTPServer(host="127.0.0.1", port=0, threaded=True)
+    """The server, with a thread a request: pages fetch several things at once."""
+    server = Server(host="127.0.0.1", port=0, threaded=True)
     server.start()
     yield server
     server.clear()
@@ -111,26 +123,42 @@ async def new_tab(browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
         await page.close()
 
 
-@pytest.fixture
-def page(new_tab: cdpengine.Page) -> cdpengine.Page:
-    """A tab of the test's own, where no file or folder says otherwise."""
-    return new_tab
-
-
 @pytest.fixture(scope="module")
 def window(shared_endpoint: str) -> Iterator[Window]:
     """A window of the shared browser for all tests of a file."""
-    window = trio.run(open_window, trio.run(resolve_endpoint, shared_endpoint).ws_url)
+    window = Window(trio.run(resolve_endpoint, shared_endpoint).ws_url)
     yield window
-    trio.run(close_window, window)
+    trio.run(window.close)
 
 
 @pytest.fixture
-async def kept_page(browser: cdpengine.Browser, window: Window) -> cdpengine.Page:
-    """The window's page at an empty document, for files with many small tests, none of which closes it.
+def open_window(window: Window) -> Window:
+    """The window, opened again where the test before closed it or left it in a bad way."""
+    if window.target_id is None:
+        trio.run(window.open)
+    return window
+
+
+@pytest.fixture
+async def used_page(open_window: Window, browser: cdpengine.Browser) -> AsyncIterator[cdpengine.Page]:
+    """The window's page as the test before left it: for tests that begin with a `goto`.
 
     The connection is the test's own, and with it all that lasts as long as a session does.
     """
-    page = await browser.wait_for_page(where=lambda page: page.target_id == window.target_id)
-    await page.goto("about:blank")
-    return page
+    page = await browser.wait_for_page(where=lambda page: page.target_id == open_window.target_id)
+    yield page
+    if page.closed or page.session.crashed:
+        open_window.target_id = None
+
+
+@pytest.fixture
+async def kept_page(used_page: cdpengine.Page, make_httpserver: HTTPServer) -> cdpengine.Page:
+    """The window's page at a blank document of the test server's origin: no other process is needed for its pages."""
+    await used_page.goto(make_httpserver.url_for(BLANK))
+    return used_page
+
+
+@pytest.fixture
+def page(kept_page: cdpengine.Page) -> cdpengine.Page:
+    """The page of most tests, where no file or folder says otherwise."""
+    return kept_page

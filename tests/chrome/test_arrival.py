@@ -53,11 +53,6 @@ class Site:
 
 
 @pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
-@pytest.fixture
 async def site(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[Site]:
     made = Site(httpserver)
     await page.goto(httpserver.url_for("/"))

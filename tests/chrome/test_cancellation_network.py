@@ -93,7 +93,7 @@ async def test_cancelled_at_each_step(
     with trio.fail_after(80):
         assert (
             await walk_cancellations(
-                lambda: OPERATIONS[name](page), check, own_steps_only=True, every=one_in(3)
+                lambda: OPERATIONS[name](page), check, own_steps_only=True, every=one_in(8)
             )
             >= 3
         )

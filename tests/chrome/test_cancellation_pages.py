@@ -160,7 +160,7 @@ async def test_cancelled_at_each_step(stage: Stage, name: str) -> None:
         await OPERATIONS[name](stage)
 
     with trio.fail_after(60):
-        assert await walk_cancellations(operation, stage.check, own_steps_only=True, every=one_in(3)) >= 2
+        assert await walk_cancellations(operation, stage.check, own_steps_only=True, every=one_in(8)) >= 2
 
 
 async def test_close_cancelled_at_each_step(browser: cdpengine.Browser, stage: Stage) -> None:
@@ -176,7 +176,7 @@ async def test_close_cancelled_at_each_step(browser: cdpengine.Browser, stage: S
         await stage.check()
 
     with trio.fail_after(60):
-        assert await walk_cancellations(operation, check, own_steps_only=True, every=one_in(3)) >= 3
+        assert await walk_cancellations(operation, check, own_steps_only=True, every=one_in(8)) >= 3
 
 
 async def test_connect_cancelled_at_each_step(stage: Stage, shared_endpoint: str) -> None:

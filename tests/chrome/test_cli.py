@@ -81,7 +81,7 @@ def test_the_demo_fails_with_its_first_step_where_there_is_no_browser(tmp_path: 
 
 
 def test_the_doctor_finds_this_machine_fit() -> None:
-    done = run("doctor")
+    done = run_here("doctor")
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert {line.split()[0] for line in lines} <= {"ok", "warn", "->"}
@@ -119,8 +119,8 @@ def test_a_snapshot_is_printed(shop: str) -> None:
     assert '- button "Add to cart" [ref=' in done.stdout
 
 
-def test_a_snapshot_in_json_holds_text_and_refs(shop: str) -> None:
-    done = run_here("snapshot", shop, "--json")
+def test_a_snapshot_in_json_holds_text_and_refs(shared_endpoint: str, shop: str) -> None:
+    done = run_here("snapshot", shop, "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["url"] == shop
@@ -241,9 +241,10 @@ def test_a_value_in_json_is_json_whatever_it_is(
     assert json.loads(done.stdout, parse_constant=pytest.fail) == {"value": value}
 
 
-def test_a_hung_script_is_told_from_one_that_threw() -> None:
-    hung = run_here("evaluate", "about:blank", "while (true) {}", "--timeout-ms", "300", "--json")
-    threw = run_here("evaluate", "about:blank", "null.x", "--timeout-ms", "5000", "--json")
+def test_a_hung_script_is_told_from_one_that_threw(shared_endpoint: str) -> None:
+    evaluate = ("evaluate", "about:blank", "--endpoint", shared_endpoint, "--json", "--timeout-ms")
+    hung = run_here(*evaluate, "300", "while (true) {}")
+    threw = run_here(*evaluate, "20000", "null.x")
     assert (hung.returncode, threw.returncode) == (3, 1)
     timeout, failure = json.loads(hung.stdout)["error"], json.loads(threw.stdout)["error"]
     assert timeout["type"] == "EvaluationTimeoutError"
@@ -253,8 +254,8 @@ def test_a_hung_script_is_told_from_one_that_threw() -> None:
     assert "TypeError" in failure["text"]
 
 
-def test_an_error_is_one_message_without_a_traceback() -> None:
-    done = run("evaluate", "about:blank", "throw new Error('no such cup')")
+def test_an_error_is_one_message_without_a_traceback(shared_endpoint: str) -> None:
+    done = run("evaluate", "about:blank", "throw new Error('no such cup')", "--endpoint", shared_endpoint)
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")
@@ -265,7 +266,9 @@ def test_an_error_is_one_message_without_a_traceback() -> None:
 # --- in a browser that runs already --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("expression", "status"), [("6 * 7", 0), ("null.x", 1)])
+@pytest.mark.parametrize(
+    ("expression", "status"), [("6 * 7", 0), pytest.param("null.x", 1, marks=pytest.mark.slow)]
+)
 async def test_a_running_browser_is_used_and_left_as_it_was(
     tmp_path: Path, expression: str, status: int
 ) -> None:
@@ -312,8 +315,10 @@ def test_wrong_use_is_refused_with_status_2(arguments: list[str], said: str) -> 
     assert "Traceback" not in done.stderr
 
 
-def test_a_page_that_does_not_load_is_told_with_chromes_reason(closed_port: int) -> None:
-    done = run_here("snapshot", f"http://127.0.0.1:{closed_port}/", "--json")
+def test_a_page_that_does_not_load_is_told_with_chromes_reason(
+    shared_endpoint: str, closed_port: int
+) -> None:
+    done = run_here("snapshot", f"http://127.0.0.1:{closed_port}/", "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 1
     error = json.loads(done.stdout)["error"]
     assert error["type"] == "NavigationFailedError"
@@ -426,12 +431,12 @@ def test_ctrl_c_in_a_terminal_ends_a_demo_that_was_kept_open() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
-def test_a_reader_that_leaves_is_no_error(shop: str) -> None:
+def test_a_reader_that_leaves_is_no_error(shared_endpoint: str, shop: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
         done = subprocess.run(
-            [*COMMAND, "snapshot", shop],
+            [*COMMAND, "snapshot", shop, "--endpoint", shared_endpoint],
             stdin=subprocess.DEVNULL,
             stdout=writing,
             stderr=subprocess.PIPE,

@@ -1,16 +1,15 @@
-"""The command `cdpengine har`, as a shell runs it."""
+"""The command `cdpengine har`: the archive that it writes, and what it refuses."""
 
 from __future__ import annotations
 
 import json
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run_here
 from json_schema import breaches
 
 from cdpengine.cli.shop import serve_shop
@@ -18,13 +17,6 @@ from cdpengine.cli.shop import serve_shop
 SCHEMA = json.loads(
     (Path(__file__).parent.parent / "unit" / "data" / "har-1.2.schema.json").read_text("utf-8")
 )
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cdpengine", "har", *arguments]
-    return subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=80, check=False
-    )
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +27,7 @@ def shop() -> Iterator[str]:
 
 def test_a_pages_requests_become_an_archive(shop: str, shared_endpoint: str, tmp_path: Path) -> None:
     path = tmp_path / "shop.har"
-    done = run(f"{shop}?token=s3cr3t", "-o", str(path), "--endpoint", shared_endpoint, "--json")
+    done = run_here("har", f"{shop}?token=s3cr3t", "-o", str(path), "--endpoint", shared_endpoint, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     told: dict[str, Any] = json.loads(done.stdout)
     document = json.loads(path.read_text("utf-8"))
@@ -46,7 +38,8 @@ def test_a_pages_requests_become_an_archive(shop: str, shared_endpoint: str, tmp
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "s3cr3t" not in path.read_text("utf-8")
     assert entries[0]["response"]["content"]["text"].lower().startswith("<!doctype html>")
-    bare = run(
+    bare = run_here(
+        "har",
         f"{shop}?token=s3cr3t",
         "-o",
         "-",
@@ -68,6 +61,6 @@ def test_what_cannot_be_is_refused_before_a_browser_starts(tmp_path: Path) -> No
         (["https://example.com", "-o", "-", "--json"], "--json prints a summary"),
         (["example.com", "-o", "a.har"], "has no scheme"),
     ):
-        done = run(*arguments, "--browser", "/no/such/browser")
+        done = run_here("har", *arguments, "--browser", "/no/such/browser")
         assert done.returncode == 2, done.stderr
         assert words in done.stderr

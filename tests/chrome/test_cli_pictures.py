@@ -1,13 +1,12 @@
-"""The commands `screenshot`, `pdf` and `trace-page`, each in a process of its own."""
+"""The commands `screenshot`, `pdf` and `trace-page`: what they write, what they say, what they refuse."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import run_here
 from PIL import Image
 
 pytestmark = pytest.mark.chrome
@@ -15,27 +14,18 @@ pytestmark = pytest.mark.chrome
 PAGE = "data:text/html,<title>t</title><body style='margin:0;height:2000px;background:red'><b>x</b>"
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "cdpengine", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
 def test_a_picture(shared_endpoint: str, tmp_path: Path) -> None:
     path = tmp_path / "a.webp"
     options = ["--full-page", "--viewport", "400x300", "--scale", "2"]
-    done = run("screenshot", PAGE, "-o", str(path), *options, "--endpoint", shared_endpoint)
+    done = run_here("screenshot", PAGE, "-o", str(path), *options, "--endpoint", shared_endpoint)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{path}: {path.stat().st_size:,} bytes\n"
     with Image.open(path) as image:
         assert (image.format, image.height) == ("WEBP", 4000)
     part = tmp_path / "b.png"
-    done = run("screenshot", PAGE, "-o", str(part), "--target", "b", "--json", "--endpoint", shared_endpoint)
+    done = run_here(
+        "screenshot", PAGE, "-o", str(part), "--target", "b", "--json", "--endpoint", shared_endpoint
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["bytes"] == part.stat().st_size
 
@@ -54,7 +44,7 @@ def test_a_picture(shared_endpoint: str, tmp_path: Path) -> None:
     ids=str,
 )
 def test_what_cannot_be_is_refused(shared_endpoint: str, arguments: tuple[str, ...]) -> None:
-    done = run(*arguments, "--endpoint", shared_endpoint)
+    done = run_here(*arguments, "--endpoint", shared_endpoint)
     assert done.returncode == 2
     assert "Error" in done.stderr
     assert "Traceback" not in done.stderr
@@ -64,23 +54,23 @@ def test_what_cannot_be_is_refused(shared_endpoint: str, arguments: tuple[str, .
 def test_paper(shared_endpoint: str, tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     options = ["--paper", "10cmx20cm", "--margin", "1cm,2cm", "--pages", "1", "--json"]
-    done = run("pdf", PAGE, "-o", str(path), *options, "--endpoint", shared_endpoint)
+    done = run_here("pdf", PAGE, "-o", str(path), *options, "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["bytes"] == path.stat().st_size
     assert path.read_bytes().startswith(b"%PDF")
-    done = run("pdf", PAGE, "-o", str(tmp_path / "none" / "a.pdf"), "--endpoint", shared_endpoint)
+    done = run_here("pdf", PAGE, "-o", str(tmp_path / "none" / "a.pdf"), "--endpoint", shared_endpoint)
     assert done.returncode == 2
     assert "there is no such folder" in done.stderr
 
 
 def test_a_trace(shared_endpoint: str, tmp_path: Path) -> None:
     path = tmp_path / "t.json.gz"
-    done = run("trace-page", PAGE, "-o", str(path), "--for", "0.1", "--endpoint", shared_endpoint)
+    done = run_here("trace-page", PAGE, "-o", str(path), "--for", "0.1", "--endpoint", shared_endpoint)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Open it at https://ui.perfetto.dev" in done.stdout
     assert path.read_bytes()[:2] == b"\x1f\x8b"
     other = tmp_path / "other.pftrace"
-    done = run("trace-page", PAGE, "-o", str(other), "--json", "--endpoint", shared_endpoint)
+    done = run_here("trace-page", PAGE, "-o", str(other), "--json", "--endpoint", shared_endpoint)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["trace"]["size"] == other.stat().st_size
     assert {each.name for each in tmp_path.iterdir()} == {"t.json.gz", "other.pftrace"}

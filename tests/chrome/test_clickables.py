@@ -234,6 +234,6 @@ async def test_cancelled_anywhere_it_leaves_the_next_snapshot_right(page: cdpeng
             document = await reader(request)
         await add_boxes(request, document)
 
-    await walk_cancellations(operation, every=one_in(3))
+    await walk_cancellations(operation, every=one_in(8))
     for reader in READERS:
         assert [node.name for node in clickables(await reader(request))] == ["Click me", "me"]

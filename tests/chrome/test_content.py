@@ -17,11 +17,6 @@ from cdpengine._protocol.tap import Traffic
 pytestmark = pytest.mark.chrome
 
 
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 CORPUS: dict[str, tuple[str, str]] = {
     "prose": (
         "<h1>A  title</h1><p>Some <b>bold </b>and <em>soft</em>\n words,<br>a <a href='/x'>link</a>.<p>More<hr>",

@@ -171,8 +171,9 @@ async def test_partitioned_cookies_are_those_of_real_pages(
 
 
 async def test_the_default_context_has_the_same(
-    browser: cdpengine.Browser, page: cdpengine.Page, site: str
+    browser: cdpengine.Browser, new_tab: cdpengine.Page, site: str
 ) -> None:
+    page = new_tab
     context = browser.context
     assert page.context is context
     assert page in context.pages

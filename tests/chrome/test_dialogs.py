@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
@@ -93,7 +95,7 @@ async def test_several_dialogs_of_one_click(page: cdpengine.Page) -> None:
 
 
 @pytest.fixture
-async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> str:
+async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[str]:
     """A page that asks before it is left; the URL of another one."""
     for path in ("/asking", "/other"):
         httpserver.expect_request(path).respond_with_data("<p>Text", content_type="text/html")
@@ -102,7 +104,8 @@ async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> str:
         "void (onbeforeunload = event => { event.preventDefault(); event.returnValue = 'x' })"
     )
     await page.mouse.click(5, 5)  # Chrome asks only where somebody has touched the page
-    return httpserver.url_for("/other")
+    yield httpserver.url_for("/other")
+    await page.evaluate("void (onbeforeunload = null)")
 
 
 @pytest.mark.parametrize("way", ["goto", "reload"])

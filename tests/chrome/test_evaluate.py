@@ -11,12 +11,6 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 
-
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 HANGS = {
     "endless loop": "while (true) {}",
     "catastrophic regular expression": "/(a+)+$/.test('a'.repeat(40) + 'b')",

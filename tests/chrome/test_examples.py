@@ -50,6 +50,7 @@ def test_read_and_act() -> None:
     assert "[checked]" not in other
 
 
+@pytest.mark.slow
 def test_twenty_pages() -> None:
     lines = run(EXAMPLES / "twenty_pages.py").splitlines()
     for number, line in enumerate(lines[:-1], start=1):

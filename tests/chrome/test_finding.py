@@ -14,12 +14,6 @@ from refusals import refused
 
 import cdpengine
 
-
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 PAGE = """<!doctype html><title>t</title>
 <h1 id=title>Hello   <b>big</b> world</h1>
 <button class=save>Save</button> <button class=save>Save as</button>

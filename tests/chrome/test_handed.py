@@ -86,11 +86,6 @@ def marked(snapshot: cdpengine.Snapshot) -> list[str]:
     return [node.name for node in snapshot.nodes if node.clickable]
 
 
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 @pytest.mark.parametrize("way", WAYS)
 async def test_what_presses_are_handed_to_has_a_ref(page: cdpengine.Page, way: str) -> None:
     await page.set_content(page_of(WAYS[way]))

@@ -1,7 +1,7 @@
 """Recording programs that are ended at random moments: each recording can be read, and nothing is left behind.
 
-CDPENGINE_KILLS is the number of moments for each signal and format (when it is not set: 2 for each signal, with one
-format), spread over the ways in which traffic is recorded: `cdpengine evaluate --record`, a program with `launch` and `debug.record`, and
+CDPENGINE_KILLS is the number of moments for each signal and format (when it is not set: 1 for each signal, with one
+format, and 2 with --run-slow), spread over the ways in which traffic is recorded: `cdpengine evaluate --record`, a program with `launch` and `debug.record`, and
 `cdpengine proxy --record` in front of a scripted peer. Moments are spread over start-up, running and ending.
 """
 
@@ -26,6 +26,7 @@ from typing import Literal
 import attrs
 import pytest
 import trio
+from rounds import rounds
 
 from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.transport import open_websocket
@@ -40,7 +41,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals"),
 ]
 
-MOMENTS = int(ASKED or "2")
+MOMENTS = int(ASKED or rounds(1, 2))
 AT_ONCE = 2
 BOUND = 60
 ROOT = Path(__file__).parents[2]

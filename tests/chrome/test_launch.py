@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from rounds import rounds
 
 import cdpengine
 
@@ -137,7 +138,10 @@ async def test_a_wrong_timeout_is_named(timeout: float) -> None:
             pass
 
 
-async def test_twenty_pages_at_once(browser: cdpengine.Browser) -> None:
+PAGES = rounds(8, 20)
+
+
+async def test_many_pages_at_once(browser: cdpengine.Browser) -> None:
     texts: dict[int, str] = {}
 
     async def read(number: int) -> None:
@@ -146,9 +150,9 @@ async def test_twenty_pages_at_once(browser: cdpengine.Browser) -> None:
         await page.close()
 
     async with trio.open_nursery() as nursery:
-        for number in range(20):
+        for number in range(PAGES):
             nursery.start_soon(read, number)
-    assert texts == {number: f"Button {number}" for number in range(20)}
+    assert texts == {number: f"Button {number}" for number in range(PAGES)}
 
 
 PROGRAM = """
@@ -179,8 +183,15 @@ def chromes_of(marker: str) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("transport", ["websocket", "pipe"])
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("how", "transport"),
+    [
+        (signal.SIGKILL, "websocket"),
+        (signal.SIGINT, "pipe"),
+        pytest.param(signal.SIGKILL, "pipe", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, "websocket", marks=pytest.mark.slow),
+    ],
+)
 def test_a_program_that_is_ended_leaves_no_chrome(how: signal.Signals, transport: str) -> None:
     marker = f"CDPENGINE_TEST={os.getpid()}.{time.monotonic_ns()}"
     name, value = marker.split("=")

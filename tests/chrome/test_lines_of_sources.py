@@ -15,8 +15,10 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 
 
 @pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
+async def page(used_page: cdpengine.Page) -> cdpengine.Page:
+    """Where a relative address is none."""
+    await used_page.goto("about:blank")
+    return used_page
 
 
 def without_refs(text: str) -> list[str]:

@@ -17,6 +17,12 @@ from werkzeug import Request, Response
 
 import cdpengine
 
+
+@pytest.fixture
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
+    return new_tab
+
+
 Action = Callable[[cdpengine.Page, str], Awaitable[object]]
 
 ACTIONS: dict[str, Action] = {

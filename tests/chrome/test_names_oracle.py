@@ -28,11 +28,6 @@ CLOSED = {"Date", "DateTime", "InputTime", "ColorWell", "Audio", "Video"}
 SAID_INSIDE = {"cell", "columnheader", "gridcell", "generic", "listitem", "row", "rowheader", "term"}
 
 
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 def value_of(node: dict[str, Any], key: str) -> str:
     return str(node.get(key, {}).get("value", ""))
 

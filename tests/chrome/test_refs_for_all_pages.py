@@ -27,11 +27,6 @@ LIST = (
 )
 
 
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 async def check_all(page: cdpengine.Page, record: Record, mode: Mode, source: Source | None) -> None:
     snapshot = await page.snapshot(mode=mode, source=source, refs="all")
     where = f"{mode}, {source}\n{snapshot}"

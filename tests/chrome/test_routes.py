@@ -20,11 +20,6 @@ from cdpengine import Route
 
 
 @pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
-@pytest.fixture
 def site(httpserver: HTTPServer) -> Site:
     return Site(httpserver)
 

@@ -61,11 +61,6 @@ class Ear:
 
 
 @pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
-@pytest.fixture
 async def ear(browser: cdpengine.Browser) -> AsyncIterator[Ear]:
     ear = Ear()
     with browser.tap.watch(ear):

@@ -26,7 +26,7 @@ from cdpengine._snapshot.options import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 
-PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", rounds(8, 200)))
+PAGES = int(os.environ.get("CDPENGINE_ORDER_PAGES", rounds(5, 200)))
 """The first eight have every mode with refs="all", and skipped sections twice."""
 AT_ONCE = 8
 FRAMES = (641, 940)[: rounds(1, 2)]
@@ -35,11 +35,6 @@ DEEPEST = 4
 
 Token = str
 """A word, or "#" with the id of an element that has a ref."""
-
-
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
 
 
 @attrs.define

@@ -18,11 +18,11 @@ import cdpengine
 
 pytestmark = [pytest.mark.chrome, pytest.mark.timeout(rounds(300, 0))]  # as many rounds as somebody asks for
 
-HANGS = rounds(30, 999)
-NAVIGATIONS = rounds(20, 500)
-LOOKS = rounds(5, 20)
+HANGS = rounds(18, 999)
+NAVIGATIONS = rounds(12, 500)
+LOOKS = rounds(4, 20)
 """Navigations for each time that the page is read and clicked, too. What is left by one in so many is more than one in all."""
-PAGES = rounds(8, 20)
+PAGES = rounds(6, 20)
 
 ONE_MORE = 1
 SOME = 10

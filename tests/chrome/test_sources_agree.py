@@ -23,11 +23,6 @@ from cdpengine._snapshot.request import FrameRequest
 pytestmark = pytest.mark.chrome
 
 
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 CORPUS = sorted(Path(__file__).with_name("corpus").glob("*.html"))
 
 

@@ -15,6 +15,12 @@ from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine.errors import StaleRefError
 
+
+@pytest.fixture
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
+    return new_tab
+
+
 BUTTONS = """<title>shop</title><button id=a>Buy</button><button id=b>Buy</button><button id=c>Other</button>
 <script>
 window.clicked = [];

@@ -24,12 +24,6 @@ from cdpengine._evaluate.values import (
     JSWindow,
 )
 
-
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 SAME: list[tuple[str, object]] = [
     ("undefined", None),
     ("null", None),

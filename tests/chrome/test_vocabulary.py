@@ -16,11 +16,6 @@ from cdpengine._snapshot.vocabulary import known_roles
 pytestmark = pytest.mark.chrome
 
 
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page
-
-
 SOURCES: tuple[Source, ...] = ("ax", "computed", "dom", "hybrid")
 
 # What is around an element with the role, where it means nothing by itself.

@@ -1,4 +1,4 @@
-"""One run: all ways in with one client, looked at in all ways, recorded redacted and unredacted at the same time.
+"""One run: the ways in with one client, looked at in all ways, recorded redacted and unredacted at the same time.
 
 Rule: what is written is bytes by the name of the output; nothing is judged here.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import traceback
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import trio_websocket
 from canaries import Canaries
 from canary_exposures import look_at_all, replace_content
 from canary_site import CanarySite
-from canary_ways import Stage, fields, made_up, prepare, run_ways
+from canary_ways import Stage, Way, fields, made_up, prepare, run_ways
 from click.testing import CliRunner
 from pytest_httpserver import HTTPServer
 
@@ -36,6 +36,7 @@ class Outcome:
     """What one run gave: `outputs` is all that may be shared, `control` the recording of everything."""
 
     canaries: Canaries
+    ways: Sequence[Way]
     outputs: dict[str, bytes] = attrs.field(factory=dict)
     control: bytes = b""
     failures: list[str] = attrs.field(factory=list)
@@ -117,7 +118,7 @@ async def drive(
         debug.record(browser, recording, limit=limit),
     ):
         page = await context.new_page(activity=cdpengine.ActivityOptions(bodies=True))
-        stage = Stage(page, site, files, outcome.canaries)
+        stage = Stage(page, site, files, outcome.canaries, outcome.ways)
         for domain in ("Network", "DOMStorage", "Log", "IndexedDB"):
             await page.session.call(f"{domain}.enable")
         await run_ways(stage, before=True)

@@ -8,25 +8,26 @@ from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.transport import open_websocket
 
 
-@attrs.frozen
+@attrs.define
 class Window:
-    """A window with one page, in a browser context of its own."""
+    """A window with one page, in a browser context of its own; `target_id` is None while there is none."""
 
     endpoint: str
-    context_id: str
-    target_id: str
+    context_id: str | None = None
+    target_id: str | None = None
 
+    async def open(self) -> None:
+        """Open a window in the running Chromium, and close the one before; `close` closes it."""
+        async with open_websocket(self.endpoint) as transport, open_connection(transport) as connection:
+            call = connection.root.call
+            if self.context_id is not None:
+                await call("Target.disposeBrowserContext", browserContextId=self.context_id)
+            context = (await call("Target.createBrowserContext"))["browserContextId"]
+            target = await call("Target.createTarget", url="about:blank", browserContextId=context)
+        self.context_id, self.target_id = context, target["targetId"]
 
-async def open_window(endpoint: str) -> Window:
-    """Open a window in the running Chromium; `close_window` closes it."""
-    async with open_websocket(endpoint) as transport, open_connection(transport) as connection:
-        context = (await connection.root.call("Target.createBrowserContext"))["browserContextId"]
-        target = await connection.root.call(
-            "Target.createTarget", url="about:blank", browserContextId=context
-        )
-    return Window(endpoint, context, target["targetId"])
-
-
-async def close_window(window: Window) -> None:
-    async with open_websocket(window.endpoint) as transport, open_connection(transport) as connection:
-        await connection.root.call("Target.disposeBrowserContext", browserContextId=window.context_id)
+    async def close(self) -> None:
+        if self.context_id is None:
+            return
+        async with open_websocket(self.endpoint) as transport, open_connection(transport) as connection:
+            await connection.root.call("Target.disposeBrowserContext", browserContextId=self.context_id)

@@ -5,11 +5,13 @@ Rule: a usual run has a sample of everything that is sampled, of fixed members; 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeVar
 
 import attrs
 import pytest
+
+T = TypeVar("T")
 
 
 @attrs.define
@@ -33,6 +35,14 @@ def rounds(few: int, many: int) -> int:
 def one_in(moments: int) -> int:
     """Return for `walk_cancellations(every=...)` one in so many moments, or each one with `--run-slow`."""
     return 1 if _RUN.slow else moments
+
+
+def every_nth(n: int, members: Sequence[T], start: int = 0) -> Sequence[T]:
+    """Return each n-th of the members, beginning at `start`; all of them with `--run-slow`.
+
+    Where tables are crossed, another `start` for each row keeps each member in the sample.
+    """
+    return members if _RUN.slow else members[start % min(n, len(members)) :: n]
 
 
 def slow_but(members: Iterable[Any], kept: Collection[Any]) -> list[Any]:

@@ -8,15 +8,8 @@ import pytest
 from action_stage import Stage, open_stage
 from kept_window import Window
 
-import cdpengine
-
 
 @pytest.fixture
-async def stage(window: Window) -> AsyncIterator[Stage]:
-    async with open_stage(window) as opened:
+async def stage(open_window: Window) -> AsyncIterator[Stage]:
+    async with open_stage(open_window) as opened:
         yield opened
-
-
-@pytest.fixture
-def page(kept_page: cdpengine.Page) -> cdpengine.Page:
-    return kept_page

@@ -139,7 +139,7 @@ async def test_cancelled_at_each_step(page: cdpengine.Page, name: str, tmp_path:
     with trio.fail_after(60):
         assert (
             await walk_cancellations(
-                lambda: OPERATIONS[name](scene), scene.check, own_steps_only=True, every=one_in(3)
+                lambda: OPERATIONS[name](scene), scene.check, own_steps_only=True, every=one_in(8)
             )
             >= 2
         )

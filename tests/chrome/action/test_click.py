@@ -159,8 +159,9 @@ async def test_cancelled_click_is_whole_or_nothing(stage: Stage) -> None:
         await stage.js("void (record.length = 0)")
         with trio.move_on_after(milliseconds / 1000):
             await stage.click(node)
+        # On a busy machine the page hears of a click when the record of the next one has begun.
         kinds = await stage.types("mousedown", "mouseup", "click")
-        assert kinds in ([], ["mousedown", "mouseup", "click"])
+        assert kinds == ["mousedown", "mouseup", "click"] * (len(kinds) // 3)
         assert stage.mouse.buttons == 0
 
 
