@@ -105,7 +105,8 @@ async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[
     )
     await page.mouse.click(5, 5)  # Chrome asks only where somebody has touched the page
     yield httpserver.url_for("/other")
-    await page.evaluate("void (onbeforeunload = null)")
+    if not page.closed:
+        await page.evaluate("void (onbeforeunload = null)")
 
 
 @pytest.mark.parametrize("way", ["goto", "reload"])

@@ -29,6 +29,11 @@ SOME = 10
 """Descriptors that may be open more or less than before: the test's own server has them, for the browser."""
 
 
+@pytest.fixture
+def page(new_tab: cdpengine.Page) -> cdpengine.Page:
+    return new_tab
+
+
 @pytest.fixture(autouse=True)
 def no_records(caplog: pytest.LogCaptureFixture) -> None:
     """Pytest keeps every log record, with what is in it, until the test ends."""
