@@ -40,9 +40,9 @@ from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.connection import Connection, ConnectionStatistics
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo
+from cdpengine._protocol.instruments import Instruments
+from cdpengine._protocol.instruments import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.tap import Tap
-from cdpengine._protocol.tap import span as action_span
 from cdpengine._storage.seen_origins import SeenOrigins
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url
@@ -80,7 +80,7 @@ class Browser(BrowserMeasure):
         self,
         tabs: Tabs,
         version: BrowserVersion,
-        tap: Tap,
+        instruments: Instruments,
         *,
         key: str,
         endpoint: str | None = None,
@@ -89,7 +89,7 @@ class Browser(BrowserMeasure):
         self.version = version
         self.key = key
         self.endpoint = endpoint
-        self.tap = tap
+        self.instruments = instruments
         self.evaluate_enabled = evaluate_enabled
         self.evaluation_counters = EvaluationCounters()
         self.activities = Activities(tabs, read_argument)

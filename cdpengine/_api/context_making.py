@@ -27,7 +27,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
-from cdpengine._protocol.tap import span as action_span
+from cdpengine._protocol.instruments import span as action_span
 
 _DISPOSE_GRACE = 2.0
 """Seconds that disposing of a context may take when its block ends."""

@@ -39,9 +39,9 @@ from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.instruments import Instruments
+from cdpengine._protocol.instruments import logger as wire_logger
 from cdpengine._protocol.sockets import lacking
-from cdpengine._protocol.tap import Tap
-from cdpengine._protocol.tap import logger as wire_logger
 from cdpengine._protocol.transport import PipeTransport, open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
@@ -242,12 +242,14 @@ async def _attach(
 ) -> AsyncIterator[Browser]:
     if process.pipe is not None and process.endpoint is None:
         transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
-        tap = _tap_that_knows(secrets)
+        instruments = _instruments_that_know(secrets)
         async with (
-            _watched_as_asked(tap),
-            open_connection(transport, tap=tap) as connection,
+            _watched_as_asked(instruments),
+            open_connection(transport, instruments=instruments) as connection,
             # Nobody else can come to a browser over its pipe.
-            _engine(connection, None, tap, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled) as browser,
+            _engine(
+                connection, None, instruments, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled
+            ) as browser,
         ):
             yield browser
     else:
@@ -261,13 +263,13 @@ async def _attach(
 async def _attach_websocket(
     endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
 ) -> AsyncIterator[Browser]:
-    tap = _tap_that_knows(secrets)
+    instruments = _instruments_that_know(secrets)
 
     @asynccontextmanager
     async def open_one() -> AsyncIterator[Connection]:
         async with (
             open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
-            open_connection(transport, tap=tap) as connection,
+            open_connection(transport, instruments=instruments) as connection,
         ):
             yield connection
 
@@ -275,21 +277,21 @@ async def _attach_websocket(
     # A gateway's address may start a browser for each connection, which costs something.
     opener = open_one if names_one_browser(endpoint.ws_url) else None
     async with (
-        _watched_as_asked(tap),
+        _watched_as_asked(instruments),
         open_one() as main,
         _engine(
-            main, opener, tap, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
+            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
         ) as browser,
     ):
         yield browser
 
 
-def _tap_that_knows(secrets: Iterable[str]) -> Tap:
-    """Return the tap of a browser's connections; who watches it gets to know the secrets before any message."""
-    tap = Tap()
+def _instruments_that_know(secrets: Iterable[str]) -> Instruments:
+    """Return instruments for the connections of a browser; each is given the secrets before any message."""
+    instruments = Instruments()
     for secret in secrets:
-        tap.add_secret(secret)
-    return tap
+        instruments.add_secret(secret)
+    return instruments
 
 
 def _passwords(args: Sequence[str]) -> list[str]:
@@ -306,17 +308,17 @@ def _check_recording() -> None:
 
 
 @asynccontextmanager
-async def _watched_as_asked(tap: Tap) -> AsyncIterator[None]:
+async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
     """Record the traffic where the environment says so, and log it where the logger wants that."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):
             from cdpengine.debug.recorder import record_as_asked
 
-            await stack.enter_async_context(record_as_asked(tap))
+            await stack.enter_async_context(record_as_asked(instruments))
         if wire_logger.isEnabledFor(logging.DEBUG):
             from cdpengine.debug.wire_log import log_traffic
 
-            stack.enter_context(log_traffic(tap))
+            stack.enter_context(log_traffic(instruments))
         yield
 
 
@@ -324,7 +326,7 @@ async def _watched_as_asked(tap: Tap) -> AsyncIterator[None]:
 async def _engine(
     main: Connection,
     opener: ConnectionOpener | None,
-    tap: Tap,
+    instruments: Instruments,
     key: str,
     endpoint: str | None = None,
     evaluate_enabled: bool = True,
@@ -335,7 +337,9 @@ async def _engine(
         tabs = Tabs(main, opener, nursery, opener_optional=opener_optional)
         version = await _version_of(main)
         # Made before its pages are attached: its parts want to tell them things before they run.
-        browser = Browser(tabs, version, tap, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled)
+        browser = Browser(
+            tabs, version, instruments, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled
+        )
         await tabs.start()
         try:
             yield browser

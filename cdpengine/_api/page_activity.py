@@ -43,7 +43,7 @@ class PageActivities(PageBase):
         from cdpengine.debug.redact import Redactor  # one table for archives and for recordings
 
         redactor = Redactor()
-        for secret in self.browser.tap.secrets:
+        for secret in self.browser.instruments.secrets:
             redactor.add_secret(secret)
         return redactor
 

@@ -30,8 +30,8 @@ from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._protocol.instruments import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.tap import span as action_span
 from cdpengine._snapshot.ref_tables import ref_tables
 from cdpengine._snapshot.refs import Ref, RefTable
 from cdpengine.errors import CoveredError, DeadlineExceededError, StaleRefError, shown_url

@@ -18,7 +18,7 @@ from cdpengine._evaluate.evaluation import JSHandle, Script, World
 from cdpengine._evaluate.recovery import Recovery
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame
-from cdpengine._protocol.tap import span as action_span
+from cdpengine._protocol.instruments import span as action_span
 from cdpengine._snapshot.refs import Ref
 from cdpengine.js import own, script
 

@@ -11,7 +11,7 @@ from cdpengine._api.page_base import PageBase
 from cdpengine._budget import within
 from cdpengine._page.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
 from cdpengine._protocol.domains.browser import WindowState
-from cdpengine._protocol.tap import span as action_span
+from cdpengine._protocol.instruments import span as action_span
 
 if TYPE_CHECKING:
     from cdpengine._api.page import Page

@@ -79,7 +79,7 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
         return await select(node, value, context=context)
     texts = texts_of(value)
     for text in texts.values():  # known to be secret before the first script of this action is given them
-        node.session.connection.tap.add_secret(text)
+        node.session.connection.instruments.add_secret(text)
     async with context.inspect(node, "fill") as inspection:
         await inspection.wait_until_usable(writable=True)
         made = await inspection.run(script_with(*_FILL), {"texts": texts, "script": False}, _Made)

@@ -236,7 +236,7 @@ class Keyboard:
 
     def _add_secrets(self, *texts: str) -> None:
         for text in texts:
-            self.session.connection.tap.add_secret(text)
+            self.session.connection.instruments.add_secret(text)
 
     # --- posting: at once, in order, without waiting -------------------------------------------------------
 

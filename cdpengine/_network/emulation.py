@@ -17,7 +17,7 @@ from cdpengine._protocol.session import Session
 def _post_headers(session: Session, layers: Sequence[Mapping[str, str]]) -> PendingCall:
     headers = merged(layers)
     for value in secret_values(headers.items()):
-        session.connection.tap.add_secret(value)
+        session.connection.instruments.add_secret(value)
     return session.post("Network.setExtraHTTPHeaders", headers=headers)
 
 

@@ -150,7 +150,7 @@ class Exchange:
             return None
         connection = self.session.connection
         for value in self._secrets(params.get("headers", params.get("responseHeaders", ()))):
-            connection.tap.add_secret(value)
+            connection.instruments.add_secret(value)
         try:
             return connection.post_shared(method, {"requestId": self.request_id, **params}, self.session.id)
         except (SessionGoneError, ConnectionLostError):

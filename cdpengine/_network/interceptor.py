@@ -49,7 +49,7 @@ class Interceptor:
             self._routes.append(part)
         else:
             self._credentials.append(part)
-            self._session.connection.tap.add_secret(part.password)
+            self._session.connection.instruments.add_secret(part.password)
         return self._tell()
 
     def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:

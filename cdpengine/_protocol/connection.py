@@ -22,11 +22,11 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall, SharedCall
 from cdpengine._protocol.consumers import Consumers
 from cdpengine._protocol.events import Event
+from cdpengine._protocol.instruments import Instruments, Traffic, current_span
 from cdpengine._protocol.messages import envelope_or_none
 from cdpengine._protocol.mux import Call, Mux, Notice, Reply, Stray
 from cdpengine._protocol.repeated import RepeatedWarning
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.tap import Tap, Traffic, current_span
 from cdpengine._protocol.targets import Targets
 from cdpengine._protocol.transport import Arrival, Transport, TransportBroken
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, UndecodableReplyError
@@ -73,10 +73,10 @@ class ConnectionStatistics:
 class Connection:
     """The shell around the mux. Make one with `open_connection`."""
 
-    def __init__(self, transport: Transport, tap: Tap) -> None:
+    def __init__(self, transport: Transport, instruments: Instruments) -> None:
         self.name = transport.name
-        self.tap = tap
-        self.traffic_name = tap.name_connection(transport.name)
+        self.instruments = instruments
+        self.traffic_name = instruments.name_connection(transport.name)
         self.root = Session(self, None)
         self.targets = Targets(self)
         self.consumers = Consumers()
@@ -154,7 +154,7 @@ class Connection:
                 given=f"{len(call.message)} bytes of JSON",
                 expected=f"at most {self._transport.largest_outgoing}: Chrome cuts the connection above that",
             )
-        if self.tap.watchers:
+        if self.instruments.active:
             call.cause = current_span()
         self._outbox.append(call)
         self._outbox_filled.unpark()
@@ -185,7 +185,7 @@ class Connection:
 
     async def run_writer(self) -> None:
         """Write what callers gave, in order, until the transport breaks."""
-        counts, pending, tap = self._counts, self._mux.pending, self.tap
+        counts, pending, instruments = self._counts, self._mux.pending, self.instruments
         while self._lost is None:
             if not self._outbox:
                 await self._outbox_filled.park()
@@ -195,8 +195,10 @@ class Connection:
                 continue  # cancelled, or its session ended, before it was written
             counts["sent"] += 1
             counts["bytes_sent"] += len(call.message)
-            if tap.watchers:
-                tap.pass_on(Traffic(trio.current_time(), "sent", self.traffic_name, call.message, call.cause))
+            if instruments.active:
+                instruments.pass_on(
+                    Traffic(trio.current_time(), "sent", self.traffic_name, call.message, call.cause)
+                )
             message, call.message = call.message, b""
             try:
                 await self._transport.send(message)
@@ -226,10 +228,10 @@ class Connection:
         counts["received"] += 1
         counts["bytes_received"] += len(message)
         envelope = None
-        if self.tap.watchers:
+        if self.instruments.active:
             envelope = envelope_or_none(message)  # once for those who watch and for the table of calls
             now = trio.current_time()
-            self.tap.pass_on(Traffic(now, "received", self.traffic_name, message, None, envelope))
+            self.instruments.pass_on(Traffic(now, "received", self.traffic_name, message, None, envelope))
         match self._mux.feed(message, envelope):
             case Reply() as reply:
                 reply.call.waiter.settle(reply)
@@ -276,12 +278,14 @@ class Connection:
 
 
 @asynccontextmanager
-async def open_connection(transport: Transport, *, tap: Tap | None = None) -> AsyncIterator[Connection]:
+async def open_connection(
+    transport: Transport, *, instruments: Instruments | None = None
+) -> AsyncIterator[Connection]:
     """Run a connection over `transport` while the body runs. `connection.root` is the browser's own session.
 
     The caller owns the transport and closes it afterwards. An exception raised in the body leaves as itself.
     """
-    connection = Connection(transport, tap or Tap())
+    connection = Connection(transport, instruments or Instruments())
     async with open_body_nursery() as nursery:
         nursery.start_soon(connection.run_reader, name=f"reader of {connection.name}")
         nursery.start_soon(connection.run_writer, name=f"writer of {connection.name}")

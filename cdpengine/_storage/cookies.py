@@ -49,7 +49,7 @@ async def write_cookies(
         await trio.lowlevel.checkpoint()
         return
     for each in cookies:  # before what is there is read: it may be the same
-        root.connection.tap.add_secret(each.value)
+        root.connection.instruments.add_secret(each.value)
     before = {cookie.key: cookie for cookie in await read_cookies(root, context_id)}
     try:
         await _set(root, context_id, cookies)

@@ -71,9 +71,9 @@ async def apply_state(
     origins = [each for each in state.origins if each.local_storage]
     for each in origins:  # before what is there is read: it may be the same
         for value in each.local_storage.values():
-            root.connection.tap.add_secret(value)
+            root.connection.instruments.add_secret(value)
     for cookie in cookies:
-        root.connection.tap.add_secret(cookie.value)
+        root.connection.instruments.add_secret(cookie.value)
     if not origins:
         await write_cookies(root, creations, context_id, cookies)
         return

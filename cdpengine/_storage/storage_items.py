@@ -40,7 +40,7 @@ class StorageItems:
         """
         if entered:
             for value in items.values():
-                self.session.connection.tap.add_secret(value)
+                self.session.connection.instruments.add_secret(value)
         before = await self.read()
         try:
             calls = [

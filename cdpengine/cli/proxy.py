@@ -117,7 +117,7 @@ def proxy(
 async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_arguments: bool) -> None:
     import msgspec
 
-    from cdpengine._protocol.tap import Traffic
+    from cdpengine._protocol.instruments import Traffic
     from cdpengine.debug.lines import LineMaker
     from cdpengine.debug.recording import Line
     from cdpengine.debug.redact import Redactor
@@ -135,7 +135,7 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_argu
             client = " ".join(line.c.split(" ")[:2])
             say(f"{client:<9} {plain(show_line(line, payload_limit=_SHOWN))}")
 
-    with running.tap.watch(watch):
+    with running.instruments.attached(watch):
         await trio.sleep_forever()
 
 

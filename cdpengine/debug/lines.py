@@ -14,8 +14,8 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
-from cdpengine._protocol.tap import HttpExchange, Traffic
 from cdpengine.debug.entered_texts import KEYS, Entered, EnteredTexts
 from cdpengine.debug.json_pages import http_params
 from cdpengine.debug.known_secrets import REDACTED

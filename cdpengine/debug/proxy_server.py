@@ -24,9 +24,9 @@ import trio
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
 from cdpengine._logs import get_logger, http_logs_held_back
 from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
 from cdpengine._protocol.messages import Envelope, decode_envelope
 from cdpengine._protocol.sockets import lacking
-from cdpengine._protocol.tap import HttpExchange, Tap, Traffic
 from cdpengine._protocol.transport import Transport, TransportBroken, open_websocket
 from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front
@@ -65,9 +65,9 @@ class Proxy:
     """A proxy that runs.
 
     `endpoint` is what a client is given in the browser's place, `ws_endpoint` the same as the browser's own
-    websocket; `faults` can be changed at any time; `tap` sees the clients' traffic. `passages` are the clients'
-    connections, in the order in which they came (the oldest that are over are forgotten). `notes` are called with
-    a line for each connection that comes or goes, and each fault that is made.
+    websocket; `faults` can be changed at any time; `instruments` see the clients' traffic. `passages` are the
+    clients' connections, in the order in which they came (the oldest that are over are forgotten). `notes` are
+    called with a line for each connection that comes or goes, and each fault that is made.
     """
 
     def __init__(self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str]) -> None:
@@ -75,7 +75,7 @@ class Proxy:
         self.ws_endpoint = ""
         self.listens_on = ("", 0)
         self.faults = Faults()
-        self.tap = Tap()
+        self.instruments = Instruments()
         self.passages: list[ProxyConnection] = []
         self.notes: list[Callable[[str], None]] = []
         self._upstream = upstream
@@ -105,9 +105,9 @@ class Proxy:
         asked_at = trio.current_time()
         answer = await self._answer(request)
         # What a browser has besides are the pages and scripts of its DevTools.
-        if self.tap.watchers and urlsplit(request.target).path.startswith("/json"):
+        if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
             took = trio.current_time() - asked_at
-            self.tap.pass_on_http(
+            self.instruments.pass_on_http(
                 HttpExchange(
                     asked_at,
                     request.method,
@@ -345,8 +345,8 @@ class _Relay:
                 return message, 0
 
     def _watched(self, direction: str, message: bytes | str) -> None:
-        if self._proxy.tap.watchers:
-            self._proxy.tap.pass_on(
+        if self._proxy.instruments.active:
+            self._proxy.instruments.pass_on(
                 Traffic(trio.current_time(), direction, self._passage.name, message)  # type: ignore[arg-type]
             )
 
@@ -411,10 +411,10 @@ async def proxy(
 
         async with AsyncExitStack() as stack:
             if record is not None:
-                from cdpengine.debug.recorder import LIMIT, record_tap
+                from cdpengine.debug.recorder import LIMIT, record_traffic
 
-                recording = record_tap(
-                    running.tap,
+                recording = record_traffic(
+                    running.instruments,
                     record,
                     unredacted=unredacted,
                     keep_arguments=keep_arguments,

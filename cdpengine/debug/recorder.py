@@ -26,7 +26,7 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.tap import HttpExchange, Span, Tap, Traffic
+from cdpengine._protocol.instruments import HttpExchange, Instruments, Span, Traffic
 from cdpengine.debug.entered_texts import EnteredTexts
 from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
 from cdpengine.debug.lines import LineMaker
@@ -84,7 +84,7 @@ class RecorderStatistics:
 
 
 class Recorder:
-    """A watcher of the tap that writes a recording. Made by `record`; `path` is where it writes."""
+    """An instrument that writes a recording. Made by `record`; `path` is where it writes."""
 
     def __init__(
         self,
@@ -282,13 +282,13 @@ async def record(
     known = _known(browser.connections)
     product = browser.version.product
     claim = partial(create_recording, Path(path), overwrite=overwrite)
-    async with _recording(browser.tap, claim, redactor, limit, queued, product, known) as recorder:
+    async with _recording(browser.instruments, claim, redactor, limit, queued, product, known) as recorder:
         yield recorder
 
 
 @asynccontextmanager
-async def record_as_asked(tap: Tap) -> AsyncIterator[Recorder]:
-    """Record what goes through a tap to where the environment variable CDPENGINE_RECORD says.
+async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
+    """Record what goes over a connection to where the environment variable CDPENGINE_RECORD says.
 
     A file that exists is refused, unless CDPENGINE_RECORD_OVERWRITE=1. Where one program opens several browsers,
     the recordings of the second and the others get a number in their names. CDPENGINE_RECORD_UNREDACTED=1 writes
@@ -297,13 +297,13 @@ async def record_as_asked(tap: Tap) -> AsyncIterator[Recorder]:
     kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
     redactor = None if unredacted else Redactor(keep_arguments=kept)
-    async with _recording(tap, create_as_asked, redactor, LIMIT, QUEUED, drop_empty=True) as recorder:
+    async with _recording(instruments, create_as_asked, redactor, LIMIT, QUEUED, drop_empty=True) as recorder:
         yield recorder
 
 
 @asynccontextmanager
-async def record_tap(
-    tap: Tap,
+async def record_traffic(
+    instruments: Instruments,
     path: str | Path,
     *,
     unredacted: bool = False,
@@ -311,20 +311,22 @@ async def record_tap(
     limit: int = LIMIT,
     overwrite: bool = False,
 ) -> AsyncIterator[Recorder]:
-    """Record what goes through a tap, whatever client is behind it. Arguments and errors as of `record`.
+    """Record what goes over a connection, whatever client is behind it. Arguments and errors as of `record`.
 
     A client does not say beforehand what it enters, so what any script is given is withheld, the engine's own too.
     """
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
     claim = partial(create_recording, Path(path), overwrite=overwrite)
-    async with _recording(tap, claim, redactor, limit, QUEUED, drop_empty=True, foreign=True) as recorder:
+    async with _recording(
+        instruments, claim, redactor, limit, QUEUED, drop_empty=True, foreign=True
+    ) as recorder:
         yield recorder
 
 
 @asynccontextmanager
 @trio.lowlevel.enable_ki_protection
 async def _recording(
-    tap: Tap,
+    instruments: Instruments,
     claim: Claim,
     redactor: Redactor | None,
     limit: int,
@@ -349,7 +351,7 @@ async def _recording(
     )
     failed = False
     try:
-        with tap.watch(recorder):
+        with instruments.attached(recorder):
             yield recorder
     except Exception:
         failed = True

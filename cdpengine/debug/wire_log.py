@@ -1,7 +1,7 @@
 """The log of the wire: each message as one line of the logger `cdpengine.wire`, at level DEBUG.
 
-Rule: no watcher, no cost: whether the logger wants DEBUG is asked when a browser is opened, and the tap is left
-alone when it does not. What is logged is redacted and cut as in a recording, and safe to print on a terminal.
+Rule: whether the logger wants DEBUG is asked when a browser is opened; when it does not, there is no
+instrument and no cost. What is logged is redacted and cut as in a recording, and safe to print on a terminal.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 import trio
 
 from cdpengine._logs import get_logger
-from cdpengine._protocol.tap import Tap, Traffic
+from cdpengine._protocol.instruments import Instruments, Traffic
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Line
 from cdpengine.debug.redact import Redactor
@@ -27,7 +27,7 @@ LIMIT = 2_000
 
 
 class WireLog:
-    """A watcher of the tap. The logger can still be turned down and up: each message asks it."""
+    """An instrument. The logger can still be turned down and up: each message asks it."""
 
     def __init__(self) -> None:
         self._lines = LineMaker(began=trio.current_time(), limit=LIMIT, redactor=Redactor())
@@ -46,7 +46,7 @@ class WireLog:
 
 
 @contextmanager
-def log_traffic(tap: Tap) -> Iterator[None]:
-    """Log the traffic of a tap (`browser.tap`) while the block runs. Must be called in trio."""
-    with tap.watch(WireLog()):
+def log_traffic(instruments: Instruments) -> Iterator[None]:
+    """Log the traffic that `instruments` (`browser.instruments`) see, during the block. Must be called in trio."""
+    with instruments.attached(WireLog()):
         yield

@@ -28,7 +28,7 @@ import trio
 
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.connection import Connection, open_connection
-from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.transport import PipeTransport, Transport, open_websocket
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.testing.links import Link, PipeWire, WebSocketWire, accept_websocket
@@ -185,9 +185,12 @@ class ScriptedPeer:
                 await client.aclose()
 
     @asynccontextmanager
-    async def connect(self, *, tap: Tap | None = None) -> AsyncIterator[Connection]:
+    async def connect(self, *, instruments: Instruments | None = None) -> AsyncIterator[Connection]:
         """Open a connection of the engine to the peer."""
-        async with self.open_transport() as transport, open_connection(transport, tap=tap) as connection:
+        async with (
+            self.open_transport() as transport,
+            open_connection(transport, instruments=instruments) as connection,
+        ):
             yield connection
 
     async def linked(self, count: int = 1) -> Link:

@@ -19,7 +19,7 @@ from werkzeug import Request, Response
 import cdpengine
 from cdpengine._launch.endpoint import resolve_endpoint
 from cdpengine._launch.process import LaunchOptions, start_browser
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 
 BLANK = "/blank-page-of-the-window"
 
@@ -96,7 +96,7 @@ async def browser(shared_endpoint: str, wire_log: list[str]) -> AsyncIterator[cd
 
     tasks = trio.lowlevel.current_statistics().tasks_living
     async with cdpengine.connect(shared_endpoint) as browser:
-        with browser.tap.watch(watch):
+        with browser.instruments.attached(watch):
             pages = {page.target_id for page in browser.pages}
             yield browser
             leaked = [page for page in browser.pages if page.target_id not in pages]

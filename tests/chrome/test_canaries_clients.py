@@ -19,7 +19,7 @@ from canary_ways import prepare
 from pytest_httpserver import HTTPServer
 
 from cdpengine import debug
-from cdpengine.debug.recorder import record_tap
+from cdpengine.debug.recorder import record_traffic
 
 pytestmark = pytest.mark.chrome
 
@@ -80,7 +80,7 @@ async def test_no_canary_of_a_client_is_recorded(
         }
         (tmp_path / "given.json").write_text(json.dumps(given))
         environment = {name: value for name, value in os.environ.items() if "proxy" not in name.lower()}
-        async with record_tap(proxy.tap, everything, unredacted=True, limit=0):
+        async with record_traffic(proxy.instruments, everything, unredacted=True, limit=0):
             with trio.fail_after(80):
                 done = await trio.run_process(
                     [*command, proxy.endpoint, str(tmp_path / "given.json")],

@@ -12,7 +12,7 @@ from rounds import one_in
 
 import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.computed import read_computed, supported
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.request import FrameRequest
@@ -54,7 +54,7 @@ async def test_a_page_seen_before_costs_one_round_trip(
         if traffic.direction == "sent":
             sent.append(json.loads(traffic.message)["method"])
 
-    with browser.tap.watch(watch):
+    with browser.instruments.attached(watch):
         document = await read_computed(request_of(page, worlds))
     assert sent == ["Runtime.callFunctionOn"]
     assert [node.name for node in document.roots] == ["One", "Two"]

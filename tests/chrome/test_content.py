@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 
 pytestmark = pytest.mark.chrome
 
@@ -250,7 +250,7 @@ async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
             if sent <= scrolls:  # after the snapshot was taken, and before it is looked where the page is
                 site.session.post("Runtime.evaluate", expression="scrollBy(0, 100)")
 
-    with browser.tap.watch(scroll):
+    with browser.instruments.attached(scroll):
         shot = await site.labelled_screenshot()
     assert sent == pictures
     assert await site.evaluate("scrollY") == 100 * min(scrolls, pictures)
@@ -291,7 +291,7 @@ async def test_a_picture_and_its_refs_are_of_one_document(
             there.wait(30)
 
     try:
-        with browser.tap.watch(replace_document):
+        with browser.instruments.attached(replace_document):
             shot = await page.labelled_screenshot()
     finally:
         go.set()

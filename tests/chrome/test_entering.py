@@ -13,7 +13,7 @@ from network_site import Site
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 
 pytestmark = pytest.mark.chrome
 
@@ -64,7 +64,7 @@ async def test_all_that_is_entered_is_known_before_it_is_sent(stage: Stage) -> N
         await stage.page.set_content(FORM)
         await stage.page.focus(await stage.node("#field"))
         ear = Ear(secret := f"c4nary-{number:03}-entered")
-        with stage.browser.tap.watch(ear):
+        with stage.browser.instruments.attached(ear):
             await way(stage, secret)
         if ear.early or not ear.heard or secret not in "\n".join(ear.secrets):
             wrong[f"{name} ({each})"] = (ear.early, ear.heard, ear.secrets[-3:])
@@ -77,7 +77,7 @@ async def test_a_value_is_known_in_the_form_in_which_it_is_sent(stage: Stage, cs
     value, form = DATES[css]
     await stage.page.set_content(FORM)
     ear = Ear(form)
-    with stage.browser.tap.watch(ear):
+    with stage.browser.instruments.attached(ear):
         await stage.page.fill(await stage.node(css), value)
     assert (ear.early, form in ear.secrets) == ([], True)
     assert ear.heard
@@ -91,7 +91,7 @@ async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
     await page.evaluate("localStorage.setItem('theirs', 'theirs-item')")
     await page.evaluate("document.cookie = 'theirs=theirs-cookie'")
     ear = Ear("theirs-")
-    with stage.browser.tap.watch(ear):
+    with stage.browser.instruments.attached(ear):
         async with page.route("*/echo*", lambda route: route.continue_(headers=route.request.headers)):
             await page.evaluate(
                 "fetch('/echo', {headers: {'X-Token': 'theirs-header'}}).then((r) => r.text())"
@@ -124,5 +124,5 @@ async def _with_the_headers_of_the_server(route: cdpengine.Route) -> None:
 async def test_headers_of_the_connection_are_known_from_the_start(shared_endpoint: str) -> None:
     headers = {"Authorization": "Bearer c4nary-bearer", "User-Agent": "harmless-agent"}
     async with cdpengine.connect(f"{shared_endpoint}/?token=c4nary-token", headers=headers) as browser:
-        assert {"c4nary-bearer", "c4nary-token"} <= set(browser.tap.secrets)
-        assert "harmless-agent" not in browser.tap.secrets
+        assert {"c4nary-bearer", "c4nary-token"} <= set(browser.instruments.secrets)
+        assert "harmless-agent" not in browser.instruments.secrets

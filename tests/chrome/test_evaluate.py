@@ -192,7 +192,9 @@ async def test_remote_objects_are_released(page: cdpengine.Page) -> None:
     node = await page.session.call("DOM.getDocument", depth=-1)
     backend = node["root"]["children"][0]["backendNodeId"]
     sent: list[str] = []
-    with page.browser.tap.watch(lambda t: sent.append(str(t.message)) if t.direction == "sent" else None):
+    with page.browser.instruments.attached(
+        lambda t: sent.append(str(t.message)) if t.direction == "sent" else None
+    ):
         assert await page.evaluate("el => el.tagName", target=cdpengine.BackendNode(backend)) == "HTML"
         await page.evaluate("1")
     assert any("Runtime.releaseObject" in message for message in sent)

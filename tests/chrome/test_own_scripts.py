@@ -12,7 +12,7 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.js import is_own, script
 
 pytestmark = pytest.mark.chrome
@@ -58,7 +58,7 @@ class Ear:
 async def ear(page: cdpengine.Page, browser: cdpengine.Browser, httpserver: HTTPServer) -> AsyncIterator[Ear]:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
     ear = Ear()
-    with browser.tap.watch(ear):
+    with browser.instruments.attached(ear):
         await page.goto(httpserver.url_for("/"))
         yield ear
 

@@ -184,7 +184,7 @@ async def test_cancelled_at_each_step(page: cdpengine.Page, tmp_path: Path) -> N
             await page.session.call("Runtime.evaluate", expression="1")
 
     async def after() -> None:
-        assert not any(isinstance(watcher, debug.Recorder) for watcher in page.browser.tap.watchers)
+        assert not any(isinstance(watcher, debug.Recorder) for watcher in page.browser.instruments.active)
         assert read(tmp_path / "a.jsonl")[-1].k == "end"
 
     assert await walk_cancellations(operation, after, every=one_in(8)) > 1

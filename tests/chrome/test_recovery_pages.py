@@ -141,7 +141,9 @@ async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
             while not site._target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
         sent: list[str] = []
-        with site.browser.tap.watch(lambda t: sent.append(str(t.message)) if t.direction == "sent" else None):
+        with site.browser.instruments.attached(
+            lambda t: sent.append(str(t.message)) if t.direction == "sent" else None
+        ):
             await site.goto(httpserver.url_for("/"), timeout=10)
         nursery.cancel_scope.cancel()
     assert not any("terminateExecution" in message for message in sent), "nothing hung"
@@ -172,7 +174,9 @@ async def test_a_page_that_waits_for_its_next_document_is_not_hung(
         page = await browser.new_page(httpserver.url_for("/"))
         sent: list[str] = []
         with (
-            browser.tap.watch(lambda t: sent.append(str(t.message)) if t.direction == "sent" else None),
+            browser.instruments.attached(
+                lambda t: sent.append(str(t.message)) if t.direction == "sent" else None
+            ),
             pytest.raises(cdpengine.DeadlineExceededError),
         ):
             await page.goto(f"http://127.0.0.1:{silent_port}/", timeout=3)

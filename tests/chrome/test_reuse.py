@@ -15,7 +15,7 @@ from pytest_httpserver import HTTPServer
 from rounds import rounds
 
 import cdpengine
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.snapshot import Snapshot
 
 pytestmark = pytest.mark.chrome
@@ -242,7 +242,7 @@ async def test_a_page_that_was_still(
         if traffic.direction == "received" and '\\"same\\":true' in message:
             answers.append(message.partition('"result"')[2])
 
-    with browser.tap.watch(note):
+    with browser.instruments.attached(note):
         for _ in range(4):
             before = await page.snapshot()
     assert answers[-1] == answers[-2]  # the same number: nothing was walked

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 import cdpengine
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.js import is_own, script
 
 pytestmark = pytest.mark.chrome
@@ -63,7 +63,7 @@ class Ear:
 @pytest.fixture
 async def ear(browser: cdpengine.Browser) -> AsyncIterator[Ear]:
     ear = Ear()
-    with browser.tap.watch(ear):
+    with browser.instruments.attached(ear):
         yield ear
 
 

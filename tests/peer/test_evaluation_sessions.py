@@ -17,7 +17,7 @@ import cdpengine
 from cdpengine._api.opening import _engine
 from cdpengine._page.frames import Frame
 from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
-from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.instruments import Instruments
 from cdpengine.testing import SILENCE, Refusal, Request
 from cdpengine.testing.peer import Answer
 
@@ -29,8 +29,11 @@ async def door(scripted: ScriptedBrowser) -> Door:
 
 @asynccontextmanager
 async def engine(scripted: ScriptedBrowser, door: Door) -> AsyncIterator[cdpengine.Browser]:
-    tap = Tap()
-    async with scripted.connect(tap=tap) as main, _engine(main, door.open, tap, "scripted") as browser:
+    instruments = Instruments()
+    async with (
+        scripted.connect(instruments=instruments) as main,
+        _engine(main, door.open, instruments, "scripted") as browser,
+    ):
         yield browser
 
 

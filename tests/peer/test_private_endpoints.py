@@ -15,7 +15,7 @@ from trio.testing import MockClock
 import cdpengine
 from cdpengine._api.opening import _engine
 from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.instruments import Instruments
 from cdpengine.testing import Request
 from cdpengine.testing.peer import Answer
 
@@ -45,18 +45,18 @@ async def engine(
     main: ScriptedBrowser, opened: list[ScriptedBrowser], *, optional: bool = True
 ) -> AsyncIterator[cdpengine.Browser]:
     """The engine on `main`; its further connections reach the browsers of the list, the last one again and again."""
-    tap = Tap()
+    instruments = Instruments()
 
     @asynccontextmanager
     async def open_further() -> AsyncIterator[Connection]:
-        async with opened[0].connect(tap=tap) as connection:
+        async with opened[0].connect(instruments=instruments) as connection:
             if len(opened) > 1:
                 del opened[0]
             yield connection
 
     async with (
-        main.connect(tap=tap) as connection,
-        _engine(connection, open_further, tap, "scripted", opener_optional=optional) as browser,
+        main.connect(instruments=instruments) as connection,
+        _engine(connection, open_further, instruments, "scripted", opener_optional=optional) as browser,
     ):
         yield browser
 
@@ -165,7 +165,7 @@ async def test_a_second_connection_that_is_never_answered_is_given_up(
     async with scripted.connect() as main:
         began = trio.current_time()
         with trio.move_on_after(timeout) as starting:
-            async with _engine(main, door.open, Tap(), "scripted", opener_optional=True) as browser:
+            async with _engine(main, door.open, Instruments(), "scripted", opener_optional=True) as browser:
                 assert trio.current_time() - began == patience
                 starting.deadline = math.inf
                 assert await (await browser.new_page()).evaluate("1") == 1
@@ -179,7 +179,7 @@ async def test_a_browser_that_was_launched_must_give_a_second_connection(
     door.refuses = True
     async with scripted.connect() as main:
         with pytest.raises(cdpengine.ConnectFailedError, match="nobody opened"):
-            async with _engine(main, door.open, Tap(), "scripted"):
+            async with _engine(main, door.open, Instruments(), "scripted"):
                 pytest.fail("there is no engine")
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import cdpengine
 from cdpengine import debug
-from cdpengine._protocol.tap import Tap
-from cdpengine.debug.recorder import record_tap
+from cdpengine._protocol.instruments import Instruments
+from cdpengine.debug.recorder import record_traffic
 from cdpengine.testing import ScriptedPeer
 
 
@@ -110,8 +110,8 @@ async def test_a_tap_refuses_a_file_that_exists(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("old")
     with pytest.raises(cdpengine.InvalidArgumentError, match="which exists already"):
-        async with record_tap(Tap(), path):
+        async with record_traffic(Instruments(), path):
             pytest.fail("there is a file")
-    async with record_tap(Tap(), path, overwrite=True):
+    async with record_traffic(Instruments(), path, overwrite=True):
         pass
     assert path.read_text() != "old"

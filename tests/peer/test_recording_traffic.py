@@ -1,4 +1,4 @@
-"""The recorder on a tap: all that goes through becomes lines, in order, whatever goes wrong; nobody waits for it."""
+"""The recorder on a connection: all that goes through becomes lines, in order, whatever goes wrong; nobody waits for it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 import trio
 
 import cdpengine
-from cdpengine._protocol.tap import Span, Tap, Traffic
+from cdpengine._protocol.instruments import Instruments, Span, Traffic
 from cdpengine.debug import Redactor, open_recording
-from cdpengine.debug.recorder import Recorder, record_tap
+from cdpengine.debug.recorder import Recorder, record_traffic
 from cdpengine.debug.recording import Line
 from cdpengine.js import own
 
@@ -64,10 +64,10 @@ async def test_what_goes_through_is_written_in_order_and_without_secrets(tmp_pat
 async def test_nothing_is_lost_whoever_makes_the_lines(tmp_path: Path, size: int) -> None:
     """Some are made by the task that has the messages, some by the thread that finds them lying."""
     path = tmp_path / "a.jsonl.zst"
-    tap = Tap()
-    async with record_tap(tap, path) as recorder:
+    instruments = Instruments()
+    async with record_traffic(instruments, path) as recorder:
         for number in range(600):
-            tap.pass_on(event(number, size))
+            instruments.pass_on(event(number, size))
             if number % 100 == 0:
                 with trio.fail_after(30):
                     while recorder.statistics().queued:  # noqa: ASYNC110 - a thread that writes tells nobody
@@ -96,15 +96,15 @@ async def test_what_does_not_fit_is_counted_and_told_where_it_is_missing(tmp_pat
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
-    tap = Tap()
+    instruments = Instruments()
     with pytest.raises(cdpengine.RecordingFailedError, match="no space is left on the disk"):
-        async with record_tap(tap, "/dev/full") as recorder:
+        async with record_traffic(instruments, "/dev/full") as recorder:
             with trio.fail_after(30):
                 while recorder.failure is None:
-                    tap.pass_on(event(1, 1_000))
+                    instruments.pass_on(event(1, 1_000))
                     await trio.lowlevel.checkpoint()
             before = recorder.statistics()
-            tap.pass_on(event(2))
+            instruments.pass_on(event(2))
             after = recorder.statistics()
             assert (after.lost, after.queued) == (before.lost + 1, before.queued)
             recorder.span_ended(Span(1, "page.click e1"), trio.current_time(), "")
@@ -112,10 +112,10 @@ async def test_a_full_disk_is_told_at_the_end_and_takes_no_memory() -> None:
 
 
 async def test_a_fault_of_the_recorders_own_is_told_without_the_message(tmp_path: Path) -> None:
-    tap = Tap()
+    instruments = Instruments()
     with pytest.raises(cdpengine.RecordingFailedError, match=r"TypeError in \w+\.py, line [0-9]+") as told:
-        async with record_tap(tap, tmp_path / "a.jsonl"):
-            tap.pass_on(Traffic("now", "received", "c", '{"method":"canary"}'))  # type: ignore[arg-type]
+        async with record_traffic(instruments, tmp_path / "a.jsonl"):
+            instruments.pass_on(Traffic("now", "received", "c", '{"method":"canary"}'))  # type: ignore[arg-type]
     assert "canary" not in str(told.value)
 
 

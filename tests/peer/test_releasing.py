@@ -11,7 +11,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.testing import Request
 from cdpengine.testing.peer import Answer
 
@@ -118,7 +118,7 @@ async def _ended_at(
             ended = True
             scope.cancel()
 
-    with session.connection.tap.watch(watch), scope:
+    with session.connection.instruments.attached(watch), scope:
         failure: cdpengine.EngineError | None = None
         try:
             await use(page)

@@ -273,7 +273,7 @@ async def test_a_reply_in_the_tick_of_the_cancellation(peer: ScriptedPeer, conne
         if getattr(traffic, "direction", "") == "received":
             scope.cancel()
 
-    with connection.tap.watch(cancel), scope:
+    with connection.instruments.attached(cancel), scope:
         got.append(await connection.root.call("A.b"))
     assert got in ([], [{}])
     assert connection.statistics().in_flight == 0
@@ -431,7 +431,7 @@ async def test_the_tap_sees_all_traffic_in_order(peer: ScriptedPeer, connection:
         message = json.loads(getattr(traffic, "message", ""))
         seen.append((getattr(traffic, "direction", ""), message.get("method") or f"reply {message['id']}"))
 
-    with connection.tap.watch(watch):
+    with connection.instruments.attached(watch):
         await connection.root.call("A.b")
         peer.send_event("A.event")
         await connection.root.call("A.c")
@@ -459,9 +459,9 @@ async def test_a_watcher_that_raises_does_no_harm(
     def fails(_traffic: object) -> None:
         raise ValueError("watcher")
 
-    with caplog.at_level(logging.CRITICAL, logger="cdpengine.wire"), connection.tap.watch(fails):
+    with caplog.at_level(logging.CRITICAL, logger="cdpengine.wire"), connection.instruments.attached(fails):
         assert await connection.root.call("A.b") == {}
-        assert not connection.tap.watchers
+        assert not connection.instruments.active
 
 
 async def test_statistics_count(peer: ScriptedPeer, connection: Connection) -> None:

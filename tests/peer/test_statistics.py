@@ -10,9 +10,9 @@ import trio
 from scripting import settled
 
 from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.repeated import FIRST, INTERVAL
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.tap import Tap
 from cdpengine.debug import log_traffic
 from cdpengine.errors import RemoteError
 from cdpengine.testing import SILENCE, ScriptedPeer
@@ -83,9 +83,9 @@ async def test_nothing_above_debug_holds_a_payload_and_off_costs_nothing(
     peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "cdpengine")
-    tap = Tap()
-    async with peer.connect(tap=tap) as connection:
-        assert tap.watchers == ()
+    instruments = Instruments()
+    async with peer.connect(instruments=instruments) as connection:
+        assert instruments.active == ()
         await everything(peer, connection.root)
         await settled(connection)
     assert {record.levelname for record in caplog.records} == {"INFO", "WARNING"}
@@ -96,13 +96,13 @@ async def test_at_debug_each_message_is_one_line_without_its_secrets(
     peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "cdpengine")
-    tap = Tap()
-    async with peer.connect(tap=tap) as connection:
-        with log_traffic(tap):
+    instruments = Instruments()
+    async with peer.connect(instruments=instruments) as connection:
+        with log_traffic(instruments):
             await everything(peer, connection.root)
             await connection.root.call("Large.call", text="x" * 100_000)
             statistics = connection.statistics()
-        assert tap.watchers == ()
+        assert instruments.active == ()
     lines = [record.getMessage() for record in caplog.records if record.name == "cdpengine.wire"]
     assert all("->" in line or "<-" in line for line in lines)
     assert len(lines) == statistics.sent + statistics.received
@@ -114,10 +114,10 @@ async def test_at_debug_each_message_is_one_line_without_its_secrets(
 async def test_a_logger_that_is_turned_down_formats_nothing(
     peer: ScriptedPeer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tap = Tap()
+    instruments = Instruments()
     caplog.set_level(logging.DEBUG, "cdpengine")
-    async with peer.connect(tap=tap) as connection:
-        with log_traffic(tap):
+    async with peer.connect(instruments=instruments) as connection:
+        with log_traffic(instruments):
             caplog.set_level(logging.WARNING, "cdpengine")
             hold = peer.hold("DOMStorage.getDOMStorageItems")
             async with trio.open_nursery() as nursery:

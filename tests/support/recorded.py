@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import zstandard
 
-from cdpengine._protocol.tap import Span, Traffic
+from cdpengine._protocol.instruments import Span, Traffic
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header, Line
 

@@ -16,7 +16,7 @@ import trio.testing
 import cdpengine
 from cdpengine._api.opening import _engine
 from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.tap import Tap
+from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.transport import PipeTransport, Transport
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer
 from cdpengine.testing.links import Link, PipeWire
@@ -67,10 +67,10 @@ class ScriptedBrowser(ScriptedPeer):
     @asynccontextmanager
     async def engine(self) -> AsyncIterator[cdpengine.Browser]:
         """The engine over two connections to this browser, as `connect` makes it."""
-        tap = Tap()
+        instruments = Instruments()
         async with (
-            self.connect(tap=tap) as main,
-            _engine(main, lambda: self.connect(tap=tap), tap, "scripted") as browser,
+            self.connect(instruments=instruments) as main,
+            _engine(main, lambda: self.connect(instruments=instruments), instruments, "scripted") as browser,
         ):
             yield browser
 

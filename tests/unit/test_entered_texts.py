@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug.entered_texts import (
     SHORTEST,
     EnteredTexts,

@@ -11,7 +11,7 @@ from hypothesis import given
 from recorded import HEADER, Recorded, small
 from trace_checker import check_trace
 
-from cdpengine._protocol.tap import Span
+from cdpengine._protocol.instruments import Span
 from cdpengine.debug.perfetto import ACTIONS, LONGEST, MOST_FLOWS, trace_document
 from cdpengine.debug.recording import Line
 

@@ -21,7 +21,7 @@ from protocols import DOCUMENT
 from recorded import Recorded
 
 import cdpengine.cli
-from cdpengine._protocol.tap import Span
+from cdpengine._protocol.instruments import Span
 from cdpengine.cli import main
 from cdpengine.cli.output import print_json, say, say_lines, show_progress, to_plain
 from cdpengine.cli.terminal import safe_console

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 
 import cdpengine
-from cdpengine._protocol.tap import Direction, Span, Traffic
+from cdpengine._protocol.instruments import Direction, Span, Traffic
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.recording import Header, Line

@@ -64,7 +64,7 @@ class Elements(HTMLParser):
 
 def test_whatever_a_recording_holds_is_text() -> None:
     recorded = Recorded()
-    from cdpengine._protocol.tap import Span
+    from cdpengine._protocol.instruments import Span
 
     recorded.attach("5E55", "7A26", url=HOSTILE)
     recorded.exchange(HOSTILE, "5E55", span=Span(1, HOSTILE), text=HOSTILE)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine._evaluate.literals import to_literal
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug import Redactor
 from cdpengine.debug.lines import LineMaker
 from cdpengine.debug.script_values import withhold_quickly

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from recorded import Recorded, small
 
-from cdpengine._protocol.tap import Span
+from cdpengine._protocol.instruments import Span
 from cdpengine.debug import figures as module
 from cdpengine.debug.figures import OTHERS, UNKNOWN, Figures, Gap, Tally
 from cdpengine.debug.quantiles import PRECISION, Quantiles

@@ -265,7 +265,9 @@ class PageDialogs:
         # Not waited for. A refusal says that somebody else was faster: the user, or another client.
         with suppress(SessionGoneError, ConnectionLostError):
             if answer.prompt_text is not None and answer.prompt_text != shown.dialog.default_prompt:
-                self._session.connection.tap.add_secret(answer.prompt_text)  # the default is the page's own
+                self._session.connection.instruments.add_secret(
+                    answer.prompt_text
+                )  # the default is the page's own
             self._session.post("Page.handleJavaScriptDialog", **params, **text)
 
     async def _handle(self, shown: Shown, handler: DialogHandler, scope: trio.CancelScope) -> None:

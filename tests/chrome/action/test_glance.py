@@ -10,7 +10,7 @@ import pytest
 import trio.testing
 from action_stage import Stage
 
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 
 MEASURING = {"DOM.getContentQuads", "DOM.getBoxModel", "DOM.scrollIntoViewIfNeeded", "Page.getLayoutMetrics"}
 
@@ -24,7 +24,7 @@ async def sent(stage: Stage) -> AsyncIterator[list[str]]:
         if traffic.direction == "sent":
             methods.append(json.loads(traffic.message)["method"])
 
-    with stage.session.connection.tap.watch(watch):
+    with stage.session.connection.instruments.attached(watch):
         yield methods
         await trio.testing.wait_all_tasks_blocked()
 

@@ -17,7 +17,7 @@ from cdpengine._input.boxes import bounding_box
 from cdpengine._input.outcome import ActionOutcome
 from cdpengine._input.pointer import click, hover
 from cdpengine._page.node import Node
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine.errors import CoveredError, NotDeliveredError
 from cdpengine.testing import walk_cancellations
 
@@ -110,7 +110,7 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
             (released if message["method"] == "Runtime.releaseObjectGroup" else used).add(group)
 
     go = await inner_node(framed, "go")
-    with framed.session.connection.tap.watch(watch):
+    with framed.session.connection.instruments.attached(watch):
         assert (await point_at(framed, click, go)).delivered
         assert await bounding_box(go, framed._worlds) is not None
         await framed.find(css="button")

@@ -1,8 +1,8 @@
-"""The one place where traffic can be watched: recorder, statistics, log.
+"""Instruments: what watches the traffic of connections (recorder, statistics, log).
 
-Rule: with nobody watching, the cost is one test for an empty tuple a message. A watcher is called in the
-reader's or the writer's task: it takes the message and returns at once; it never waits. A watcher that raises
-is taken out and logged: whoever looks on must not be able to break what he looks at.
+Rule: without instruments, the cost is one test for an empty tuple a message. An instrument is called in the
+reader's or the writer's task: it takes the message and returns at once; it never waits. An instrument that raises
+is taken out and logged: it must not break the connection that it watches.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from cdpengine._protocol.messages import Envelope
 
 logger = get_logger("cdpengine.wire")
 
-_FAILED = "a watcher of the traffic failed and was taken out"
+_FAILED = "an instrument of the traffic failed and was taken out"
 
 
 @attrs.frozen
 class Span:
     """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile.
 
-    `began` is trio's clock in seconds; `taps` are those that saw a command of it, and so are told when it ends.
+    `began` is trio's clock in seconds; `seen_by` are those that saw a command of it, and so are told when it ends.
     """
 
     number: int
     name: str
     began: float = 0.0
-    taps: set[Tap] = attrs.field(factory=set, eq=False, repr=False)
+    seen_by: set[Instruments] = attrs.field(factory=set, eq=False, repr=False)
 
 
 Direction = Literal["sent", "received"]
@@ -96,8 +96,8 @@ class _SpanScope:
         begun = self._begun
         if begun is not None:
             _span.reset(self._token)
-            for tap in begun.taps:
-                tap.end_span(begun, "" if kind is None else kind.__name__)
+            for each in begun.seen_by:
+                each.end_span(begun, "" if kind is None else kind.__name__)
 
 
 def span(name: str) -> AbstractContextManager[None]:
@@ -113,7 +113,7 @@ def current_span() -> Span | None:
     return _span.get()
 
 
-class Watcher(Protocol):
+class Instrument(Protocol):
     """Anything that can be called with a Traffic."""
 
     def __call__(self, traffic: Traffic, /) -> None:
@@ -121,8 +121,8 @@ class Watcher(Protocol):
 
 
 @runtime_checkable
-class SpanWatcher(Protocol):
-    """A watcher that wants to know, too, when an action that it saw a command of has ended."""
+class SpanInstrument(Protocol):
+    """An instrument that wants to know, too, when an action that it saw a command of has ended."""
 
     def span_ended(self, span: Span, time: float, failed: str, /) -> None:
         """Take the end of one action, on trio's clock in seconds. Must not block.
@@ -132,33 +132,33 @@ class SpanWatcher(Protocol):
 
 
 @runtime_checkable
-class HttpWatcher(Protocol):
-    """A watcher that wants to know, too, what was asked over HTTP."""
+class HttpInstrument(Protocol):
+    """An instrument that wants to know, too, what was asked over HTTP."""
 
     def take_http(self, exchange: HttpExchange, /) -> None:
         """Take what one client asked, and its answer. Must not block."""
 
 
 @runtime_checkable
-class SecretWatcher(Protocol):
-    """A watcher that wants to know what is secret before a message holds it."""
+class SecretInstrument(Protocol):
+    """An instrument that wants to know what is secret before a message holds it."""
 
     def add_secret(self, text: str, /) -> None:
         """Take a text that must not be written or shown from now on. Must not block."""
 
 
 _SECRETS_KEPT = 256
-"""Secrets that a tap keeps for watchers that come later; beyond that the oldest are forgotten."""
+"""Secrets that a instruments keeps for instruments that come later; beyond that the oldest are forgotten."""
 
 _LONGEST_KEPT = 4_096
 """Characters of a secret that is kept."""
 
 
-class Tap:
-    """Holds the watchers of one or several connections, and what those connections were given that is secret."""
+class Instruments:
+    """The instruments of one or several connections, and the secrets that those connections were given."""
 
     def __init__(self) -> None:
-        self.watchers: tuple[Watcher, ...] = ()
+        self.active: tuple[Instrument, ...] = ()
         self._connections: dict[str, int] = {}
         self._secrets: dict[str, None] = {}
 
@@ -168,10 +168,10 @@ class Tap:
         return tuple(self._secrets)
 
     def add_secret(self, text: str) -> None:
-        """Have every watcher keep a text to itself. To be called before the first message that holds it is sent.
+        """Have every instrument withhold a text.
 
-        What a program enters into a page is added: typed, filled, pasted and set texts. Watchers that come later
-        get to know it when they come.
+        Call it before the first message that holds the text is sent. What a program enters into a page is added:
+        typed, filled, pasted and set texts. Instruments that come later get to know it when they come.
         """
         if not text:
             return
@@ -180,8 +180,8 @@ class Tap:
             self._secrets[text] = None
             if len(self._secrets) > _SECRETS_KEPT:
                 del self._secrets[next(iter(self._secrets))]
-        for watcher in self.watchers:
-            self._give_secret(watcher, text)
+        for instrument in self.active:
+            self._give_secret(instrument, text)
 
     def name_connection(self, endpoint: str) -> str:
         """Return what a connection is called in its Traffic: its endpoint, with a number from the second one on.
@@ -192,65 +192,65 @@ class Tap:
         return endpoint if number == 1 else f"{endpoint} #{number}"
 
     @contextmanager
-    def watch(self, watcher: Watcher) -> Iterator[None]:
-        """Pass all traffic to `watcher` while the body runs, in the order in which it went over the wire.
+    def attached(self, instrument: Instrument) -> Iterator[None]:
+        """Pass all traffic to `instrument` while the body runs, in the order in which it went over the wire.
 
-        A watcher that is given twice sees each message twice, until one of the two blocks is left.
+        An instrument that is given twice sees each message twice, until one of the two blocks is left.
         """
-        self.watchers = (*self.watchers, watcher)
+        self.active = (*self.active, instrument)
         for secret in self._secrets:
-            self._give_secret(watcher, secret)
+            self._give_secret(instrument, secret)
         try:
             yield
         finally:
-            self._remove(watcher)
+            self._remove(instrument)
 
     def pass_on(self, traffic: Traffic) -> None:
-        """Hand one message to every watcher. Callers test `watchers` first, so that an idle tap costs nothing."""
+        """Give one message to every instrument. Callers test `active` first, so that none costs nothing."""
         if traffic.span is not None:
-            traffic.span.taps.add(self)
-        for watcher in self.watchers:
+            traffic.span.seen_by.add(self)
+        for instrument in self.active:
             try:
-                watcher(traffic)
+                instrument(traffic)
             except Exception:
                 logger.exception(_FAILED)
-                self._remove(watcher)
+                self._remove(instrument)
 
     def pass_on_http(self, exchange: HttpExchange) -> None:
-        """Hand what was asked over HTTP to every watcher that wants to know it."""
-        for watcher in self.watchers:
-            if isinstance(watcher, HttpWatcher):
+        """Hand what was asked over HTTP to every instrument that wants to know it."""
+        for instrument in self.active:
+            if isinstance(instrument, HttpInstrument):
                 try:
-                    watcher.take_http(exchange)
+                    instrument.take_http(exchange)
                 except Exception:
                     logger.exception(_FAILED)
-                    self._remove(watcher)
+                    self._remove(instrument)
 
     def end_span(self, span: Span, failed: str) -> None:
-        """Tell every watcher that wants to know that an action is over, and the name of what ended it early."""
+        """Tell every instrument that wants to know that an action is over, and the name of what ended it early."""
         import trio
 
         time = trio.current_time()
-        for watcher in self.watchers:
-            if isinstance(watcher, SpanWatcher):
+        for instrument in self.active:
+            if isinstance(instrument, SpanInstrument):
                 try:
-                    watcher.span_ended(span, time, failed)
+                    instrument.span_ended(span, time, failed)
                 except Exception:
                     logger.exception(_FAILED)
-                    self._remove(watcher)
+                    self._remove(instrument)
 
-    def _give_secret(self, watcher: Watcher, text: str) -> None:
-        if isinstance(watcher, SecretWatcher):
+    def _give_secret(self, instrument: Instrument, text: str) -> None:
+        if isinstance(instrument, SecretInstrument):
             try:
-                watcher.add_secret(text)
+                instrument.add_secret(text)
             except Exception:
                 logger.exception(_FAILED)
-                self._remove(watcher)
+                self._remove(instrument)
 
-    def _remove(self, watcher: Watcher) -> None:
-        watchers = list(self.watchers)
-        for index, other in enumerate(watchers):
-            if other is watcher:
-                del watchers[index]
+    def _remove(self, instrument: Instrument) -> None:
+        instruments = list(self.active)
+        for index, other in enumerate(instruments):
+            if other is instrument:
+                del instruments[index]
                 break
-        self.watchers = tuple(watchers)
+        self.active = tuple(instruments)
