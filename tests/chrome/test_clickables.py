@@ -10,7 +10,7 @@ from rounds import one_in
 import cdpengine
 from cdpengine._api.targets import BackendNode
 from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._protocol.tap import Traffic
+from cdpengine._protocol.instruments import Traffic
 from cdpengine._snapshot.ax import read_ax
 from cdpengine._snapshot.boxes import add_boxes
 from cdpengine._snapshot.computed import read_computed
@@ -198,7 +198,7 @@ async def test_attributes_cost_no_second_walk(browser: cdpengine.Browser, page: 
             walks.append(message)
 
     await page.evaluate("document.body.innerHTML = '<div onclick=1>Row</div>'.repeat(50)")
-    with browser.tap.watch(watch):
+    with browser.instruments.attached(watch):
         snapshot = await page.snapshot()
     assert len(snapshot.refs) == 50
     assert len(walks) == 1
