@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV = $(shell command -v uv || echo $(BIN)/uv)
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-peers lint types imports unit format bench bench-check docs lock setup clean
+.PHONY: help demo test test-slow test-peers lint types imports unit format shape bench bench-check docs lock setup clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "make %-11s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ unit: setup ## The tests that need no browser
 
 format: setup ## Let ruff format and fix what it can
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+shape: setup ## The shape of the code: sizes of modules, functions and folders, import cycles, public names
+	@$(BIN)/python scripts/shape.py
 
 bench: setup ## The engine beside its peers: build/benchmarks/, docs/benchmarks.md, the README's figures
 	@scripts/peers.sh

@@ -1,0 +1,278 @@
+"""The shape of the code as figures: sizes of modules, functions and folders, import cycles, public names.
+
+Rule: the source is parsed, never imported, so that the figures need no browser and no optional package. A module
+is a Python file of the package. A cycle is a strongly connected set of at least two modules, by the imports that
+run when the modules are loaded; imports within functions and for type checkers make none.
+
+Usage: python scripts/shape.py [PACKAGE_FOLDER]
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+import attrs
+
+PACKAGE = Path(__file__).resolve().parent.parent / "cdpengine"
+FACES = ("", "debug", "errors", "testing")
+"""The packages, by their names below the top one, whose `__all__` is public."""
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@attrs.frozen
+class Module:
+    """One Python file: its dotted name, its path below the package's parent, its lines and its syntax tree."""
+
+    name: str
+    path: Path
+    lines: int
+    tree: ast.Module = attrs.field(repr=False)
+
+    @property
+    def package(self) -> str:
+        """The dotted name of the package that its relative imports count from."""
+        return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
+
+
+@attrs.frozen
+class FunctionShape:
+    """One function or method: where it is, its length in lines, and its parameters without `self` and `cls`."""
+
+    name: str
+    """As "package.module:Class.method"."""
+    lines: int
+    parameters: int
+    is_public_method: bool
+    """Whether callers outside of the package call it: a method of a public class, a public function, a command."""
+
+
+@attrs.frozen
+class Shape:
+    """The figures of a package."""
+
+    modules: int
+    median_lines: float
+    largest_module: tuple[str, int]
+    longest_function: FunctionShape
+    widest_function: FunctionShape
+    """The widest parameter list of those that are not called from outside."""
+    cycles: tuple[tuple[str, ...], ...]
+    fullest_folder: tuple[str, int]
+    public_names: int
+
+
+def read_modules(package: Path) -> list[Module]:
+    """Parse every Python file below a package's folder, in the order of their names."""
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        inside = path.relative_to(package.parent)
+        parts = inside.with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        text = path.read_text("utf-8")
+        found.append(Module(name, inside, text.count("\n"), ast.parse(text)))
+    return found
+
+
+def measure_shape(modules: Sequence[Module]) -> Shape:
+    """Count and compare everything; `modules` holds one function at least."""
+    callables = list(find_callables(modules))
+    inner = [each for each in callables if not each.is_public_method]
+    largest = max(modules, key=lambda module: module.lines)
+    return Shape(
+        modules=len(modules),
+        median_lines=median(module.lines for module in modules),
+        largest_module=(largest.path.as_posix(), largest.lines),
+        longest_function=max(callables, key=lambda each: each.lines),
+        widest_function=max(inner or callables, key=lambda each: each.parameters),
+        cycles=tuple(find_cycles(import_graph(modules))),
+        fullest_folder=count_files(modules).most_common(1)[0],
+        public_names=len({name for names in public_names(modules).values() for name in names}),
+    )
+
+
+def count_files(modules: Sequence[Module]) -> Counter[str]:
+    """Count the Python files that are directly in each folder."""
+    return Counter(module.path.parent.as_posix() for module in modules)
+
+
+# --- public names -------------------------------------------------------------------------------------------
+
+
+def public_names(modules: Sequence[Module]) -> dict[str, list[str]]:
+    """Return what each public package names in its `__all__`."""
+    top = modules[0].name.partition(".")[0]
+    faces = {f"{top}.{face}" if face else top for face in FACES}
+    return {module.name: declared_names(module.tree) for module in modules if module.name in faces}
+
+
+def declared_names(tree: ast.Module) -> list[str]:
+    """Return the texts in a module's `__all__`, none where it has no such list."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(ast.unparse(each) == "__all__" for each in node.targets):
+            constants = (each for each in ast.walk(node.value) if isinstance(each, ast.Constant))
+            return [each.value for each in constants if isinstance(each.value, str)]
+    return []
+
+
+# --- functions ----------------------------------------------------------------------------------------------
+
+
+def find_callables(modules: Sequence[Module]) -> Iterator[FunctionShape]:
+    """Yield every function and method, also those within others."""
+    public = _with_bases(modules, {name for names in public_names(modules).values() for name in names})
+    for module in modules:
+        for names, node in _functions(module.tree, ()):
+            yield FunctionShape(
+                f"{module.name}:{'.'.join((*names, node.name))}",
+                (node.end_lineno or node.lineno) - node.lineno + 1,
+                _count_parameters(node, is_method=bool(names) and names[-1].lstrip("_")[:1].isupper()),
+                _is_public(names, node, public),
+            )
+
+
+def _is_public(names: tuple[str, ...], node: Function, public: set[str]) -> bool:
+    if any(".command(" in ast.unparse(each) for each in node.decorator_list):
+        return True
+    if not names:
+        return node.name in public
+    special = node.name.startswith("__") and node.name.endswith("__")
+    return len(names) == 1 and names[0] in public and (special or not node.name.startswith("_"))
+
+
+def _with_bases(modules: Sequence[Module], public: set[str]) -> set[str]:
+    """Return the names with those of all classes that a public class gets its methods from."""
+    bases: dict[str, set[str]] = {}
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ClassDef):
+                named = (ast.unparse(base).partition("[")[0].rpartition(".")[2] for base in node.bases)
+                bases.setdefault(node.name, set()).update(named)
+    found, left = set[str](), list(public)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left.extend(bases.get(name, ()))
+    return found
+
+
+def _functions(node: ast.AST, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Function]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function):
+            yield names, child
+        inside = (*names, child.name) if isinstance(child, Function | ast.ClassDef) else names
+        yield from _functions(child, inside)
+
+
+def _count_parameters(node: Function, *, is_method: bool) -> int:
+    given = node.args
+    count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+    count += bool(given.vararg) + bool(given.kwarg)
+    is_static = any(ast.unparse(each) == "staticmethod" for each in node.decorator_list)
+    return count - (is_method and not is_static)
+
+
+# --- imports ------------------------------------------------------------------------------------------------
+
+
+def import_graph(modules: Sequence[Module]) -> dict[str, set[str]]:
+    """Return the modules of the package that each module imports while it is loaded."""
+    known = {module.name for module in modules}
+    return {
+        module.name: {name for name in _imported(module, module.tree, known) if name != module.name}
+        for module in modules
+    }
+
+
+def _imported(module: Module, node: ast.AST, known: set[str]) -> Iterator[str]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Function | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            for other in child.orelse:
+                yield from _imported(module, other, known)
+            continue
+        if isinstance(child, ast.Import):
+            yield from (each.name for each in child.names if each.name in known)
+        elif isinstance(child, ast.ImportFrom):
+            origin = _origin(module, child)
+            for each in child.names:
+                name = f"{origin}.{each.name}"
+                if name in known or origin in known:
+                    yield name if name in known else origin
+        else:
+            yield from _imported(module, child, known)
+
+
+def _origin(module: Module, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    parts = module.package.split(".")
+    return ".".join([*parts[: len(parts) - node.level + 1], *([node.module] if node.module else [])])
+
+
+def find_cycles(graph: dict[str, set[str]]) -> list[tuple[str, ...]]:
+    """Return the sets of modules of which each imports each other, directly or not; after Tarjan (1972)."""
+    order: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[tuple[str, ...]] = []
+
+    def visit(name: str) -> None:
+        order[name] = lowest[name] = len(order)
+        path.append(name)
+        for other in sorted(graph[name]):
+            if other not in order:
+                visit(other)
+            if other in path:
+                lowest[name] = min(lowest[name], lowest[other])
+        if lowest[name] == order[name]:
+            together = [path.pop()]
+            while together[-1] != name:
+                together.append(path.pop())
+            if len(together) > 1:
+                found.append(tuple(sorted(together)))
+
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 10 * len(graph)))
+    for name in sorted(graph):
+        if name not in order:
+            visit(name)
+    return sorted(found)
+
+
+# --- the command --------------------------------------------------------------------------------------------
+
+
+def shape_lines(shape: Shape) -> Iterator[str]:
+    """Yield the figures as lines of text, one figure a line."""
+    longest, widest = shape.longest_function, shape.widest_function
+    rows = {
+        "modules": f"{shape.modules}",
+        "median lines": f"{shape.median_lines:g}",
+        "largest module": f"{shape.largest_module[1]} lines, {shape.largest_module[0]}",
+        "longest function": f"{longest.lines} lines, {longest.name}",
+        "most parameters": f"{widest.parameters}, {widest.name} (below the public methods)",
+        "fullest folder": f"{shape.fullest_folder[1]} files, {shape.fullest_folder[0]}/",
+        "public names": f"{shape.public_names}",
+        "import cycles": f"{len(shape.cycles)}",
+    }
+    for name, value in rows.items():
+        yield f"{name:18}{value}"
+    for cycle in shape.cycles:
+        yield f"{'':18}{', '.join(cycle)}"
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the shape of the package whose folder is given, of cdpengine without one."""
+    package = Path(arguments[0]).resolve() if arguments else PACKAGE
+    print("\n".join(shape_lines(measure_shape(read_modules(package)))))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
