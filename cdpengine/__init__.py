@@ -61,11 +61,11 @@ if TYPE_CHECKING:
         JSValue,
         JSWindow,
     )
-    from cdpengine._input.boxes import BoundingBox
-    from cdpengine._input.fill import FillValue
-    from cdpengine._input.option import Option
-    from cdpengine._input.outcome import ActionOutcome
-    from cdpengine._input.upload import FileContent
+    from cdpengine._input.action import ActionOutcome
+    from cdpengine._input.forms.fill import FillValue
+    from cdpengine._input.forms.option import Option
+    from cdpengine._input.forms.upload import FileContent
+    from cdpengine._input.view import BoundingBox
     from cdpengine._launch.find import BrowserInstallation, find_browser, find_browsers
     from cdpengine._measure.coverage import Coverage
     from cdpengine._measure.coverage_report import CoverageGap, CoverageReport, CoveredText
@@ -170,11 +170,11 @@ _HOME = {
     "cdpengine._activity.request": "Request",
     "cdpengine._activity.response": "Response",
     "cdpengine._protocol.domains.runtime": "StackFrame",
-    "cdpengine._input.fill": "FillValue",
-    "cdpengine._input.option": "Option",
-    "cdpengine._input.upload": "FileContent",
-    "cdpengine._input.boxes": "BoundingBox",
-    "cdpengine._input.outcome": "ActionOutcome",
+    "cdpengine._input.forms.fill": "FillValue",
+    "cdpengine._input.forms.option": "Option",
+    "cdpengine._input.forms.upload": "FileContent",
+    "cdpengine._input.view": "BoundingBox",
+    "cdpengine._input.action": "ActionOutcome",
     "cdpengine._page.activity": "DownloadStarted NavigationStarted PopupOpened",
     "cdpengine._page.dialogs.dialogs": "Dialog DialogAnswer",
     "cdpengine._page.downloads.download": "Download DownloadProgress",

@@ -7,9 +7,8 @@ from contextlib import AbstractAsyncContextManager
 
 import attrs
 
-from cdpengine._input.context import ActionContext
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.upload import UploadFile, upload
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.forms.upload import UploadFile, upload
 from cdpengine._page.dialogs.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget

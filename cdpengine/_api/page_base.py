@@ -18,12 +18,11 @@ from cdpengine._api.unresponsive import told_unresponsive, unresponsive
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.counters import EvaluationCounters
 from cdpengine._evaluate.evaluation import Evaluator, Script
-from cdpengine._input.context import ActionContext
-from cdpengine._input.input_observer import DepartureWatch
-from cdpengine._input.keyboard import Keyboard
-from cdpengine._input.mouse import Mouse
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.touch import Touch
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.input_observer import NavigationWatch
+from cdpengine._input.devices.keyboard import Keyboard
+from cdpengine._input.devices.mouse import Mouse
+from cdpengine._input.devices.touch import Touch
 from cdpengine._page.activity import Activity, watch_activity
 from cdpengine._page.dialogs.page_dialogs import Span
 from cdpengine._page.frames import Frame
@@ -148,8 +147,10 @@ class PageBase:
             return self._refs.lookup(target).role
         return target.role if isinstance(target, Ref) else ""
 
-    def _context(self, budget: Budget, departure: DepartureWatch | None = None) -> ActionContext:
-        return ActionContext(self.keyboard, self.mouse, self._worlds, budget, self._target, departure)
+    def _context(self, budget: Budget, navigation: NavigationWatch | None = None) -> ActionContext:
+        return ActionContext(
+            self.keyboard, self.mouse, self.touch, self._worlds, budget, self._target, navigation
+        )
 
     @asynccontextmanager
     async def _action(

@@ -18,16 +18,22 @@ from cdpengine._api.page_base import PageBase
 from cdpengine._api.targets import ElementTarget, describe_target
 from cdpengine._api.unresponsive import told_unresponsive
 from cdpengine._budget import Budget
-from cdpengine._input.check import set_checked
-from cdpengine._input.context import ActionContext
-from cdpengine._input.fill import FillValue, check_fill_value, fill
-from cdpengine._input.form import FieldValue, FieldWork, check_field_value, fill_form
-from cdpengine._input.layout import Layout
-from cdpengine._input.option import Option, request_for
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.select import select
-from cdpengine._input.text_entry import blur, focus, press, type_text
-from cdpengine._input.upload import UploadFile, checked_files, upload
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.devices.keys import Layout
+from cdpengine._input.forms.check import set_checked
+from cdpengine._input.forms.fill import (
+    FieldValue,
+    FieldWork,
+    FillValue,
+    check_field_value,
+    check_fill_value,
+    fill,
+    fill_form,
+)
+from cdpengine._input.forms.option import Option, request_for
+from cdpengine._input.forms.select import select
+from cdpengine._input.forms.text_entry import blur, focus, press, type_text
+from cdpengine._input.forms.upload import UploadFile, checked_files, upload
 from cdpengine._page.dialogs.file_choosers import FileChooser, OpenedChooser
 from cdpengine._page.node import Node
 from cdpengine.errors import InvalidArgumentError
@@ -70,14 +76,10 @@ class PageForms(PageBase):
             outcome = await type_text(
                 await self._aim(target, heal, budget, effects),
                 text,
-                keyboard=self.keyboard,
-                worlds=self._worlds,
-                budget=budget,
                 submit=submit,
                 delay=delay,
                 layout=layout,
-                interruptions=self._target,
-                departure=effects.activity,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 
@@ -103,11 +105,7 @@ class PageForms(PageBase):
                 key,
                 node=node,
                 layout=layout,
-                keyboard=self.keyboard,
-                worlds=self._worlds,
-                budget=budget,
-                interruptions=self._target,
-                departure=effects.activity,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 
@@ -119,9 +117,7 @@ class PageForms(PageBase):
         async with self._input(f"focus {describe_target(target)}", timeout) as (budget, effects):
             outcome = await focus(
                 await self._aim(target, heal, budget, effects),
-                worlds=self._worlds,
-                budget=budget,
-                interruptions=self._target,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 
@@ -133,9 +129,7 @@ class PageForms(PageBase):
         async with self._input(f"blur {describe_target(target)}", timeout) as (budget, effects):
             outcome = await blur(
                 await self._aim(target, heal, budget, effects),
-                worlds=self._worlds,
-                budget=budget,
-                interruptions=self._target,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 

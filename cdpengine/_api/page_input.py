@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 from cdpengine._api.page_base import PageBase
 from cdpengine._api.targets import ElementTarget, describe_target
+from cdpengine._input.action import ActionOutcome
+from cdpengine._input.devices.mouse import checked_point
 from cdpengine._input.drag import drag
+from cdpengine._input.forms.select import choose_clicked_option
 from cdpengine._input.geometry import Point
-from cdpengine._input.mouse import checked_point
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.pointer import click, hover
-from cdpengine._input.select import choose_clicked_option
-from cdpengine._input.touch import tap
+from cdpengine._input.pointer import click, hover, tap
 from cdpengine._page.node import Node
 
 _NAMES = {1: "click", 2: "double click", 3: "triple click"}
@@ -64,17 +63,13 @@ class PageInput(PageBase):
                     return await self._told(chosen, effects)
             outcome = await click(
                 node,
-                mouse=self.mouse,
-                worlds=self._worlds,
-                budget=budget,
                 button=button,
                 count=count,
                 modifiers=modifiers,
                 position=position,
                 delay=delay,
                 force=force,
-                interruptions=self._target,
-                departure=effects.activity,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 
@@ -138,14 +133,10 @@ class PageInput(PageBase):
         async with self._input(f"hover {describe_target(target)}", timeout) as (budget, effects):
             outcome = await hover(
                 await self._aim(target, heal, budget, effects),
-                mouse=self.mouse,
-                worlds=self._worlds,
-                budget=budget,
                 modifiers=modifiers,
                 position=position,
                 force=force,
-                interruptions=self._target,
-                departure=effects.activity,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 
@@ -166,14 +157,10 @@ class PageInput(PageBase):
         async with self._input(f"tap {describe_target(target)}", timeout) as (budget, effects):
             outcome = await tap(
                 await self._aim(target, heal, budget, effects),
-                touch=self.touch,
-                worlds=self._worlds,
-                budget=budget,
                 modifiers=modifiers,
                 position=position,
                 force=force,
-                interruptions=self._target,
-                departure=effects.activity,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)
 
@@ -215,15 +202,11 @@ class PageInput(PageBase):
             outcome = await drag(
                 await self._aim(source, heal, budget, effects),
                 end,
-                mouse=self.mouse,
-                worlds=self._worlds,
-                budget=budget,
                 source_position=source_position,
                 position=position,
                 steps=steps,
                 modifiers=modifiers,
                 force=force,
-                interruptions=self._target,
-                departure=effects.activity,
+                context=self._context(budget, effects.activity),
             )
             return await self._told(outcome, effects)

@@ -16,8 +16,7 @@ import trio
 from cdpengine._api.page_content import PageContent
 from cdpengine._api.targets import ElementTarget, describe_target
 from cdpengine._budget import Budget
-from cdpengine._input.boxes import BoundingBox, bounding_box
-from cdpengine._input.scroll import scroll_into_view
+from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._pictures.options import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.paper import PdfOptions, print_params

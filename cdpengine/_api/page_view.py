@@ -10,12 +10,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from cdpengine._api.page_base import PageBase
 from cdpengine._api.targets import ElementTarget, describe_target
-from cdpengine._input.boxes import BoundingBox, bounding_box
+from cdpengine._input.action import ActionOutcome
+from cdpengine._input.devices.mouse import checked_point
 from cdpengine._input.geometry import Point
-from cdpengine._input.highlight import check_color, highlighted
-from cdpengine._input.mouse import checked_point
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.scroll import rest, scroll_at, scroll_into_view
+from cdpengine._input.pointer import rest, scroll_at
+from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlighted, scroll_into_view
 from cdpengine.errors import InvisibleError
 
 
@@ -52,11 +51,7 @@ class PageView(PageBase):
                     await self._aim(target, heal, budget, effects),
                     dx,
                     dy,
-                    mouse=self.mouse,
-                    worlds=self._worlds,
-                    budget=budget,
-                    interruptions=self._target,
-                    departure=effects.activity,
+                    context=self._context(budget, effects.activity),
                 )
             return await self._told(outcome, effects)
 

@@ -1,1 +1,1 @@
-"""Actions on nodes by real input events: geometry, actionability, devices, text entry, forms."""
+"""Input: acting on nodes by mouse, keyboard and touch, and filling in forms."""

@@ -16,18 +16,21 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine._budget import Budget, undoing
-from cdpengine._input.actionability import inspect
-from cdpengine._input.delivery import Interruptions, delivered, release
+from cdpengine._budget import undoing
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.input_observer import (
+    InputObserver,
+    Record,
+    in_order,
+    judge,
+)
+from cdpengine._input.actionability.node_handle import post_library_call
+from cdpengine._input.actionability.probe import NO_REQUIREMENTS
+from cdpengine._input.devices.delivery import delivered, release
+from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.geometry import Point
-from cdpengine._input.in_page import post_library_call
-from cdpengine._input.input_observer import DepartureWatch, InputObserver, Record, in_order, judge
-from cdpengine._input.look import NO_REQUIREMENTS
-from cdpengine._input.mouse import Mouse
-from cdpengine._input.outcome import ActionOutcome
 from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.input import DragIntercepted
 from cdpengine._protocol.events import Event
@@ -87,11 +90,7 @@ async def drag(
     source: Node,
     destination: Node | Point,
     *,
-    mouse: Mouse,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
-    departure: DepartureWatch | None = None,
+    context: ActionContext,
     source_position: tuple[float, float] | None = None,
     position: tuple[float, float] | None = None,
     steps: int = 5,
@@ -100,6 +99,7 @@ async def drag(
 ) -> ActionOutcome:
     """Drag `source` to a node, or to a point of its session's viewport; see `Page.drag`."""
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse = context.mouse
     mouse.check_click(button="left", count=1, modifiers=modifiers)
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise InvalidArgumentError(what="steps", given=repr(steps), expected="a number of moves, 1 or more")
@@ -108,7 +108,7 @@ async def drag(
     end = destination.session if isinstance(destination, Node) else source.session
     devices = mouse.on(source.session), mouse.on(end)
     interception = _Interception(mouse.session, end)
-    work = _Drag(source, *devices, interception, worlds, budget, interruptions, departure, modifiers, force)
+    work = _Drag(source, *devices, interception, context, modifiers, force)
     return await work.run(destination, source_position, position, steps)
 
 
@@ -118,10 +118,7 @@ class _Drag:
     mouse: Mouse
     end_mouse: Mouse
     interception: _Interception
-    worlds: IsolatedWorlds
-    budget: Budget
-    interruptions: Interruptions
-    departure: DepartureWatch | None
+    context: ActionContext
     modifiers: tuple[str, ...]
     force: bool
     start: Point | None = attrs.field(default=None, init=False)
@@ -167,7 +164,7 @@ class _Drag:
                 press,
                 witness,
                 required,
-                departure=self.departure,
+                navigation=self.context.navigation,
                 position=position,
                 undo=lambda: self.mouse.up(mark=witness.mark),
             )
@@ -213,7 +210,9 @@ class _Drag:
                     await self._move(at, steps)
                     return await self._release(at)
 
-                record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
+                record, dialog = await witness.watch_over(
+                    finish, self.context.interruptions, self.context.navigation
+                )
             finally:
                 witness.end()
                 if source is not None:
@@ -235,7 +234,9 @@ class _Drag:
                 return self._outcome(at, None, "", pressed.seen, dialog=dialog)
             try:
                 await witness.arm_at(source, at)
-                record, dialog = await witness.watch_over(finish, self.interruptions, self.departure)
+                record, dialog = await witness.watch_over(
+                    finish, self.context.interruptions, self.context.navigation
+                )
             finally:
                 witness.end()
         return self._landed(at, "", pressed, record or Record(), witness, dialog)
@@ -317,7 +318,7 @@ class _Drag:
         calls = [interception.post("drop", at, self.mouse.mask(self.modifiers)), *self._post_end()]
         interception.data = None
         self.mouse.dropped()
-        return await delivered(calls, self.interruptions)
+        return await delivered(calls, self.context.interruptions)
 
     def _post_end(self) -> list[PendingCall]:
         """End a drag for its source, where that is in another process than the drop.
@@ -351,7 +352,7 @@ class _Drag:
         await release(calls)
 
     def _inspect(self, node: Node, action: str) -> Any:
-        return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)
+        return self.context.inspect(node, action)
 
     def _outcome(
         self,

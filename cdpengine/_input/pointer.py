@@ -1,39 +1,55 @@
-"""Pointer actions on nodes: click, double click, hover.
+"""Pointer actions on nodes: click, double click, hover, tap, and scrolling by the wheel.
 
-Rule: look, then act, and nothing in between; a witness in the page sees what received it. Nothing is sent twice
-but a press that was held back, and received by nothing.
-Arguments are checked before anything is sent. `budget` bounds the wait; the input itself is never cut in half.
+Rule: probe, then act, with nothing in between; an InputObserver in the page sees what received the input. Nothing
+is sent twice, except a press that was held back and that nothing received. Arguments are checked before anything
+is sent. The budget bounds the wait; the input itself is never cut in half. After a turn of the wheel, the end of
+the scrolling is waited for, so the next action finds the page at rest.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cache
 
 import trio
 
-from cdpengine._budget import Budget
-from cdpengine._input.actionability import Inspection, inspect, pauses_between_looks
-from cdpengine._input.delivery import Interruptions
-from cdpengine._input.geometry import Point
-from cdpengine._input.input_observer import (
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.input_observer import (
     MOVE_EVENTS,
     PRESS_EVENTS,
-    DepartureWatch,
+    TOUCH_EVENTS,
     InputObserver,
+    NavigationWatch,
     Record,
     judge,
 )
-from cdpengine._input.keyboard import check_delay
-from cdpengine._input.look import NO_REQUIREMENTS, Requirements
-from cdpengine._input.mouse import Mouse
-from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.actionability.inspection import Inspection
+from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements
+from cdpengine._input.actionability.retries import pauses_between_looks
+from cdpengine._input.devices.keyboard import check_delay
+from cdpengine._input.devices.keys import modifier_mask
+from cdpengine._input.devices.mouse import checked_point
+from cdpengine._input.geometry import Point
 from cdpengine._page.node import Node
+from cdpengine._page.scripts.page_functions import SETTLED
 from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
+from cdpengine._protocol.session import Session
+from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, RemoteError
+from cdpengine.js import own, script
 
 TO_CLICK = Requirements()
 TO_HOVER = Requirements(enabled=False)
+
+_TAP_CLICK_TIMEOUT = 0.4
+"""Seconds in which the click of a tap comes: where a page can be zoomed by a double tap, Chrome waits 0.3 s for a
+second one. A page that prevents the touch's default has none."""
+
+_WHEEL_EVENT_TIMEOUT = 1.0
+"""Seconds in which the page's wheel event comes; it comes with the next frame."""
+
+_REST_TIMEOUT = 2.0
+"""Seconds after which a page that goes on scrolling is not waited for any longer."""
 
 _NAMES = {1: "click", 2: "double-click", 3: "triple-click"}
 
@@ -41,11 +57,7 @@ _NAMES = {1: "click", 2: "double-click", 3: "triple-click"}
 async def click(
     node: Node,
     *,
-    mouse: Mouse,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
-    departure: DepartureWatch | None = None,
+    context: ActionContext,
     button: str = "left",
     count: int = 1,
     modifiers: Iterable[str] = (),
@@ -57,30 +69,30 @@ async def click(
 
     `position` is an offset in CSS pixels from the top left corner of its border box; else a point in its
     visible part is found. `delay` is how long the button stays down each time, in seconds. `force` takes the first
-    such point without these checks. `departure` tells when the page is on its way to another document.
+    such point without these checks.
 
     Raises InvalidArgumentError; StaleRefError when the node left its document; InvisibleError, DisabledError,
     UnstableError or CoveredError when the budget ends first; NotDeliveredError when the click was sent and the
     node did not receive it.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse = context.mouse.on(node.session)
     mouse.check_click(button=button, count=count, modifiers=modifiers)
     check_delay(delay)
-    device = mouse.on(node.session)
 
     def gesture(point: Point) -> Awaitable[bool]:
-        return device.click(
+        return mouse.click(
             point.x,
             point.y,
             button=button,
             count=count,
             modifiers=modifiers,
             delay=delay,
-            interruptions=interruptions,
-            mark=witness.mark,
+            interruptions=context.interruptions,
+            mark=observer.mark,
         )
 
-    witness = InputObserver(
+    observer = InputObserver(
         PRESS_EVENTS,
         "click" if button == "left" else "auxclick",
         count,
@@ -91,53 +103,17 @@ async def click(
         node,
         _NAMES[count],
         gesture,
-        witness,
+        observer,
         NO_REQUIREMENTS if force else TO_CLICK,
-        worlds=worlds,
-        budget=budget,
-        interruptions=interruptions,
-        departure=departure,
+        context=context,
         position=position,
-    )
-
-
-async def double_click(
-    node: Node,
-    *,
-    mouse: Mouse,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
-    departure: DepartureWatch | None = None,
-    button: str = "left",
-    modifiers: Iterable[str] = (),
-    position: tuple[float, float] | None = None,
-    force: bool = False,
-) -> ActionOutcome:
-    """Click twice at the speed of a double click: the second one has `detail` 2, then comes dblclick."""
-    return await click(
-        node,
-        mouse=mouse,
-        worlds=worlds,
-        budget=budget,
-        interruptions=interruptions,
-        departure=departure,
-        button=button,
-        count=2,
-        modifiers=modifiers,
-        position=position,
-        force=force,
     )
 
 
 async def hover(
     node: Node,
     *,
-    mouse: Mouse,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
-    departure: DepartureWatch | None = None,
+    context: ActionContext,
     modifiers: Iterable[str] = (),
     position: tuple[float, float] | None = None,
     force: bool = False,
@@ -147,48 +123,126 @@ async def hover(
     Raises as `click` does.
     """
     modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    mouse = context.mouse.on(node.session)
     mouse.check_click(button="left", count=1, modifiers=modifiers)
-    device = mouse.on(node.session)
 
     def gesture(point: Point) -> Awaitable[bool]:
-        return device.hover(
-            point.x, point.y, modifiers=modifiers, interruptions=interruptions, mark=witness.mark
+        return mouse.hover(
+            point.x, point.y, modifiers=modifiers, interruptions=context.interruptions, mark=observer.mark
         )
 
-    witness = InputObserver(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True, marked=True)
+    observer = InputObserver(MOVE_EVENTS, "mousemove", guard=False, on_disabled=True, marked=True)
 
     return await perform(
         node,
         "hover over",
         gesture,
-        witness,
+        observer,
         NO_REQUIREMENTS if force else TO_HOVER,
-        worlds=worlds,
-        budget=budget,
-        interruptions=interruptions,
-        departure=departure,
+        context=context,
         position=position,
     )
+
+
+async def tap(
+    node: Node,
+    *,
+    context: ActionContext,
+    modifiers: Iterable[str] = (),
+    position: tuple[float, float] | None = None,
+    force: bool = False,
+) -> ActionOutcome:
+    """Tap the node as a finger does, checked and verified as a click is. Raises as `click` does.
+
+    Waits for the click that Chrome makes out of it, up to 0.4 s. A page that prevents it has received the tap all
+    the same.
+    """
+    modifiers = (modifiers,) if isinstance(modifiers, str) else tuple(modifiers)
+    modifier_mask(modifiers)
+    touch = context.touch.on(node.session)
+    observer = InputObserver(TOUCH_EVENTS, "click", enough="touchend", marked=True)
+
+    async def gesture(point: Point) -> bool:
+        dialog = await touch.tap(point.x, point.y, modifiers=modifiers, mark=observer.mark)
+        if not dialog:
+            await observer.linger(_TAP_CLICK_TIMEOUT)
+        return dialog
+
+    return await perform(
+        node,
+        "tap",
+        gesture,
+        observer,
+        NO_REQUIREMENTS if force else TO_CLICK,
+        context=context,
+        position=position,
+    )
+
+
+async def scroll_at(
+    node: Node,
+    dx: float,
+    dy: float,
+    *,
+    context: ActionContext,
+) -> ActionOutcome:
+    """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
+    delta = checked_point(dx, dy, what="dx, dy")
+    mouse = context.mouse.on(node.session)
+    observer = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
+
+    async def gesture(point: Point) -> bool:
+        dialog = await mouse.wheel_at(point, delta)
+        if not dialog:
+            await observer.linger(
+                _WHEEL_EVENT_TIMEOUT
+            )  # Chrome scrolls, and answers, before it tells the page
+        return dialog
+
+    outcome = await perform(
+        node,
+        "scroll",
+        gesture,
+        observer,
+        TO_HOVER,
+        context=context,
+    )
+    navigation = context.navigation
+    if not outcome.dialog_opened and not (navigation and navigation.navigation_pending):
+        await rest(node.session, context.worlds, node.frame_id)
+    return outcome
+
+
+@cache
+def _rest_source() -> str:
+    return own(f"({script('rest')})()")
+
+
+async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:
+    """Return when nothing in the frame's document has scrolled for three animation frames, after 2 s at most."""
+    with trio.move_on_after(_REST_TIMEOUT):
+        try:
+            context = await worlds.context(session, frame_id)
+            await context.post_expression(_rest_source(), how=SETTLED).raw()
+        except RemoteError:
+            return  # the document was replaced: nothing of it scrolls any more
 
 
 async def perform(
     node: Node,
     action: str,
     gesture: Callable[[Point], Awaitable[bool]],
-    witness: InputObserver,
+    observer: InputObserver,
     required: Requirements,
     *,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
-    departure: DepartureWatch | None = None,
+    context: ActionContext,
     position: tuple[float, float] | None = None,
 ) -> ActionOutcome:
-    """Wait until the node meets `required`, run the gesture at its point, and say what `witness` saw of it."""
+    """Wait until the node meets `required`, run the gesture at its point, and say what `observer` saw of it."""
     check_position(position)
-    async with inspect(node, action, worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+    async with context.inspect(node, action) as inspection:
         point, record, dialog = await deliver(
-            inspection, gesture, witness, required, departure=departure, position=position
+            inspection, gesture, observer, required, navigation=context.navigation, position=position
         )
     forced = required is NO_REQUIREMENTS
     verdict = judge(node, action, record, forced=forced, dialog=dialog)
@@ -207,14 +261,14 @@ async def perform(
 async def deliver(
     inspection: Inspection,
     gesture: Callable[[Point], Awaitable[bool]],
-    witness: InputObserver,
+    observer: InputObserver,
     required: Requirements,
     *,
-    departure: DepartureWatch | None = None,
+    navigation: NavigationWatch | None = None,
     position: tuple[float, float] | None = None,
     undo: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[Point, Record | None, bool]:
-    """Run the gesture at a point of the node; return that, what the witness saw, and whether a dialog opened.
+    """Run the gesture at a point of the node; return that, what the observer saw, and whether a dialog opened.
 
     A press that was held back, and received by nobody, is tried again once the node can be acted on, while there
     is time. `undo` ends the gesture that it belongs to while it is still held back.
@@ -225,25 +279,25 @@ async def deliver(
     while True:
         try:
             try:
-                point = await inspection.wait_for_point(required, position, witness)
+                point = await inspection.wait_for_point(required, position, observer)
             except DeadlineExceededError:
                 if tried is None:
                     raise
                 return tried
             budget.step("the input was sent")
-            record, dialog = await witness.watch_over(lambda: gesture(point), interruptions, departure)  # noqa: B023
+            record, dialog = await observer.watch_over(lambda: gesture(point), interruptions, navigation)  # noqa: B023
             again = record is not None and record.kept_back and not dialog
             if again and undo is not None:
                 await undo()
         finally:
-            witness.end()
+            observer.end()
         pause = next(pauses)
         tried = point, record, dialog
         if not again or budget.remaining <= pause + inspection.margin:
             return tried
         assert record is not None
         budget.step(f"{record.held} came in the way, and the press was held back")
-        witness.renew()
+        observer.renew()
         await trio.sleep(pause)
 
 

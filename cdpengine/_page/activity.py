@@ -64,13 +64,13 @@ class Activity:
     changes: Notifier = attrs.field(factory=Notifier)
 
     @property
-    def leaving(self) -> bool:
+    def navigation_pending(self) -> bool:
         """Whether a document is about to be replaced: until it is, Chrome may hold back what is asked of it."""
         return any(not each.within_document for each in self.navigations)
 
-    async def left(self) -> None:
+    async def wait_for_navigation(self) -> None:
         """Return once a document is about to be replaced."""
-        await self.changes.wait_for(lambda: self.leaving)
+        await self.changes.wait_for(lambda: self.navigation_pending)
 
 
 _Navigating = FrameRequestedNavigation | FrameStartedNavigating | NavigatedWithinDocument

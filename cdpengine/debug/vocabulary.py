@@ -31,16 +31,16 @@ ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
-    "_input.actionability:_Focus", "_input.check:_Seen", "_input.fill:_Held", "_input.fill:_Made",
-    "_input.listbox:_Seen", "_input.look:Look", "_input.select:_Seen", "_input.text_entry:_Blurred",
-    "_input.upload:_Seen", "_input.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
-    "_page.navigation.frame_watches:Report",
-    "_page.navigation.settling:Stillness", "_api.scopes:_Deep", "_api.scopes:_DeepValue",
-    "_protocol.targets:Attachment", "_snapshot.clickables:_Found", "_snapshot.clickables:_Place",
-    "_snapshot.clickables:_Places", "_snapshot.columns:Walk", "_snapshot.readable:_DeepNode",
-    "_snapshot.readable:_DeepNodes", "_snapshot.readable:_NodeValue", "_snapshot.readable:_Pair",
-    "_snapshot.readable:_Text", "_snapshot.readable:_Told", "_protocol.messages:Envelope",
-    "_protocol.messages:ErrorBody",
+    "_input.actionability.inspection:_Focus", "_input.forms.check:_Seen", "_input.forms.fill:_Held",
+    "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.probe:Look",
+    "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
+    "_input.actionability.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
+    "_page.navigation.frame_watches:Report", "_page.navigation.settling:Stillness", "_api.scopes:_Deep",
+    "_api.scopes:_DeepValue", "_protocol.targets:Attachment", "_snapshot.clickables:_Found",
+    "_snapshot.clickables:_Place", "_snapshot.clickables:_Places", "_snapshot.columns:Walk",
+    "_snapshot.readable:_DeepNode", "_snapshot.readable:_DeepNodes", "_snapshot.readable:_NodeValue",
+    "_snapshot.readable:_Pair", "_snapshot.readable:_Text", "_snapshot.readable:_Told",
+    "_protocol.messages:Envelope", "_protocol.messages:ErrorBody",
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts."""
 

@@ -12,7 +12,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._input.layout import LAYOUTS, layout_named
+from cdpengine._input.devices.keys import LAYOUTS, layout_named
 from cdpengine.testing import SILENCE, Refusal, walk_cancellations
 
 NODE = cdpengine.BackendNode(5)

@@ -11,12 +11,13 @@ import attrs
 import trio
 from kept_window import Window
 
-from cdpengine._budget import within
-from cdpengine._input.keyboard import Keyboard
-from cdpengine._input.mouse import Mouse
-from cdpengine._input.outcome import ActionOutcome
+from cdpengine._budget import Budget, within
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.devices.keyboard import Keyboard
+from cdpengine._input.devices.mouse import Mouse
+from cdpengine._input.devices.touch import Touch
+from cdpengine._input.forms.text_entry import press, type_text
 from cdpengine._input.pointer import click, hover
-from cdpengine._input.text_entry import press, type_text
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.connection import open_connection
@@ -72,6 +73,7 @@ class Stage:
     dialogs: DialogWatch
     mouse: Mouse
     keyboard: Keyboard
+    touch: Touch
     worlds: IsolatedWorlds = attrs.field(factory=IsolatedWorlds)
     untouched: bool = False
     """Whether the page still shows the empty document that it was opened with."""
@@ -131,6 +133,10 @@ class Stage:
     async def hover(self, target: str | Node, *, timeout: float = 20, **options: Any) -> ActionOutcome:
         return await self._pointer(hover, target, timeout, options)
 
+    def context(self, budget: Budget) -> ActionContext:
+        """The means of one action on this page."""
+        return ActionContext(self.keyboard, self.mouse, self.touch, self.worlds, budget, self.dialogs)
+
     async def _pointer(
         self, action: Callable[..., Any], target: str | Node, timeout: float, options: dict[str, Any]
     ) -> ActionOutcome:
@@ -138,10 +144,7 @@ class Stage:
         with within("act on " + node.description, timeout) as budget:
             outcome: ActionOutcome = await action(
                 node,
-                mouse=self.mouse,
-                worlds=self.worlds,
-                budget=budget,
-                interruptions=self.dialogs,
+                context=self.context(budget),
                 **options,
             )
         return outcome
@@ -154,10 +157,7 @@ class Stage:
             return await type_text(
                 node,
                 text,
-                keyboard=self.keyboard,
-                worlds=self.worlds,
-                budget=budget,
-                interruptions=self.dialogs,
+                context=self.context(budget),
                 **options,
             )
 
@@ -168,10 +168,7 @@ class Stage:
         with within("press " + key, timeout) as budget:
             return await press(
                 key,
-                keyboard=self.keyboard,
-                worlds=self.worlds,
-                budget=budget,
-                interruptions=self.dialogs,
+                context=self.context(budget),
                 node=node,
             )
 
@@ -192,7 +189,13 @@ async def open_stage(window: Window) -> AsyncIterator[Stage]:
             "Emulation.setDeviceMetricsOverride", width=800, height=600, deviceScaleFactor=1, mobile=False
         )
         keyboard = Keyboard(session, dialogs, mac=False)
-        stage = Stage(session, dialogs, Mouse(session, dialogs, keyboard=keyboard), keyboard)
+        stage = Stage(
+            session,
+            dialogs,
+            Mouse(session, dialogs, keyboard=keyboard),
+            keyboard,
+            Touch(session, dialogs, keyboard=keyboard),
+        )
         await stage.goto("about:blank")
         stage.untouched = True
         yield stage

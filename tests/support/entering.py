@@ -16,9 +16,9 @@ import cdpengine
 from cdpengine._api.expected_chooser import ExpectedFileChooser
 from cdpengine._api.page_storage import OriginStorage, PageStorage
 from cdpengine._evaluate.evaluation import JSHandle
-from cdpengine._input.keyboard import Keyboard
-from cdpengine._input.mouse import Mouse
-from cdpengine._input.touch import Touch
+from cdpengine._input.devices.keyboard import Keyboard
+from cdpengine._input.devices.mouse import Mouse
+from cdpengine._input.devices.touch import Touch
 from cdpengine._network.route import Route
 from cdpengine._storage.cookie import Cookie
 from cdpengine._storage.storage_state import OriginState, StorageState

@@ -17,10 +17,10 @@ import pytest
 from cdpengine import errors
 from cdpengine._emulation.proxies import Proxy, check_proxy
 from cdpengine._evaluate.literals import to_literal
-from cdpengine._input.field_values import texts_of
-from cdpengine._input.keyboard import check_text
-from cdpengine._input.keys import chord_named, key_named
-from cdpengine._input.option import Option
+from cdpengine._input.devices.keyboard import check_text
+from cdpengine._input.devices.keys import chord_named, key_named
+from cdpengine._input.forms.field_values import texts_of
+from cdpengine._input.forms.option import Option
 from cdpengine._launch.endpoint import check_endpoint
 from cdpengine._launch.flags import check_arguments
 from cdpengine._network.headers import check_headers

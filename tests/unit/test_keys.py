@@ -4,15 +4,18 @@ import string
 
 import pytest
 
-from cdpengine._input.keyboard import pieces
-from cdpengine._input.keys import (
+from cdpengine._input.devices.keyboard import pieces
+from cdpengine._input.devices.keys import (
+    DEAD,
+    LAYOUTS,
+    MODIFIERS,
     US,
     chord_named,
     editing_commands,
     key_named,
+    layout_named,
     modifier_mask,
 )
-from cdpengine._input.layout import DEAD, LAYOUTS, MODIFIERS, layout_named
 from cdpengine.errors import InvalidArgumentError
 
 

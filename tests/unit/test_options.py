@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from cdpengine._api.page_forms import Field, _fields
-from cdpengine._input.form import check_field_value
-from cdpengine._input.option import Option, kind_of, request_for
-from cdpengine._input.upload import arrived
+from cdpengine._input.forms.fill import check_field_value
+from cdpengine._input.forms.option import Option, kind_of, request_for
+from cdpengine._input.forms.upload import arrived
 from cdpengine.errors import InvalidArgumentError
 
 

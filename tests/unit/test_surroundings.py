@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from cdpengine._input.frame_chain import Measured, points_outside, windows_from_outside
+from cdpengine._input.actionability.frame_chain import Measured, points_outside, windows_from_outside
+from cdpengine._input.actionability.input_observer import Record, judge
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._input.input_observer import Record, judge
 from cdpengine._page.node import Node
 from cdpengine._protocol.domains.page import LayoutViewport
 from cdpengine.errors import NotDeliveredError

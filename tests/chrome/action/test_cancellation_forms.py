@@ -11,8 +11,8 @@ from form_page import FormPage
 from rounds import one_in
 
 import cdpengine
-from cdpengine._input.form import FieldValue
-from cdpengine._input.option import Option
+from cdpengine._input.forms.fill import FieldValue
+from cdpengine._input.forms.option import Option
 from cdpengine.testing import walk_cancellations
 
 pytestmark = pytest.mark.chrome

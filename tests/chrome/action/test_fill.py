@@ -10,7 +10,7 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
-from cdpengine._input.fill import fill
+from cdpengine._input.forms.fill import fill
 from cdpengine._page.node import Node
 from cdpengine.errors import (
     DisabledError,

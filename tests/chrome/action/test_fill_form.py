@@ -9,8 +9,8 @@ from form_page import FormPage
 
 import cdpengine
 from cdpengine._api.page_forms import Field
-from cdpengine._input.form import FieldValue
-from cdpengine._input.option import Option
+from cdpengine._input.forms.fill import FieldValue
+from cdpengine._input.forms.option import Option
 from cdpengine.errors import (
     DisabledError,
     FormError,

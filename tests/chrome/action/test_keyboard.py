@@ -5,7 +5,7 @@ import trio
 from form_page import FormPage
 
 import cdpengine
-from cdpengine._input.layout import LAYOUTS, layout_named
+from cdpengine._input.devices.keys import LAYOUTS, layout_named
 from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 pytestmark = pytest.mark.chrome

@@ -13,9 +13,9 @@ from rounds import one_in
 
 import cdpengine
 from cdpengine._budget import within
-from cdpengine._input.boxes import bounding_box
-from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.action import ActionOutcome
 from cdpengine._input.pointer import click, hover
+from cdpengine._input.view import bounding_box
 from cdpengine._page.node import Node
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.errors import CoveredError, NotDeliveredError
@@ -44,9 +44,7 @@ async def point_at(
     page: cdpengine.Page, action: Callable[..., Awaitable[ActionOutcome]], node: Node, timeout: float = 20
 ) -> ActionOutcome:
     with within("act", timeout) as budget:
-        return await action(
-            node, mouse=page.mouse, worlds=page._worlds, budget=budget, interruptions=page._target
-        )
+        return await action(node, context=page._context(budget))
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from cdpengine._input.context import ActionContext
-from cdpengine._input.hindrance import Hindrance
-from cdpengine._input.option import Option, kind_of, request_for
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.related import related_node
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.node_handle import related_node
+from cdpengine._input.actionability.retries import Hindrance
+from cdpengine._input.forms.option import Option, kind_of, request_for
+from cdpengine._input.pointer import click
 from cdpengine._page.node import Node
 from cdpengine.errors import (
     DisabledError,
@@ -64,7 +64,7 @@ async def choose_from_listbox(
     wanted = [request_for(value) for value in values]
     seen = await _look(node, wanted[0] if wanted else _FIRST, context)
     if not seen.open:
-        outcome = await context.click(node)
+        outcome = await click(node, context=context)
         seen = await _look(node, wanted[0] if wanted else _FIRST, context, until="there", patience=_PATIENCE)
     if len(wanted) != 1 and not seen.multiple:
         raise _cannot(node, f"it takes one option, and {len(wanted)} were given")
@@ -86,7 +86,7 @@ async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionO
     seen = await _look(node, None, context)
     if seen.chosen:
         return ActionOutcome("select", node.description)
-    outcome = await context.click(node)
+    outcome = await click(node, context=context)
     await _confirm(node, None, seen, context)
     return ActionOutcome("select", node.description, dialog_opened=outcome.dialog_opened)
 
@@ -113,10 +113,10 @@ async def _click_option(
     node: Node, request: dict[str, object], description: str, context: ActionContext
 ) -> ActionOutcome:
     asked = {"wanted": request, "node": True}
-    option = await related_node(node, "listbox", asked, description, context=context)
+    option = await related_node(node, "listbox", asked, description, worlds=context.worlds)
     if option is None:
         raise _cannot(node, f"{description} went away before it could be clicked")
-    return await context.click(option)
+    return await click(option, context=context)
 
 
 async def _confirm(

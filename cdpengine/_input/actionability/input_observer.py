@@ -17,10 +17,10 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._input.delivery import Interruptions
+from cdpengine._input.actionability.node_handle import Handle, post_library_call, returned
+from cdpengine._input.actionability.probe import look_request
+from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point
-from cdpengine._input.in_page import Handle, post_library_call, returned
-from cdpengine._input.look import look_request
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.node import Node
 from cdpengine._protocol.calls import PendingCall
@@ -93,15 +93,15 @@ class Record(msgspec.Struct):
         return bool(self.held) and not self.seen
 
 
-class DepartureWatch(Protocol):
-    """What tells that the page is about to show another document (see _page/activity.py)."""
+class NavigationWatch(Protocol):
+    """Tells of a pending navigation: the page is about to show another document (see _page/activity.py)."""
 
     @property
-    def leaving(self) -> bool:
-        """Whether it is."""
+    def navigation_pending(self) -> bool:
+        """Whether one is pending."""
 
-    async def left(self) -> None:
-        """Return once it is."""
+    async def wait_for_navigation(self) -> None:
+        """Return once one is pending."""
 
 
 @attrs.define(eq=False)
@@ -207,7 +207,7 @@ class InputObserver:
         self,
         gesture: Callable[[], Awaitable[bool]],
         interruptions: Interruptions,
-        departure: DepartureWatch | None,
+        navigation: NavigationWatch | None,
     ) -> tuple[Record | None, bool]:
         """Run the gesture, and return what was seen of it, and whether a dialog opened.
 
@@ -226,7 +226,7 @@ class InputObserver:
         await in_order(node.session)
         record = await self._completed(node)
         if record is None:
-            record = await self._late_record(node, interruptions, departure)
+            record = await self._late_record(node, interruptions, navigation)
         return self._conclude(record), dialog
 
     async def _completed(self, node: Node) -> Record | None:
@@ -236,13 +236,13 @@ class InputObserver:
         return self._early
 
     async def _late_record(
-        self, node: Node, interruptions: Interruptions, departure: DepartureWatch | None
+        self, node: Node, interruptions: Interruptions, navigation: NavigationWatch | None
     ) -> Record | None:
         """Ask what was seen of an action whose last event has not been told of."""
         calls = self._post_ends()
         record = None
         if calls:
-            record = await _record_unless_held_back(calls[0], node, interruptions, departure)
+            record = await _record_unless_held_back(calls[0], node, interruptions, navigation)
         if record is None:
             if self._completion is not None:
                 await self.linger(_CLOSING)
@@ -330,13 +330,13 @@ async def _record(call: PendingCall, node: Node) -> Record | None:
 
 
 async def _record_unless_held_back(
-    call: PendingCall, node: Node, interruptions: Interruptions, departure: DepartureWatch | None
+    call: PendingCall, node: Node, interruptions: Interruptions, navigation: NavigationWatch | None
 ) -> Record | None:
     """Wait for the record; None too when a dialog, or another document on its way, holds the answer back.
 
     The answer also says that everything that the input has set off in the page was told of before.
     """
-    if departure is not None and departure.leaving:
+    if navigation is not None and navigation.navigation_pending:
         return None
     record = None
     async with open_body_nursery() as nursery:
@@ -346,8 +346,8 @@ async def _record_unless_held_back(
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(give_up_after, interruptions.dialog_opened)
-        if departure is not None:
-            nursery.start_soon(give_up_after, departure.left)
+        if navigation is not None:
+            nursery.start_soon(give_up_after, navigation.wait_for_navigation)
         record = await _record(call, node)
         nursery.cancel_scope.cancel()
     return record

@@ -1,10 +1,13 @@
-"""Hindrance: what keeps an action waiting, and will not pass by itself, is logged while the action still waits.
+"""Retries: the pauses between the probes of an action, and the log line that says what it waits for.
 
-Rule: an action is tried until its budget ends, because another task, or the page, may still clear the way. The log
-(logger `cdpengine.action`, WARNING) says within the first second that this is needed; the error says it again.
+Rule: an action is tried until its budget ends, because another task, or the page, may still clear the way. What
+will not pass by itself is logged within the first second (logger `cdpengine.action`), and the error says it again.
 """
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
 
 import attrs
 import trio
@@ -36,3 +39,13 @@ class Hindrance:
         left = self.budget.remaining
         logger.info("cannot %s %s yet: %s (tried for %.1f s more)", self.action, self.target, reason, left)
         self.budget.step(f"logged after {trio.current_time() - self._since:.1f} s: {reason}")
+
+
+_PAUSES = (0.0, 0.016, 0.033, 0.05)
+_LONGEST_PAUSE = 0.1
+"""Seconds between looks: a frame or two at first, then ten looks a second."""
+
+
+def pauses_between_looks() -> Iterator[float]:
+    """Return the seconds to wait after each look that failed, without end."""
+    return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))

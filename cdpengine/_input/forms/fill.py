@@ -1,31 +1,46 @@
-"""Fill: give a form control its value, and read back whether it took it.
+"""Fill: give form controls their values, one or all those of a form, and read back what they took.
 
-Rule: text goes in as a person replaces it: the field gets the focus, what it holds is selected, one input
-takes its place; so the page sees trusted beforeinput and input events, and change when the field is left.
-Dates and times are written segment by segment, ranges moved by the arrow keys. What keys did not bring about,
-and colours, for which there is only Chrome's picker, are set, and the page is told by input and change events that
-are not trusted; the outcome says so. What cannot be taken is refused before
-anything is changed, where that can be known; else the control is read back in the page, and the error says what it
-holds instead, unless that is secret.
+Rule: text goes in as a person replaces it: the field gets the focus, its content is selected, and one input
+replaces it. The page sees trusted beforeinput and input events, and change when the field is left. Dates and times
+are written segment by segment, ranges moved by the arrow keys. Where keys did not work, and for colours (Chrome
+has only its picker for them), the value is set by script; the page's input and change events are not trusted ones
+then, and the outcome says so. A value that the control cannot take is refused before anything is changed, where
+that is known. Otherwise the control is read back, and the error says what it holds instead, unless that is secret.
+
+The fields of a form share one budget, in the order given. A field that fails takes no more than its share of the
+time that is left, and the others are still filled in; one error holds all failures. Only the end of the page or of
+the connection ends the work early.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 
+import attrs
 import msgspec
 
-from cdpengine._input.actionability import Inspection
-from cdpengine._input.check import set_checked
-from cdpengine._input.context import ActionContext
-from cdpengine._input.field_values import EVERY_TYPE, TextValue, texts_of
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.related import related_node
-from cdpengine._input.segments import segment_keys, segments_in
-from cdpengine._input.select import Option, select
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.inspection import Inspection
+from cdpengine._input.actionability.node_handle import related_node
+from cdpengine._input.forms.check import set_checked
+from cdpengine._input.forms.field_values import EVERY_TYPE, TextValue, segment_keys, segments_in, texts_of
+from cdpengine._input.forms.option import Option
+from cdpengine._input.forms.select import select
+from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
 from cdpengine._page.node import Node
 from cdpengine._protocol.domains.dom import DescribeNodeReply
-from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
+from cdpengine.errors import (
+    ConnectionLostError,
+    EngineError,
+    FailedField,
+    FormError,
+    InvalidArgumentError,
+    NotInteractableError,
+    SessionGoneError,
+    StaleRefError,
+    ValueRefusedError,
+)
 from cdpengine.js import script_with
 
 FillValue = TextValue | bool | Option
@@ -156,7 +171,7 @@ async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
 async def _keys_for_segments(node: Node, made: _Made, text: str, context: ActionContext) -> list[str]:
     control = node
     if made.labelled:
-        found = await related_node(node, "control", None, node.description, context=context)
+        found = await related_node(node, "control", None, node.description, worlds=context.worlds)
         if found is None:
             return []
         control = found
@@ -176,3 +191,87 @@ def _never(node: Node, reason: str) -> NotInteractableError:
     return NotInteractableError(
         action="fill", target=node.description, reason=reason or "it cannot be filled in"
     )
+
+
+FieldValue = (
+    FillValue
+    | os.PathLike[str]
+    | FileContent
+    | Sequence[str | Option]
+    | Sequence[os.PathLike[str]]
+    | Sequence[FileContent]
+    | Sequence[os.PathLike[str] | FileContent]
+)
+"""What `fill` takes; a path or several for an input of files; texts or Options for a list of several."""
+
+_MARGIN = 0.3
+"""Seconds before the end of the whole budget in which the errors are told, at most a tenth of it."""
+
+
+@attrs.frozen
+class FieldWork:
+    """One field to be filled in: what it is called in errors, how its node is found, its value."""
+
+    target: str
+    find: Callable[[], Node]
+    value: FieldValue
+
+
+def check_field_value(value: FieldValue) -> None:
+    """Raise InvalidArgumentError for what no field can hold. Sends nothing."""
+    if isinstance(value, (os.PathLike, FileContent)):
+        return
+    if isinstance(value, (list, tuple)):
+        if not all(isinstance(each, (str, Option, os.PathLike, FileContent)) for each in value):
+            raise InvalidArgumentError(
+                what="value", given="a list of other things", expected="a list of options or of files"
+            )
+        return
+    check_fill_value(value)  # type: ignore[arg-type]  # what is left is a FillValue, or is refused
+
+
+async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> ActionOutcome:
+    """Fill in all fields, and tell of all that failed together.
+
+    Raises FormError when any field failed; what ended the page (SessionGoneError, ConnectionLostError) as itself
+    when it is the only error.
+    """
+    failed: list[FailedField] = []
+    dialog = by_script = False
+    filled = 0
+    budget = context.budget
+    margin = min(_MARGIN, budget.timeout / 10)
+    for number, field in enumerate(fields):
+        budget.step(f"filling in {field.target}")
+        share = max(0.0, budget.remaining - margin) / (len(fields) - number)
+        own = budget.child(f"fill {field.target}", at_most=share)
+        try:
+            with own.scope() as scope:
+                outcome = await fill_field(field.find(), field.value, context=context.within(own))
+                dialog = dialog or outcome.dialog_opened
+                by_script = by_script or outcome.set_by_script
+            if scope.cancelled_caught:
+                raise own.exceeded()
+            filled += 1
+        except (SessionGoneError, ConnectionLostError) as error:
+            failed.append(FailedField(field.target, error))
+            if len(failed) == 1:
+                raise
+            break
+        except EngineError as error:
+            failed.append(FailedField(field.target, error))
+    if failed:
+        raise FormError(failed=tuple(failed), filled=filled)
+    return ActionOutcome("fill form", f"{filled} fields", dialog_opened=dialog, set_by_script=by_script)
+
+
+async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -> ActionOutcome:
+    """Fill in one field: its files, its options, or its value. Raises as `upload`, `select` and `fill` do."""
+    if isinstance(value, (os.PathLike, FileContent)):
+        return await upload(node, value, context=context)
+    if isinstance(value, (list, tuple)):
+        files: list[UploadFile] = [each for each in value if isinstance(each, (os.PathLike, FileContent))]
+        if files or (not value and await takes_files(node, context)):
+            return await upload(node, *value, context=context)
+        return await select(node, *value, context=context)
+    return await fill(node, value, context=context)  # type: ignore[arg-type]  # checked before

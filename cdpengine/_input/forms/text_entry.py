@@ -12,16 +12,11 @@ from contextlib import suppress
 
 import msgspec
 
-from cdpengine._budget import Budget
-from cdpengine._input.actionability import inspect
-from cdpengine._input.delivery import Interruptions
-from cdpengine._input.input_observer import DepartureWatch
-from cdpengine._input.keyboard import Keyboard, check_delay, check_text
-from cdpengine._input.layout import Layout
-from cdpengine._input.outcome import ActionOutcome
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.devices.keyboard import check_delay, check_text
+from cdpengine._input.devices.keys import Layout
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
 from cdpengine.js import script
@@ -31,14 +26,10 @@ async def type_text(
     node: Node,
     text: str,
     *,
-    keyboard: Keyboard,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
+    context: ActionContext,
     submit: bool = False,
     delay: float = 0,
     layout: str | Layout | None = None,
-    departure: DepartureWatch | None = None,
 ) -> ActionOutcome:
     """Type `text` behind what the field holds, key by key; `submit` presses Enter after it.
 
@@ -52,59 +43,52 @@ async def type_text(
     """
     check_text(text)
     check_delay(delay)
+    keyboard = context.keyboard.on(node.session)
     keyboard.check_layout(layout)
-    await _focus(node, "type into", True, worlds, budget, interruptions)
-    keyboard = keyboard.on(node.session)
+    await _focus(node, "type into", True, context)
     dialog = await keyboard.type(text, delay, layout=layout)
     if submit and not dialog:
         dialog = await keyboard.press("Enter", layout=layout)
     if not dialog:
-        await _page_told(keyboard.session, interruptions, departure)
+        await _wait_for_effects(keyboard.session, context)
     return ActionOutcome("type into", node.description, dialog_opened=dialog)
 
 
 async def press(
     key: str,
     *,
-    keyboard: Keyboard,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
+    context: ActionContext,
     node: Node | None = None,
     layout: str | Layout | None = None,
-    departure: DepartureWatch | None = None,
 ) -> ActionOutcome:
     """Press a key or chord such as "Control+A" on the node, or on whatever has the focus without one.
 
     Raises InvalidArgumentError for a key or layout that there is not, before anything is sent; else as `type_text`
     does.
     """
+    keyboard = context.keyboard
     keyboard.check_chord(key, layout)
     if node is not None:
         keyboard = keyboard.on(node.session)
-        await _focus(node, f"press {key} on", False, worlds, budget, interruptions)
+        await _focus(node, f"press {key} on", False, context)
     dialog = await keyboard.press(key, layout=layout)
     if not dialog:
-        await _page_told(keyboard.session, interruptions, departure)
+        await _wait_for_effects(keyboard.session, context)
     return ActionOutcome(f"press {key}", node.description if node else "", dialog_opened=dialog)
 
 
-async def focus(
-    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
-) -> ActionOutcome:
+async def focus(node: Node, *, context: ActionContext) -> ActionOutcome:
     """Give the node the focus. Raises as `press` does."""
-    await _focus(node, "focus", False, worlds, budget, interruptions)
+    await _focus(node, "focus", False, context)
     return ActionOutcome("focus", node.description)
 
 
-async def blur(
-    node: Node, *, worlds: IsolatedWorlds, budget: Budget, interruptions: Interruptions
-) -> ActionOutcome:
+async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
     """Take the focus away from the node; from one that has it not, nothing is taken.
 
     Raises StaleRefError when the node left its document; NotInteractableError when it keeps the focus.
     """
-    async with inspect(node, "blur", worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+    async with context.inspect(node, "blur") as inspection:
         left = await inspection.run(script("blur"), None, _Blurred)
     if not left.connected:
         raise StaleRefError(
@@ -124,9 +108,7 @@ class _Blurred(msgspec.Struct):
     blurred: bool
 
 
-async def _page_told(
-    session: Session, interruptions: Interruptions, departure: DepartureWatch | None
-) -> None:
+async def _wait_for_effects(session: Session, context: ActionContext) -> None:
     """Return when the page has told of what the keys set off in it, a navigation above all.
 
     Chrome answers keys by another way than the page's events come. A page that is about to show another document,
@@ -138,9 +120,9 @@ async def _page_told(
             await wait()
             nursery.cancel_scope.cancel()
 
-        nursery.start_soon(enough_after, interruptions.dialog_opened)
-        if departure is not None:
-            nursery.start_soon(enough_after, departure.left)
+        nursery.start_soon(enough_after, context.interruptions.dialog_opened)
+        if context.navigation is not None:
+            nursery.start_soon(enough_after, context.navigation.wait_for_navigation)
         with suppress(
             RemoteError, SessionGoneError
         ):  # the page went away, with the keys as the cause or without
@@ -152,9 +134,7 @@ async def _focus(
     node: Node,
     action: str,
     editable: bool,
-    worlds: IsolatedWorlds,
-    budget: Budget,
-    interruptions: Interruptions,
+    context: ActionContext,
 ) -> None:
-    async with inspect(node, action, worlds=worlds, budget=budget, interruptions=interruptions) as inspection:
+    async with context.inspect(node, action) as inspection:
         await inspection.wait_for_focus(editable=editable, at_end=editable)

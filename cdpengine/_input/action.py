@@ -1,14 +1,49 @@
-"""ActionOutcome: what is known of an action that was delivered."""
+"""An action: the means that it is given (ActionContext), and what is known of it afterwards (ActionOutcome)."""
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import attrs
 
+from cdpengine._budget import Budget
+from cdpengine._input.actionability.input_observer import NavigationWatch
+from cdpengine._input.actionability.inspection import Inspection, inspect
+from cdpengine._input.devices.delivery import Interruptions
+from cdpengine._input.devices.keyboard import Keyboard
+from cdpengine._input.devices.mouse import Mouse
+from cdpengine._input.devices.touch import Touch
 from cdpengine._input.geometry import Point
 from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
 from cdpengine._page.dialogs.dialogs import Dialog
+from cdpengine._page.node import Node
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+
+
+@attrs.frozen(eq=False)
+class ActionContext:
+    """The means of one action.
+
+    `interruptions` says when a dialog holds replies back, `navigation` when the page is on its way to another
+    document.
+    """
+
+    keyboard: Keyboard
+    mouse: Mouse
+    touch: Touch
+    worlds: IsolatedWorlds
+    budget: Budget
+    interruptions: Interruptions
+    navigation: NavigationWatch | None = None
+
+    def inspect(self, node: Node, action: str) -> AbstractAsyncContextManager[Inspection]:
+        """Open an inspection of the node; `action` is what errors call the attempt."""
+        return inspect(node, action, worlds=self.worlds, budget=self.budget, interruptions=self.interruptions)
+
+    def within(self, budget: Budget) -> ActionContext:
+        """Return the same with another budget: that of one step of the action."""
+        return attrs.evolve(self, budget=budget)
 
 
 @attrs.frozen

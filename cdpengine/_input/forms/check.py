@@ -10,9 +10,9 @@ from __future__ import annotations
 import attrs
 import msgspec
 
-from cdpengine._input.context import ActionContext
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.related import related_node
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.node_handle import related_node
+from cdpengine._input.pointer import click
 from cdpengine._page.node import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 from cdpengine.js import script
@@ -83,9 +83,9 @@ async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, f
     at: Node | None = node
     if seen.by:
         at = await related_node(
-            node, "check", {"label": True}, f"the {seen.by} of {node.description}", context=context
+            node, "check", {"label": True}, f"the {seen.by} of {node.description}", worlds=context.worlds
         )
-    outcome = await context.click(at or node, force=force)
+    outcome = await click(at or node, force=force, context=context)
     return attrs.evolve(outcome, action=action, target=node.description)
 
 

@@ -14,10 +14,19 @@ from contextlib import suppress
 
 import trio
 
-from cdpengine._input.delivery import UNDISTURBED, Interruptions, delivered, release
-from cdpengine._input.graphemes import clusters
-from cdpengine._input.keys import US, Chord, chord_named, editing_commands, key_named
-from cdpengine._input.layout import SHIFT, Key, Layout, layout_of
+from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.devices.graphemes import clusters
+from cdpengine._input.devices.keys import (
+    SHIFT,
+    US,
+    Chord,
+    Key,
+    Layout,
+    chord_named,
+    editing_commands,
+    key_named,
+    layout_of,
+)
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.events import Event

@@ -1,17 +1,22 @@
-"""One look at a node: what it is asked, what it answers, and what has to hold before an action.
+"""Probe: what actionability.js is asked about a node and what it answers, and what has to hold before an action.
 
-Rule: data only; how a look is taken, and when it is repeated, is told in actionability.py.
+Rule: data only; `inspection.py` sends probes and repeats them. One more question names the node that covers a
+point, for the error alone: it gets a moment, and the error does without where there is no answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import attrs
 import msgspec
+import trio
 
+from cdpengine._input.actionability.node_handle import Handle, post_library_call, returned_object
 from cdpengine._input.geometry import Point, Quad
+from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
 
 
 @attrs.frozen
@@ -73,3 +78,22 @@ def look_request(
         "dragging": dragging,
         "witness": None,
     }
+
+
+async def covering_node(handle: Handle, request: dict[str, Any], patience: float) -> int | None:
+    """Return the backend node id of what covers the request's point, seen from the node of `handle`.
+
+    `request` is one of actionability.js with a single point. None where that is not known within `patience`
+    seconds.
+    """
+    if handle.node.session.target_type == "iframe":
+        return None  # node ids count per process: only the page's own are of use to others
+    with trio.move_on_after(patience), suppress(RemoteError, StaleRefError, EvaluationFailedError):
+        call = post_library_call(handle, "covering", request, by_value=False)
+        covering = await returned_object(call, handle.node)
+        if covering is not None:
+            try:
+                return await covering.backend_node_id()
+            finally:
+                covering.release()
+    return None

@@ -17,13 +17,12 @@ from contextlib import suppress
 import msgspec
 
 from cdpengine._budget import undoing
-from cdpengine._input.actionability import Inspection
-from cdpengine._input.context import ActionContext
-from cdpengine._input.hindrance import Hindrance
-from cdpengine._input.listbox import choose_custom_option, choose_from_listbox
-from cdpengine._input.option import Option, kind_of, request_for
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.related import related_node
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.inspection import Inspection
+from cdpengine._input.actionability.node_handle import related_node
+from cdpengine._input.actionability.retries import Hindrance
+from cdpengine._input.forms.listbox import choose_custom_option, choose_from_listbox
+from cdpengine._input.forms.option import Option, kind_of, request_for
 from cdpengine._page.node import Node
 from cdpengine.errors import (
     DisabledError,
@@ -35,8 +34,6 @@ from cdpengine.errors import (
     ValueRefusedError,
 )
 from cdpengine.js import script_with
-
-__all__ = ["Option", "select"]
 
 _PATIENCE = 0.2
 """Seconds of one look for an option that is not there yet; a change of the options ends it at once."""
@@ -89,7 +86,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
             return await _select(node, inspection, values, wanted, context)
     if seen.kind == "option":
         _no_values(values)
-        owner = await related_node(node, "owner_select", None, node.description, context=context)
+        owner = await related_node(node, "owner_select", None, node.description, worlds=context.worlds)
         if owner is None:
             raise _cannot(node, "the option belongs to no select any more")
         return await select(owner, Option(index=seen.index), context=context)

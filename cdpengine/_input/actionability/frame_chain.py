@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from cdpengine._input.actionability.node_handle import Handle, handle_on, stale
 from cdpengine._input.geometry import Point, Quad
-from cdpengine._input.in_page import Handle, handle_on, stale
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.remote_objects import ObjectGroup
 from cdpengine._page.scripts.worlds import IsolatedWorlds

@@ -21,10 +21,16 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._input.context import ActionContext
-from cdpengine._input.in_page import Handle, handle_on, post_run, returned, run, stale
-from cdpengine._input.outcome import ActionOutcome
-from cdpengine._input.related import object_from
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.actionability.node_handle import (
+    Handle,
+    handle_on,
+    object_from,
+    post_run,
+    returned,
+    run,
+    stale,
+)
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import VALUE
 from cdpengine._page.scripts.remote_objects import object_group

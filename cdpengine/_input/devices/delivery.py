@@ -1,7 +1,7 @@
 """Delivery of input that was posted together: the replies, or the dialog that holds them back.
 
-Rule: a gesture that was posted happens as a whole. Its messages go out in order even when the one who waits is
-cancelled; that one is given a moment to see the replies, so that no button or key is left half-way.
+Rule: a gesture that was posted happens as a whole. Its messages go out in order even when the caller is cancelled;
+a cancelled caller still waits a moment for the replies, so that no button or key stays half-way.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ witness.py), armed in the same call, sees who receives it.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -27,9 +26,7 @@ import msgspec
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._input.covering import covering_node
-from cdpengine._input.delivery import Interruptions
-from cdpengine._input.frame_chain import (
+from cdpengine._input.actionability.frame_chain import (
     FrameChain,
     content_boxes,
     find_surroundings,
@@ -37,9 +34,8 @@ from cdpengine._input.frame_chain import (
     points_outside,
     windows_from_outside,
 )
-from cdpengine._input.geometry import Point, Quad, contains
-from cdpengine._input.hindrance import Hindrance
-from cdpengine._input.in_page import (
+from cdpengine._input.actionability.input_observer import InputObserver
+from cdpengine._input.actionability.node_handle import (
     Handle,
     handle_on,
     post_library_call,
@@ -47,9 +43,10 @@ from cdpengine._input.in_page import (
     run,
     stale,
 )
-from cdpengine._input.input_observer import InputObserver
-from cdpengine._input.look import Look, Requirements, look_request
-from cdpengine._input.placement import Placed, place
+from cdpengine._input.actionability.probe import Look, Requirements, covering_node, look_request
+from cdpengine._input.actionability.retries import Hindrance, pauses_between_looks
+from cdpengine._input.devices.delivery import Interruptions
+from cdpengine._input.geometry import Placed, Point, Quad, contains, place
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.remote_objects import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
@@ -77,16 +74,6 @@ class _Never(Exception):
 
     def __init__(self, error: NotInteractableError) -> None:
         self.error = error
-
-
-_PAUSES = (0.0, 0.016, 0.033, 0.05)
-_LONGEST_PAUSE = 0.1
-"""Seconds between looks: a frame or two at first, then ten looks a second."""
-
-
-def pauses_between_looks() -> Iterator[float]:
-    """Return the seconds to wait after each look that failed, without end."""
-    return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))
 
 
 _MARGIN = 0.2

@@ -1,8 +1,8 @@
-"""The engine's own JavaScript on nodes: handles in isolated worlds, calls that go out together, and their answers.
+"""Node handles: nodes as objects in isolated worlds, on which the engine's own JavaScript is called.
 
-Rule: what runs in a page is a function of cdpengine/js, called on a node in the isolated world of its frame; what
-it answers is plain JSON, decoded straight into the type that was asked for. What every action needs is a library,
-installed once in each world: sending and compiling it again each time would cost more than running it.
+Rule: what runs in a page is a function of cdpengine/js, called on a node in the isolated world of its frame. Its
+answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
+library, installed once in each world: sending and compiling it again each time would cost more than running it.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ import attrs
 
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import (
+    OBJECT,
     SETTLED_OBJECT,
     SETTLED_VALUE,
     RemoteHandle,
     object_of,
     value_of,
 )
-from cdpengine._page.scripts.remote_objects import ObjectGroup
+from cdpengine._page.scripts.remote_objects import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
@@ -133,3 +134,31 @@ def _stale_where_gone(node: Node) -> Iterator[None]:
 def stale(node: Node, what: str, reason: str) -> StaleRefError:
     """Return the error for a node that is no longer what it was."""
     return StaleRefError(ref=node.description, description=what, reason=reason)
+
+
+async def related_node(
+    node: Node, name: str, request: object, description: str, *, worlds: IsolatedWorlds
+) -> Node | None:
+    """Return the node that the function in the file `name` gives for `node` and `request`; None for none.
+
+    Raises StaleRefError when the node's document is gone, EvaluationFailedError when the function threw.
+    """
+    with object_group("related") as group:
+        try:
+            found = await object_from(await handle_on(node, worlds, group), name, request)
+            if found is None:
+                return None
+            number = await found.backend_node_id()
+        except RemoteError as error:
+            if not context_gone(error):
+                raise
+            raise stale(node, "a node of another document", "its document was replaced") from error
+    return attrs.evolve(node, backend_node_id=number, description=description)
+
+
+async def object_from(handle: Handle, name: str, request: object) -> RemoteHandle | None:
+    """Return the remote object that the function in the file `name` gives; None for null.
+
+    Chrome puts it into the object group that the handle's node is in.
+    """
+    return await returned_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)

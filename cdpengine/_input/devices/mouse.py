@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 import trio
 
-from cdpengine._input.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.devices.keyboard import Keyboard, check_delay
+from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.geometry import NO_MARK, Point
-from cdpengine._input.keyboard import Keyboard, check_delay
-from cdpengine._input.keys import modifier_mask
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError

@@ -1,0 +1,1 @@
+"""Actionability: whether a node can be acted on, where, and what received the input."""

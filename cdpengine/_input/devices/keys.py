@@ -1,0 +1,304 @@
+"""Keys, layouts and chords by their names: "a", "Enter", "Control+A", "ControlOrMeta+C", "Control++".
+
+Rule: pure lookup in tables (`key_tables.py`, `layout_tables.py`). A name is a `key` value ("Enter", "?") or a
+`code` ("NumpadEnter", "ShiftRight"). An unknown name raises InvalidArgumentError with the names that are close to
+it. A layout types a character by its lowest level: plain, Shift, AltGraph, both. What a dead key before a letter
+gives takes two keys.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import attrs
+
+from cdpengine._input.devices import key_tables
+from cdpengine._input.devices.layout_tables import TABLES
+from cdpengine.errors import InvalidArgumentError
+
+# The bits of `modifiers` in Input.dispatchKeyEvent and Input.dispatchMouseEvent.
+MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+SHIFT = MODIFIERS["Shift"]
+ALTGRAPH = "AltGraph"
+# With one of these held, a key is a command and types nothing.
+COMMANDING = MODIFIERS["Alt"] | MODIFIERS["Control"] | MODIFIERS["Meta"]
+
+LAYOUTS = ("us", "uk", "de", "fr")
+"""The layouts that there are; their tables are in layout_tables.py."""
+
+DEAD = "Dead"
+"""The `key` of a dead key."""
+
+
+@attrs.frozen
+class Key:
+    """One key as a page sees it. `text` is what it types; "" for keys that type nothing.
+
+    `shifted` says that a person holds Shift for it, `altgr` that they hold AltGraph.
+    """
+
+    code: str
+    key: str
+    key_code: int
+    location: int = 0
+    text: str = ""
+    shifted: bool = False
+    altgr: bool = False
+
+    @property
+    def modifier(self) -> int:
+        """The bit that this key sets while it is down; 0 for most, and for AltGraph, which has none."""
+        return MODIFIERS.get(self.key, 0)
+
+    @property
+    def is_modifier(self) -> bool:
+        """Whether it can be held in a chord."""
+        return self.key in MODIFIERS or self.key == ALTGRAPH
+
+    def text_with(self, modifiers: int) -> str:
+        """Return what the key types while `modifiers` are held."""
+        return "" if modifiers & COMMANDING else self.text
+
+
+@attrs.frozen(eq=False, repr=False)
+class Layout:
+    """One layout. `names` holds its keys by `key` value and by `code`; `levels` the up to four keys of a code."""
+
+    name: str
+    names: Mapping[str, Key]
+    levels: Mapping[str, Mapping[tuple[bool, bool], Key]]
+    typed: Mapping[str, tuple[Key, ...]]
+
+    def __repr__(self) -> str:
+        return f"<Layout {self.name}>"
+
+    def keys_for(self, character: str) -> tuple[Key, ...]:
+        """Return the keys that type `character`, one after another; () when the layout has none.
+
+        A line break is Enter.
+        """
+        return self.typed.get(character, ())
+
+    def with_held(self, key: Key, *, shift: bool, altgr: bool) -> Key:
+        """Return what `key` is while Shift or AltGraph are held too; itself where that changes nothing."""
+        levels = self.levels.get(key.code, {})
+        return levels.get((shift or key.shifted, altgr or key.altgr), levels.get((shift, altgr), key))
+
+    def plain(self, key: Key) -> Key:
+        """Return the lowest level of the key."""
+        return self.levels.get(key.code, {}).get((False, False), key)
+
+
+@cache
+def layout_named(name: str) -> Layout:
+    """Return a layout of `LAYOUTS` by its name. Raises InvalidArgumentError."""
+    if name not in LAYOUTS:
+        raise InvalidArgumentError(what="layout", given=repr(name), expected=f"one of {', '.join(LAYOUTS)}")
+    table = TABLES[name]
+    names: dict[str, Key] = {}
+    typed: dict[str, tuple[Key, ...]] = {}
+    levels: dict[str, dict[tuple[bool, bool], Key]] = {}
+    dead: dict[str, Key] = {}
+    for altgr, shifted in ((False, False), (False, True), (True, False), (True, True)):
+        for code, *characters, key_code in table.rows:
+            character = characters[2 * altgr + shifted]
+            if not character or (shifted and character == characters[2 * altgr]):
+                continue
+            is_dead = bool(unicodedata.combining(character))
+            key = Key(
+                code,
+                DEAD if is_dead else character,
+                key_code,
+                text="" if is_dead else character,
+                shifted=shifted,
+                altgr=altgr,
+            )
+            levels.setdefault(code, {})[shifted, altgr] = key
+            if is_dead:
+                dead.setdefault(character, key)
+            else:
+                names.setdefault(character, key)
+                typed.setdefault(character, (key,))
+    for code, plains in levels.items():
+        names.setdefault(code, next(iter(plains.values())))
+    for code, name_, key_code, location in key_tables.rows(altgr=table.altgr):
+        text = "\r" if name_ == "Enter" else name_ if len(name_) == 1 else ""
+        key = Key(code, name_, key_code, location, text)
+        names.setdefault(name_, key)
+        names.setdefault(code, key)
+        if text and text != "\r":
+            typed.setdefault(text, (key,))
+    for line_break in "\n\r":
+        typed[line_break] = (names["Enter"],)
+    typed["\t"] = (names["Tab"],)
+    for mark, dead_key in dead.items():
+        _compose(mark, dead_key, typed)
+    return Layout(name, names, levels, typed)
+
+
+def layout_of(layout: str | Layout | None, otherwise: Layout) -> Layout:
+    """Return the layout that an argument asks for: a name, a Layout, or None for the other one.
+
+    Raises InvalidArgumentError.
+    """
+    if layout is None:
+        return otherwise
+    if isinstance(layout, Layout):
+        return layout
+    if not isinstance(layout, str):
+        raise InvalidArgumentError(
+            what="layout", given=f"a {type(layout).__name__}", expected=f"one of {', '.join(LAYOUTS)}"
+        )
+    return layout_named(layout)
+
+
+_ALONE = {"\u0300": "`", "\u0301": "\u00b4", "\u0302": "^", "\u0303": "~", "\u0308": "\u00a8"}
+"""What a dead key types with the space bar."""
+
+
+def _compose(mark: str, dead_key: Key, typed: dict[str, tuple[Key, ...]]) -> None:
+    """Add what a dead key gives with each letter, and with the space bar."""
+    for base, keys in [*typed.items()]:
+        whole = _ALONE.get(mark, "") if base == " " else unicodedata.normalize("NFC", base + mark)
+        if len(whole) == 1 and len(keys) == 1 and whole not in typed:
+            typed[whole] = (dead_key, attrs.evolve(keys[0], key=whole, text=whole))
+
+
+CONTROL_OR_META = "ControlOrMeta"
+
+US = layout_named("us")
+
+_NO_ALTGRAPH = Key("AltRight", ALTGRAPH, 0xE1, 2)
+"""AltGraph on a layout without it: it can be held, and changes nothing."""
+
+
+@attrs.frozen
+class Chord:
+    """A key and the modifier keys to hold around it, in the order in which they go down."""
+
+    held: tuple[Key, ...]
+    key: Key
+
+    @property
+    def modifiers(self) -> int:
+        """The bitmask while the key is down."""
+        return sum({key.modifier for key in self.held}) | (SHIFT if self.key.shifted else 0)
+
+
+def key_named(name: str, *, mac: bool = False, layout: Layout = US) -> Key:
+    """Return the key called `name`; ControlOrMeta is Meta where `mac` says so. Raises InvalidArgumentError."""
+    if not isinstance(name, str):
+        raise InvalidArgumentError(
+            what="key", given=repr(name), expected='a name such as "Enter" or "Control+A"'
+        )
+    if name == CONTROL_OR_META:
+        name = "Meta" if mac else "Control"
+    found = layout.names.get(name)
+    if found is None and name in ("\n", "\r", "\t"):
+        found = layout.typed[name][0]
+    if found is None and name in (ALTGRAPH, "AltGr"):
+        found = layout.names.get(ALTGRAPH, _NO_ALTGRAPH)
+    if found is None:
+        raise InvalidArgumentError(
+            what="key", given=_shown(name, layout), expected=_near(name, (*layout.names, CONTROL_OR_META))
+        )
+    return found
+
+
+def chord_named(chord: str, *, mac: bool = False, layout: Layout = US) -> Chord:
+    """Parse modifiers and a key joined by "+". Raises InvalidArgumentError for a name that no key has.
+
+    With Control, Alt or Meta held and Shift not, a capital letter means the key itself: Control+A is what
+    Control and the A key give, which pages see as key "a".
+    """
+    if not isinstance(chord, str) or not chord:
+        raise InvalidArgumentError(
+            what="key", given=repr(chord), expected='a name such as "Enter" or "Control+A"'
+        )
+    if chord.endswith("+"):
+        names = [*chord[:-2].split("+"), "+"] if len(chord) > 1 else ["+"]
+        if len(chord) > 1 and chord[-2] != "+":
+            raise InvalidArgumentError(
+                what="key", given=_shown(chord, layout), expected='a key after the "+", such as "Control+A"'
+            )
+    else:
+        names = chord.split("+")
+    held = tuple(_modifier_named(name, chord, mac=mac, layout=layout) for name in names[:-1])
+    if len({key.key for key in held}) < len(held):
+        raise InvalidArgumentError(what="key", given=_shown(chord, layout), expected="each modifier once")
+    key = key_named(names[-1], mac=mac, layout=layout)
+    mask = sum(other.modifier for other in held)
+    if key.is_modifier and any(key.key == other.key for other in held):
+        raise InvalidArgumentError(
+            what="key", given=_shown(chord, layout), expected="a key that is not held already"
+        )
+    altgr = any(other.key == ALTGRAPH for other in held)
+    if mask & SHIFT or altgr:
+        key = layout.with_held(key, shift=bool(mask & SHIFT), altgr=altgr)
+    elif key.shifted and mask & COMMANDING and key.text.isalpha():
+        key = layout.plain(key)
+    return Chord(held, key)
+
+
+def modifier_mask(names: Iterable[str], *, mac: bool = False) -> int:
+    """Return the bitmask of modifier names: Alt, Control, Meta, Shift, ControlOrMeta.
+
+    Raises InvalidArgumentError.
+    """
+    if isinstance(names, str):
+        names = (names,)
+    mask = 0
+    for name in names:
+        mask |= _modifier_named(name, name, mac=mac, layout=US).modifier
+    return mask
+
+
+def editing_commands(key: Key, modifiers: int) -> tuple[str, ...]:
+    """Return the editing commands that macOS gives this key while `modifiers` are held."""
+    held = tuple(sorted(name for name, bit in MODIFIERS.items() if modifiers & bit))
+    return key_tables.MAC_EDITING_COMMANDS.get((held, key.code), ())
+
+
+def _modifier_named(name: str, chord: str, *, mac: bool, layout: Layout) -> Key:
+    try:
+        key = key_named(name, mac=mac, layout=layout)
+    except InvalidArgumentError as unknown:
+        names = (*MODIFIERS, CONTROL_OR_META, ALTGRAPH)
+        raise InvalidArgumentError(
+            what="modifier", given=_shown(chord, layout), expected=_near(name, names)
+        ) from unknown
+    if not key.is_modifier:
+        raise InvalidArgumentError(
+            what="modifier",
+            given=f"{name!r} of {_shown(chord, layout)}",
+            expected="Alt, AltGraph, Control, ControlOrMeta, Meta or Shift",
+        )
+    return key
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    known = {other.lower(): other for other in names if len(other) > 1}
+    lowered = name.lower()
+    near = [key_tables.ALSO_CALLED[lowered]] if lowered in key_tables.ALSO_CALLED else []
+    import difflib
+
+    near += [known[match] for match in difflib.get_close_matches(lowered, known, n=3, cutoff=0.6)]
+    if not near:
+        return "a key's name as in UI Events, such as Enter, ArrowLeft, F5, a, ?; text goes through type()"
+    return " or ".join(repr(match) for match in dict.fromkeys(near))
+
+
+def _shown(chord: str, layout: Layout) -> str:
+    """Return keys as an error names them: a text that names no key may be a password."""
+    known = {
+        *layout.names,
+        *key_tables.ALSO_CALLED,
+        *(name.lower() for name in layout.names),
+        "",
+        CONTROL_OR_META,
+    }
+    if all(name in known or name.lower() in known for name in chord.split("+")):
+        return repr(chord)
+    return f"a text of {len(chord)} characters, which names no key"

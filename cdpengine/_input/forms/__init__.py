@@ -1,0 +1,1 @@
+"""Forms: controls filled in, checked, chosen from, and given files."""
