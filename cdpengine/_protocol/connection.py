@@ -1,8 +1,9 @@
 """Connection: one transport, one reader task, one writer task, and the sessions between them.
 
-Rule: the reader never waits for a consumer; the writer is the only one who writes, so a caller can be
-cancelled at any point without half a message going out. When the connection ends, for whatever reason, every
-call and every stream ends with ConnectionLostError, at once, and so does every later call.
+Rule: the reader never waits for a consumer; the writer is the only one who writes, so a caller can be cancelled at
+any point without half a message going out. Small commands that wait together go out together. When the connection
+ends, for whatever reason, every call and every stream ends with ConnectionLostError, at once, and so does every
+later call.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from cdpengine._protocol.transport import Arrival, Transport, TransportBroken
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, UndecodableReplyError
 
 logger = get_logger("cdpengine.session")
+
+_MOST_TOGETHER = 1 << 16
+"""Bytes of commands that go out in one write: several small ones wake the browser once."""
 
 
 @attrs.frozen
@@ -190,18 +194,24 @@ class Connection:
             if not self._outbox:
                 await self._outbox_filled.park()
                 continue
-            call = self._outbox.popleft()
-            if call.id not in pending:
-                continue  # cancelled, or its session ended, before it was written
-            counts["sent"] += 1
-            counts["bytes_sent"] += len(call.message)
-            if instruments.active:
-                instruments.pass_on(
-                    Traffic(trio.current_time(), "sent", self.traffic_name, call.message, call.cause)
-                )
-            message, call.message = call.message, b""
+            messages: list[bytes] = []
+            room = _MOST_TOGETHER
+            while self._outbox and (not messages or len(self._outbox[0].message) <= room):
+                call = self._outbox.popleft()
+                if call.id not in pending:
+                    continue  # cancelled, or its session ended, before it was written
+                counts["sent"] += 1
+                counts["bytes_sent"] += len(call.message)
+                if instruments.active:
+                    now = trio.current_time()
+                    instruments.pass_on(Traffic(now, "sent", self.traffic_name, call.message, call.cause))
+                messages.append(call.message)
+                room -= len(call.message)
+                call.message = b""
+            if not messages:
+                continue
             try:
-                await self._transport.send(message)
+                await self._transport.send(*messages)
             except TransportBroken as broken:
                 self.lose(str(broken))
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Protocol, cast
 from urllib.parse import SplitResult, urlsplit
 
@@ -65,8 +65,8 @@ class Transport(Protocol):
     name: str
     largest_outgoing: int
 
-    async def send(self, message: bytes) -> None:
-        """Send one message whole. Raises TransportBroken.
+    async def send(self, *messages: bytes) -> None:
+        """Send messages whole, in this order and in one write. Raises TransportBroken.
 
         Cancelled half-way, it may have written half a message: after that, only `aclose` makes sense.
         """
@@ -89,19 +89,25 @@ class WebSocketTransport:
     def __init__(
         self,
         websocket: WebSocketConnection,
+        stream: _Stamped,
         name: str,
         arrival: Arrival | None = None,
         secrets: Collection[str] = (),
     ) -> None:
         self._websocket = websocket
+        self._stream = stream
         self._secrets = secrets
         self.arrival = arrival
         self.name = name
 
-    async def send(self, message: bytes) -> None:
-        """Send one text message. Raises TransportBroken."""
+    async def send(self, *messages: bytes) -> None:
+        """Send text messages, in one write. Raises TransportBroken."""
         try:
-            await self._websocket.send_message(message.decode())
+            if len(messages) > 1:
+                with self._stream.gathering():
+                    for message in messages[:-1]:
+                        await self._websocket.send_message(message.decode())
+            await self._websocket.send_message(messages[-1].decode())
         except ConnectionClosed as closed:
             raise TransportBroken(_describe(closed, self._secrets)) from None
 
@@ -168,7 +174,7 @@ async def open_websocket(
                     reason=f"{_CLOSED_EARLY.reason}, {_close_words(websocket.closed, answer.secrets)}",
                 ),
             )
-        transport = WebSocketTransport(websocket, shown, arrival, answer.secrets)
+        transport = WebSocketTransport(websocket, stream, shown, arrival, answer.secrets)
         try:
             # The farewell needs the reader: cancellation from outside reaches it only after that.
             background.reading.shield = True
@@ -190,12 +196,16 @@ class _Refused(Exception):
 
 
 class _Stamped(trio.abc.Stream):
-    """A stream that notes when its bytes come in. While there is an `answer`, it is given them too."""
+    """A stream that notes when its bytes come in. While there is an `answer`, it is given them too.
+
+    What is sent while it is `gathering` goes out together with what is sent next.
+    """
 
     def __init__(self, stream: trio.abc.Stream, arrival: Arrival, answer: ServerAnswer | None) -> None:
         self.answer = answer
         self._stream = stream
         self._arrival = arrival
+        self._gathered = bytearray()
         # As they are: a message out costs nothing more.
         self.send_all = stream.send_all  # type: ignore[method-assign]
         self.wait_send_all_might_not_block = stream.wait_send_all_might_not_block  # type: ignore[method-assign]
@@ -208,7 +218,21 @@ class _Stamped(trio.abc.Stream):
         return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        data, self._gathered = self._gathered + data, bytearray()
+        self.send_all = self._stream.send_all  # type: ignore[method-assign]
         await self._stream.send_all(data)
+
+    async def _gather(self, data: bytes | bytearray | memoryview) -> None:
+        self._gathered += data
+
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Keep what is sent in the block: whatever is sent next after it takes it along."""
+        self.send_all = self._gather  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            del self.send_all
 
     async def wait_send_all_might_not_block(self) -> None:
         await self._stream.wait_send_all_might_not_block()
@@ -283,10 +307,10 @@ class PipeTransport:
         self.arrival = Arrival()
         self.name = name
 
-    async def send(self, message: bytes) -> None:
-        """Send one message and its NUL. Raises TransportBroken."""
+    async def send(self, *messages: bytes) -> None:
+        """Send messages, each with its NUL, in one write. Raises TransportBroken."""
         try:
-            await self._to_browser.send_all(message + b"\0")
+            await self._to_browser.send_all(b"\0".join((*messages, b"")))
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise TransportBroken(_pipe_reason(error)) from None
 

@@ -229,9 +229,10 @@ class _InProcess:
         self._client = client
         self._line = line
 
-    async def send(self, message: bytes) -> None:
+    async def send(self, *messages: bytes) -> None:
         await trio.lowlevel.checkpoint()
-        self._replay.ask(self._client, message)
+        for message in messages:
+            self._replay.ask(self._client, message)
 
     async def receive(self) -> bytes | str:
         try:

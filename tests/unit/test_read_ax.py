@@ -36,12 +36,12 @@ class AnsweringTransport:
         self._answer = answer
         self._send, self._receive = trio.open_memory_channel[str](100)
 
-    async def send(self, message: bytes) -> None:
-        command = json.loads(message)
-        self.commands.append(command)
-        answer = self._answer(command)
-        if answer is not None:
-            await self._send.send(f'{{"id":{command["id"]},{answer}}}')
+    async def send(self, *messages: bytes) -> None:
+        for command in map(json.loads, messages):
+            self.commands.append(command)
+            answer = self._answer(command)
+            if answer is not None:
+                await self._send.send(f'{{"id":{command["id"]},{answer}}}')
 
     async def receive(self) -> str:
         return await self._receive.receive()
