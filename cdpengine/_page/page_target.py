@@ -164,6 +164,11 @@ class PageTarget:
         """Whether the page is gone."""
         return self.session.ended
 
+    @property
+    def is_set_up(self) -> bool:
+        """Whether the page's set-up was answered; before that Chrome may still hold it back."""
+        return self._ready
+
     def set_started(self) -> None:
         """Note that the page is no longer held back: its set-up was sent, and nothing keeps it from running."""
         self._started = True

@@ -151,6 +151,7 @@ class Tabs:
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
             if attachment.session.ended and not (attachment.info.type == "page" and self.page_sinks):
+                self._let_opener_go_on(attachment)
                 continue
             parent = attachment.session.parent
             if attachment.info.type == "page" and attachment.info.target_id not in self.pages:
@@ -187,14 +188,29 @@ class Tabs:
         def ended() -> None:
             self.pages.pop(page.target_id, None)
             self.changes.notify()
+            if not page.is_set_up:
+                self._let_opener_go_on(attachment)
 
         for sink in tuple(self.page_sinks):  # also with one that is closed already, for who expects it
             sink(page)
         page.session.on_end(ended)
         if page.session.ended:
+            self._let_opener_go_on(attachment)
             return
         self._start(self._set_up_page, page, attachment)
         self.changes.notify()
+
+    def _let_opener_go_on(self, attachment: Attachment) -> None:
+        """Free the opener of a page that was closed while it was held back.
+
+        Chrome leaves its script in `window.open`: the page answers, but its promises do not go on, and no termination
+        ends it (measured).
+        """
+        opener = self.pages.get(attachment.info.opener_id or "")
+        if not attachment.waiting or opener is None or opener.closed or self.connection.lost is not None:
+            return
+        frame = opener.frames.get(attachment.info.opener_frame_id or "") or opener.frames.main
+        self._start(_run, opener.session_of(frame))
 
     def _page_of(self, session: Session) -> PageTarget | None:
         parent = session.parent
@@ -272,11 +288,16 @@ class Tabs:
                 page.attach_worker_session(session)
                 calls.append(("attach", _post_auto_attach(session)))  # for the workers that it starts itself
             calls += self._post_further(page, session)
-        try:
-            await session.call("Runtime.runIfWaitingForDebugger")
-        except RemoteError as error:
-            logger.info("%s was not waiting: %s", session.describe(), error)
+        await _run(session)
         await _answered(calls)
+
+
+async def _run(session: Session) -> None:
+    """Let run what Chrome holds back."""
+    try:
+        await session.call("Runtime.runIfWaitingForDebugger")
+    except RemoteError as error:
+        logger.info("%s was not waiting: %s", session.describe(), error)
 
 
 def _post_set_up(session: Session) -> list[tuple[str, Posted]]:

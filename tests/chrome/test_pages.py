@@ -11,6 +11,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import InvalidArgumentError
+from cdpengine._protocol.events import Event
 
 
 async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
@@ -51,6 +52,22 @@ async def test_setting_content_leaves_no_trace(page: cdpengine.Page) -> None:
     await page.snapshot()
     assert await page.evaluate("Object.keys(window).length") == before
     assert await page.evaluate("document.querySelectorAll('script, style').length") == 0
+
+
+async def test_a_popup_that_is_gone_before_it_was_let_run_leaves_its_opener_at_work(
+    browser: cdpengine.Browser, page: cdpengine.Page
+) -> None:
+    """Chrome keeps the opener inside of `window.open` until somebody lets it go on."""
+
+    def close(event: Event) -> None:
+        target = event.params["targetInfo"]
+        if target.get("openerId") == page.target_id:
+            browser.session.post("Target.closeTarget", targetId=target["targetId"])
+
+    browser.session.on_event("Target.attachedToTarget", close)
+    for script in ("void open('')", "void open('').name"):
+        await page.evaluate(script, timeout=20)
+        assert await page.evaluate("Promise.resolve(5)", timeout=20) == 5
 
 
 async def test_a_popup_is_set_up_before_its_script_runs(

@@ -34,6 +34,38 @@ async def test_a_page_runs_only_when_its_evaluation_session_has_answered(
     assert await page.evaluate("1") == 1
 
 
+@pytest.mark.parametrize("frame", [None, "F1"])
+@pytest.mark.parametrize("when", ["held back", "running"])
+async def test_the_opener_of_a_popup_that_is_gone_before_it_ran_is_let_go_on(
+    browser: cdpengine.Browser,
+    scripted: ScriptedBrowser,
+    frame: str | None,
+    when: str,
+    autojump_clock: MockClock,
+) -> None:
+    await browser.new_page()
+    session_id = "S-T1"
+    if frame is not None:
+        session_id = "S-F1"
+        scripted.documents[frame] = 1
+        scripted.page_event("Page.frameAttached", {"frameId": frame, "parentFrameId": "T1"})
+        info = {"targetId": frame, "type": "iframe", "url": "https://a.example/"}
+        attached = {"sessionId": session_id, "targetInfo": info, "waitingForDebugger": False}
+        scripted.page_event("Target.attachedToTarget", attached)
+    await trio.sleep(EVALUATION_SESSION_GRACE + 1)
+    before = methods(scripted, session_id).count("Runtime.runIfWaitingForDebugger")
+    hold = scripted.hold("Runtime.evaluate", nth=scripted.count("Runtime.evaluate") + 1)
+    scripted.open("P1", opener="T1", opener_frame=frame or "T1")
+    await hold.wait()
+    if when == "running":
+        hold.release(NUMBER)
+        await quiet()
+    scripted.vanish("P1")
+    await quiet()
+    let_go_on = methods(scripted, session_id).count("Runtime.runIfWaitingForDebugger") - before
+    assert let_go_on == (1 if when == "held back" else 0)
+
+
 @pytest.mark.parametrize(
     ("silent", "grace"),
     [

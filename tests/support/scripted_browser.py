@@ -90,11 +90,19 @@ class ScriptedBrowser(ScriptedPeer):
     def page_event(self, method: str, params: Mapping[str, Any], target_id: str = "T1") -> None:
         self.tell(method, params, f"S-{target_id}")
 
-    def open(self, target_id: str, *, waiting: bool = True, opener: str | None = None, url: str = "") -> None:
+    def open(
+        self,
+        target_id: str,
+        *,
+        waiting: bool = True,
+        opener: str | None = None,
+        opener_frame: str | None = None,
+        url: str = "",
+    ) -> None:
         """A page appears, by itself or because the engine asked for it."""
         info: dict[str, Any] = {"targetId": target_id, "type": "page", "url": url}
         if opener is not None:
-            info["openerId"] = opener
+            info |= {"openerId": opener} | ({"openerFrameId": opener_frame} if opener_frame else {})
         self.documents.setdefault(target_id, 1)
         self.alive.add(target_id)
         self.tell("Target.targetCreated", {"targetInfo": info})
