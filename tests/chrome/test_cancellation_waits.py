@@ -28,14 +28,16 @@ class Stage:
     async def check(self) -> None:
         """What the cancelled operation left: no subscription, no task, no page, no file; and a page that works."""
         page = self.page
-        with trio.fail_after(10):
-            for popup in page.popups:
-                await popup.close()
+        with trio.fail_after(40):
             before = await page.evaluate("clicks")
             await page.click(await page.find("button"))
             assert await page.evaluate("clicks") == before + 1
             await page.wait_for(text="text", expression="clicks", timeout=20)
             while self.left():
+                for (
+                    popup
+                ) in page.popups:  # on a busy machine one comes after all that was asked of its opener
+                    await popup.close()
                 await self.browser.session.call("Browser.getVersion")
 
     def left(self) -> list[str]:
