@@ -203,8 +203,8 @@ class Tabs:
     def _let_opener_go_on(self, attachment: Attachment) -> None:
         """Free the opener of a page that was closed while it was held back.
 
-        Chrome leaves its script in `window.open`: the page answers, but its promises do not go on, and no termination
-        ends it (measured).
+        Chrome leaves its script in `window.open`: the page answers, but its promises do not go on, and no
+        termination ends it (measured).
         """
         opener = self.pages.get(attachment.info.opener_id or "")
         if not attachment.waiting or opener is None or opener.closed or self.connection.lost is not None:
