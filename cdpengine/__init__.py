@@ -77,11 +77,11 @@ if TYPE_CHECKING:
     from cdpengine._network.registration import RouteFailure, RouteRegistration
     from cdpengine._network.route import Route
     from cdpengine._network.words import ABORT_REASONS, NETWORKS, AbortReason, NetworkConditions, ResourceType
+    from cdpengine._notifier import BoundedHistory
     from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
-    from cdpengine._page.bounded_history import BoundedHistory
-    from cdpengine._page.dialogs.dialogs import Dialog, DialogAnswer
-    from cdpengine._page.dialogs.file_choosers import FileChooser
+    from cdpengine._page.dialogs import Dialog, DialogAnswer
     from cdpengine._page.downloads.download import Download, DownloadProgress
+    from cdpengine._page.file_choosers import FileChooser
     from cdpengine._page.finding import FoundNode
     from cdpengine._page.frames import Frame
     from cdpengine._page.windows import WindowBounds
@@ -90,9 +90,8 @@ if TYPE_CHECKING:
     from cdpengine._protocol.domains.browser import BrowserVersion
     from cdpengine._protocol.domains.runtime import StackFrame
     from cdpengine._protocol.domains.target import TargetInfo
-    from cdpengine._protocol.event_streams import EventStream, StreamStatistics
-    from cdpengine._protocol.events import Event
     from cdpengine._protocol.session import Session
+    from cdpengine._protocol.streams import Event, EventStream, StreamStatistics
     from cdpengine._snapshot.data import SnapshotNode
     from cdpengine._snapshot.refs import Ref
     from cdpengine._snapshot.snapshot import Snapshot
@@ -176,9 +175,9 @@ _HOME = {
     "cdpengine._input.view": "BoundingBox",
     "cdpengine._input.action": "ActionOutcome",
     "cdpengine._page.activity": "DownloadStarted NavigationStarted PopupOpened",
-    "cdpengine._page.dialogs.dialogs": "Dialog DialogAnswer",
+    "cdpengine._page.dialogs": "Dialog DialogAnswer",
     "cdpengine._page.downloads.download": "Download DownloadProgress",
-    "cdpengine._page.dialogs.file_choosers": "FileChooser",
+    "cdpengine._page.file_choosers": "FileChooser",
     "cdpengine._launch.find": "BrowserInstallation find_browser find_browsers",
     "cdpengine._page.finding": "FoundNode",
     "cdpengine._page.frames": "Frame",
@@ -220,9 +219,8 @@ _HOME = {
     "cdpengine._measure.tracing": "Trace TraceProgress TraceReport",
     "cdpengine._pictures.paper": "PdfOptions",
     "cdpengine._protocol.connection": "Connection ConnectionStatistics",
-    "cdpengine._protocol.events": "Event",
     "cdpengine._protocol.session": "Session",
-    "cdpengine._protocol.event_streams": "EventStream StreamStatistics",
+    "cdpengine._protocol.streams": "Event EventStream StreamStatistics",
     "cdpengine._protocol.domains.target": "TargetInfo",
     "cdpengine._snapshot.data": "SnapshotNode",
     "cdpengine._snapshot.refs": "Ref",
@@ -240,7 +238,7 @@ _HOME = {
     "cdpengine._network.route": "Route",
     "cdpengine._network.registration": "RouteRegistration RouteFailure",
     "cdpengine._network.words": "ABORT_REASONS NETWORKS AbortReason NetworkConditions ResourceType",
-    "cdpengine._page.bounded_history": "BoundedHistory",
+    "cdpengine._notifier": "BoundedHistory",
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names.split()}
 

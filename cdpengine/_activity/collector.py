@@ -25,7 +25,7 @@ from cdpengine._activity.request import Following, Request
 from cdpengine._activity.response import Response
 from cdpengine._activity.subscribers import Outlets, Part, RequestEnded
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.remote_objects import release_object
+from cdpengine._page.scripts.page_functions import release_object
 from cdpengine._protocol.calls import SharedCall, decode_bytes
 from cdpengine._protocol.domains import network as told
 from cdpengine._protocol.domains.page import FrameNavigated, PageFired
@@ -35,8 +35,8 @@ from cdpengine._protocol.domains.runtime import (
     ExceptionRevoked,
     ExceptionThrown,
 )
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, SessionGoneError
 
 _DOMAINS: dict[Part, tuple[str, ...]] = {

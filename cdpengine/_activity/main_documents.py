@@ -14,7 +14,7 @@ from cdpengine._activity.request import Following, Request
 from cdpengine._activity.response import Response
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains import network as told
-from cdpengine._protocol.events import Event
+from cdpengine._protocol.streams import Event
 
 _KEPT = 50
 """Documents that are followed at a time."""

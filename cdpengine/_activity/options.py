@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from cdpengine._page.navigation.url_patterns import UrlPattern, url_test
+from cdpengine._page.urls import UrlPattern, url_test
 from cdpengine.errors import InvalidArgumentError
 
 

@@ -25,7 +25,7 @@ from cdpengine._activity.subscribers import PART_OF, ActivityStream, Kind
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._protocol.calls import SharedCall
-from cdpengine._protocol.consumers import caller
+from cdpengine._protocol.streams import caller
 from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from cdpengine._activity.console import ConsoleMessage
 from cdpengine._activity.page_errors import PageError
 from cdpengine._activity.request import Request
 from cdpengine._activity.response import Response
-from cdpengine._protocol.event_streams import Stream
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Stream
 from cdpengine.errors import TargetCrashedError
 
 Part = Literal["console", "errors", "requests"]

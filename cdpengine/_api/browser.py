@@ -29,14 +29,14 @@ from cdpengine._emulation.proxies import Proxy
 from cdpengine._evaluate.counters import EvaluationCounters, EvaluationStatistics
 from cdpengine._evaluate.watchdog import watch_pages
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.dialogs.dialogs import DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.navigation.navigation import check_url, go_to
-from cdpengine._page.navigation.url_patterns import UrlPattern, url_test
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.tabs import Tabs
+from cdpengine._page.urls import UrlPattern, url_test
 from cdpengine._protocol.connection import Connection, ConnectionStatistics
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo

@@ -24,8 +24,8 @@ from cdpengine._emulation.emulation_options import EmulationOptions, Settings, c
 from cdpengine._emulation.permissions import PermissionState, check_permissions
 from cdpengine._emulation.proxies import Proxy
 from cdpengine._page.downloads.download import Download
-from cdpengine._page.origins import check_origin
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.urls import check_origin
 from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._storage.cookie import Cookie, checked_cookies, goes_to
 from cdpengine._storage.cookies import clear_cookies, delete_cookies, read_cookies, write_cookies

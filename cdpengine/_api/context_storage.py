@@ -15,7 +15,7 @@ import trio
 
 from cdpengine._api.page_storage import OriginStorage
 from cdpengine._budget import within
-from cdpengine._page.origins import check_origin
+from cdpengine._page.urls import check_origin
 from cdpengine._storage.databases import (
     Database,
     StorageKind,

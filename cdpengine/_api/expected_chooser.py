@@ -9,7 +9,7 @@ import attrs
 
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.forms.upload import UploadFile, upload
-from cdpengine._page.dialogs.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
+from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine.errors import InvalidArgumentError, NotInteractableError

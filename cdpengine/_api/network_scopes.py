@@ -34,10 +34,10 @@ from cdpengine._network.words import (
     check_cpu_rate,
     check_resource_types,
 )
+from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.bounded_history import BoundedHistory
-from cdpengine._page.navigation.url_patterns import UrlPattern, url_test, url_words
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold
+from cdpengine._page.urls import UrlPattern, url_test, url_words
 from cdpengine.errors import InvalidArgumentError
 
 

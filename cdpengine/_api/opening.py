@@ -39,9 +39,9 @@ from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.connection import Connection, open_connection
 from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.http_connections import lacking
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.instruments import logger as wire_logger
-from cdpengine._protocol.sockets import lacking
 from cdpengine._protocol.transport import PipeTransport, open_websocket
 from cdpengine.errors import (
     ConnectFailedError,

@@ -23,7 +23,7 @@ from cdpengine._api.page_waiting import PageWaiting
 from cdpengine._api.page_windows import PageWindows
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, patience_of, recover_page
-from cdpengine._page.dialogs.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.navigation.liveness import QUICK_PROBE
 from cdpengine._protocol.instruments import span as action_span
 from cdpengine.errors import RecoveryReport

@@ -20,7 +20,7 @@ from cdpengine._api.expectations import Expected, arrive
 from cdpengine._api.page_base import PageBase
 from cdpengine._api.unresponsive import told_unresponsive
 from cdpengine._budget import Budget, check_timeout, within
-from cdpengine._page.navigation.url_patterns import UrlPattern, url_test, url_words
+from cdpengine._page.urls import UrlPattern, url_test, url_words
 from cdpengine.errors import InvalidArgumentError, shown_url
 
 _BUFFER = 10_000

@@ -24,7 +24,7 @@ from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.devices.touch import Touch
 from cdpengine._page.activity import Activity, watch_activity
-from cdpengine._page.dialogs.page_dialogs import Span
+from cdpengine._page.dialogs import Span
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget

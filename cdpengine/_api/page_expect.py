@@ -15,11 +15,10 @@ from cdpengine._api.expectations import Expected, arrive
 from cdpengine._api.page_base import PageBase
 from cdpengine._api.unresponsive import told_unresponsive
 from cdpengine._budget import Budget, within
-from cdpengine._page.dialogs.dialogs import Dialog, DialogAnswer
-from cdpengine._page.dialogs.page_dialogs import AwaitedDialog
+from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import AwaitedDownload
-from cdpengine._page.navigation.url_patterns import UrlPattern
+from cdpengine._page.urls import UrlPattern
 from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.frame_watches import FrameWatches
-from cdpengine._page.navigation.wanted_text import Words
+from cdpengine._page.wanted_text import Words
 from cdpengine._snapshot.roles import ELEMENTS, UNTOLD
 from cdpengine._snapshot.vocabulary import asked_role, called, chrome_roles
 from cdpengine.errors import (

@@ -34,7 +34,7 @@ from cdpengine._input.forms.option import Option, request_for
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.text_entry import blur, focus, press, type_text
 from cdpengine._input.forms.upload import UploadFile, checked_files, upload
-from cdpengine._page.dialogs.file_choosers import FileChooser, OpenedChooser
+from cdpengine._page.file_choosers import FileChooser, OpenedChooser
 from cdpengine._page.node import Node
 from cdpengine.errors import InvalidArgumentError
 

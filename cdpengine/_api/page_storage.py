@@ -15,8 +15,8 @@ import trio
 from cdpengine._api.unresponsive import told_unresponsive
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.frames import Frame
-from cdpengine._page.origins import origin_of
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.urls import origin_of
 from cdpengine._storage.storage_items import (
     StorageItems,
     check_items,

@@ -30,8 +30,8 @@ from cdpengine._page.navigation.liveness import check_seconds
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.requests import watch_requests
 from cdpengine._page.navigation.settling import Settling
-from cdpengine._page.navigation.url_patterns import UrlPattern, url_test, url_words
-from cdpengine._page.navigation.wanted_text import Words, check_words, describe_words
+from cdpengine._page.urls import UrlPattern, url_test, url_words
+from cdpengine._page.wanted_text import Words, check_words, describe_words
 from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError, shown_url
 
 QUIET = 0.1

@@ -16,8 +16,7 @@ from cdpengine._api.targets import BackendNode, ElementTarget, describe_target
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import deep
-from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.page_functions import deep, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.dom import DescribeNodeReply

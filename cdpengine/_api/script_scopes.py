@@ -23,11 +23,10 @@ from cdpengine._evaluate.bindings import Binding, BindingFailure, ExposedFunctio
 from cdpengine._evaluate.init_scripts import InitScript
 from cdpengine._evaluate.literals import to_literal
 from cdpengine._evaluate.receive import holds_objects, receive_value
+from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.bounded_history import BoundedHistory
 from cdpengine._page.page_scope import Hold
-from cdpengine._page.scripts.page_functions import ExecutionContext
-from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.page_functions import ExecutionContext, object_group
 from cdpengine._page.scripts.worlds import USERS_WORLD_NAME
 from cdpengine._protocol.domains.runtime import CompileScriptReply, EvaluateReply
 from cdpengine._protocol.session import Session

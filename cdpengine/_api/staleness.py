@@ -11,10 +11,10 @@ from contextlib import suppress
 import trio
 
 from cdpengine._api.targets import frame_of, resolve, stale
+from cdpengine._page.frames import renderer_id
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.renderer import renderer_id
-from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import Became, ConnectionLostError, RemoteError, SessionGoneError, StaleRefError

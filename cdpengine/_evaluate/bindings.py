@@ -22,17 +22,16 @@ import attrs
 import trio
 
 from cdpengine._evaluate.init_scripts import InitScript
-from cdpengine._logs import get_logger
-from cdpengine._page.bounded_history import BoundedHistory
+from cdpengine._logs import RepeatedWarning, get_logger
+from cdpengine._notifier import BoundedHistory
 from cdpengine._page.scripts.page_functions import ExecutionContext
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._page.tabs import Posted, Tabs
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.runtime import BindingCalled
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.messages import decode_payload
-from cdpengine._protocol.repeated import RepeatedWarning
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
 from cdpengine.js import script
 

@@ -29,8 +29,7 @@ from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import in_group, post_resolve
-from cdpengine._page.scripts.remote_objects import ObjectGroup, new_group
+from cdpengine._page.scripts.page_functions import ObjectGroup, in_group, new_group, post_resolve
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.dom import ResolveNodeReply

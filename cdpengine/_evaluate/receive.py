@@ -14,8 +14,7 @@ import trio
 
 from cdpengine._evaluate.deserialize import deserialize, number
 from cdpengine._evaluate.results import explain, to_python
-from cdpengine._page.scripts.page_functions import RemoteHandle, deep
-from cdpengine._page.scripts.remote_objects import ObjectGroup
+from cdpengine._page.scripts.page_functions import ObjectGroup, RemoteHandle, deep
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session

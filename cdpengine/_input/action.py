@@ -16,7 +16,7 @@ from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.devices.touch import Touch
 from cdpengine._input.geometry import Point
 from cdpengine._page.activity import DownloadStarted, NavigationStarted, PopupOpened
-from cdpengine._page.dialogs.dialogs import Dialog
+from cdpengine._page.dialogs import Dialog
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 

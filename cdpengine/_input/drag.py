@@ -33,8 +33,8 @@ from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
 from cdpengine._page.node import Node
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.input import DragIntercepted
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,

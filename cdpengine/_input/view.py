@@ -21,7 +21,7 @@ from cdpengine._input.actionability.probe import Requirements
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply

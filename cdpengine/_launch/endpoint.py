@@ -23,8 +23,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 import attrs
 import trio
 
-from cdpengine._protocol.http_get import get
-from cdpengine._protocol.sockets import lacking, open_stream
+from cdpengine._protocol.http_connections import get, lacking, open_stream
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortages_named
 
 _EXPECTED = 'a URL such as "http://127.0.0.1:9222" or "ws://127.0.0.1:9222/devtools/browser/<id>"'

@@ -27,7 +27,7 @@ import trio
 from cdpengine._launch.child import Child, PipeEnds
 from cdpengine._launch.ending_signals import UnwoundBySignals
 from cdpengine._launch.flags import FrameChain, Transport, command_line
-from cdpengine._launch.leftovers import sweep_profiles
+from cdpengine._launch.owned_folder import sweep_profiles
 from cdpengine._launch.profile import Profile
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery

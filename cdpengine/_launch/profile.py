@@ -1,7 +1,7 @@
 """The profile folder that a browser runs on, and the port file that Chrome leaves in it.
 
 Rule: a temporary profile is gone when its browser has ended, whatever the ending; one whose owner was killed is
-removed by the next program that starts a browser (`_launch/leftovers.py`). A user's profile is never deleted. A
+removed by the next program that starts a browser (`_launch/owned_folder.py`). A user's profile is never deleted. A
 port file is believed only in a temporary profile: in a user's, it can be an earlier run's, or that of another
 browser which has the profile open.
 """
@@ -13,8 +13,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from cdpengine._launch.leftovers import PROFILE_PREFIX, remove_profile
-from cdpengine._launch.owned_folder import OwnedFolder
+from cdpengine._launch.owned_folder import PROFILE_PREFIX, OwnedFolder, remove_profile
 from cdpengine._logs import get_logger
 
 _log = get_logger("cdpengine.browser")

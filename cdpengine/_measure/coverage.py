@@ -26,8 +26,8 @@ from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.css import CoverageDelta, StyleSheetAdded, StyleSheetTextReply
 from cdpengine._protocol.domains.page import FrameNavigated
 from cdpengine._protocol.domains.profiler import PreciseCoverage, ScriptParsed, ScriptSourceReply
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, MeasurementBusyError, RemoteError, SessionGoneError
 
 logger = get_logger("cdpengine.measure")

@@ -16,8 +16,8 @@ import trio
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import OutputFile, output_file
 from cdpengine._protocol.domains.profiler import HeapSnapshotChunk, HeapSnapshotReported
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import MeasurementFailedError
 
 _CHUNK = "HeapProfiler.addHeapSnapshotChunk"

@@ -18,11 +18,10 @@ from cdpengine._budget import undoing, within
 from cdpengine._logs import get_logger
 from cdpengine._measure.trace_options import TraceOptions
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.downloads.chrome_stream import chrome_stream, close_stream
-from cdpengine._page.downloads.output_file import OutputFile
+from cdpengine._page.downloads.output_file import OutputFile, chrome_stream, close_stream
 from cdpengine._protocol.domains.tracing import BufferUsage, TracingComplete
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     EngineError,

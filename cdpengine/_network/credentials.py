@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from cdpengine._logs import get_logger
-from cdpengine._protocol.repeated import RepeatedWarning
+from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine.errors import InvalidArgumentError, shown_url
 
 logger = get_logger("cdpengine.network")

@@ -11,16 +11,15 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cdpengine._logs import get_logger
+from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.credentials import Credentials
 from cdpengine._network.exchange import Exchange
 from cdpengine._network.messages import at_response, to_request, to_response
 from cdpengine._network.registration import RouteRegistration
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.fetch import AuthRequired, RequestPaused, RequestPausedId
-from cdpengine._protocol.events import Event
-from cdpengine._protocol.repeated import RepeatedWarning
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, SessionGoneError, UndecodableReplyError
 
 logger = get_logger("cdpengine.network")

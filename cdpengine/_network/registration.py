@@ -15,12 +15,11 @@ from typing import Literal, TypeAlias
 import attrs
 import trio
 
-from cdpengine._logs import get_logger
+from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._network.exchange import Exchange
 from cdpengine._network.messages import InterceptedRequest
 from cdpengine._network.route import Route
-from cdpengine._page.bounded_history import BoundedHistory
-from cdpengine._protocol.repeated import RepeatedWarning
+from cdpengine._notifier import BoundedHistory
 from cdpengine.errors import InvalidArgumentError, shown_url
 
 logger = get_logger("cdpengine.network")

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import attrs
 
 from cdpengine._logs import get_logger
-from cdpengine._page.notifier import Notifier
+from cdpengine._notifier import Notifier
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.page import (
     FrameRequestedNavigation,
@@ -21,8 +21,8 @@ from cdpengine._protocol.domains.page import (
     PageDownloadWillBegin,
 )
 from cdpengine._protocol.domains.target import TargetCreated
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import UndecodableReplyError
 
 logger = get_logger("cdpengine.browser")

@@ -16,7 +16,10 @@ import msgspec
 
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.documents import Document, DocumentGone, gone_or, open_document, with_looking
-from cdpengine._page.navigation.wanted_text import (
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import RemoteHandle, number_of, objects_of_nodes
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.wanted_text import (
     Words,
     check_words,
     collapse_space,
@@ -24,9 +27,6 @@ from cdpengine._page.navigation.wanted_text import (
     holds,
     with_name,
 )
-from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import RemoteHandle, number_of, objects_of_nodes
-from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import pending_group
 from cdpengine._protocol.domains.accessibility import AXQueryReply, AXValue
 from cdpengine._protocol.domains.runtime import PropertiesReply

@@ -1,14 +1,17 @@
-"""FrameTree: the frames of one page, kept from Chrome's events. Pure.
+"""FrameTree: the frames of one page, kept from Chrome's events (pure), and the renderer process of a document.
 
-Rule: one tree holds the frames of all of the page's sessions (an iframe in a process of its own has a session
-of its own). Every change comes from an event or from a `Page.getFrameTree` reply; unknown frames and odd orders
-are normal life, never an error.
+Rule: one tree holds the frames of all of the page's sessions (an iframe in a process of its own has a session of
+its own). Every change comes from an event or from a `Page.getFrameTree` reply; unknown frames and odd orders are
+normal life, never an error. Backend node ids count per renderer process. Chrome does not name processes to a
+client, but each renderer has one V8 isolate for its pages: two documents with the same `Runtime.getIsolateId`
+share a process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -21,6 +24,9 @@ from cdpengine._protocol.domains.page import (
     LifecycleEvent,
     NavigatedWithinDocument,
 )
+from cdpengine._protocol.domains.runtime import IsolateIdReply
+from cdpengine._protocol.session import Session
+from cdpengine.errors import RemoteError
 
 LoadState = Literal["commit", "domcontentloaded", "load", "networkidle"]
 
@@ -183,3 +189,38 @@ class FrameTree:
     def _place(self, frame: Frame, parent_id: str | None) -> None:
         if parent_id is not None and parent_id != frame.id and frame is not self.main:
             frame.parent_id = parent_id
+
+
+_known: WeakKeyDictionary[Session, dict[str, str]] = WeakKeyDictionary()
+"""What was told, by loader id. A document stays in the process that it is in."""
+
+_RENDERERS_REMEMBERED = 100
+
+
+async def renderer_id(session: Session) -> str | None:
+    """Return the id of the renderer process that answers on `session` now; None from a browser that tells none.
+
+    Raises as `Session.call` does.
+    """
+    try:
+        return (await session.request("Runtime.getIsolateId", {}, IsolateIdReply)).id
+    except RemoteError:
+        return None
+
+
+async def renderer_of(session: Session, frame: Frame) -> str | None:
+    """Return the id of the process that the frame's present document is in; asked once for each document.
+
+    Should the document be replaced meanwhile, it may be that of the next one. Raises as `Session.call` does.
+    """
+    loader_id = frame.loader_id
+    known = _known.setdefault(session, {})
+    told = known.get(loader_id)
+    if told is None:
+        told = await renderer_id(session)
+        # Chrome tells of a new document before that document's process answers anything.
+        if told is not None and frame.loader_id == loader_id and frame.session_id == session.id:
+            known[loader_id] = told
+            while len(known) > _RENDERERS_REMEMBERED:
+                del known[next(iter(known))]
+    return told

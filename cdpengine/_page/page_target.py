@@ -14,17 +14,16 @@ from typing import TypeVar
 import trio
 
 from cdpengine._logs import get_logger
-from cdpengine._page.dialogs.dialogs import DialogPolicy
-from cdpengine._page.dialogs.file_choosers import FileChoosers
-from cdpengine._page.dialogs.page_dialogs import PageDialogs
+from cdpengine._notifier import Notifier
+from cdpengine._page.dialogs import DialogPolicy, PageDialogs
+from cdpengine._page.file_choosers import FileChoosers
 from cdpengine._page.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import EarlyQuestions, PendingNavigation, Ping
-from cdpengine._page.notifier import Notifier
 from cdpengine._page.scripts.turns import Turn
 from cdpengine._protocol.domains.page import FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import CRASHED, Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import EngineError, RecoveryReport, SessionGoneError, UndecodableReplyError, shown_url
 
 T = TypeVar("T")

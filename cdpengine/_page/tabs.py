@@ -13,10 +13,10 @@ from functools import partial
 import trio
 
 from cdpengine._logs import get_logger
-from cdpengine._page.dialogs.dialogs import DialogPolicy
-from cdpengine._page.dialogs.file_choosers import post_interception
+from cdpengine._notifier import Notifier
+from cdpengine._page.dialogs import DialogPolicy
 from cdpengine._page.downloads.downloads import Downloads
-from cdpengine._page.notifier import Notifier
+from cdpengine._page.file_choosers import post_interception
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine._page.scripts.remote_resources import RemoteResources

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from cdpengine._page.downloads.chrome_stream import chrome_stream
+from cdpengine._page.downloads.output_file import chrome_stream
 from cdpengine._protocol.domains.page import PrintToPDFReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RemoteError

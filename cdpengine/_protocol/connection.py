@@ -18,16 +18,14 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine._logs import get_logger
+from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall, SharedCall
-from cdpengine._protocol.consumers import Consumers
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.instruments import Instruments, Traffic, current_span
 from cdpengine._protocol.messages import envelope_or_none
 from cdpengine._protocol.mux import Call, Mux, Notice, Reply, Stray
-from cdpengine._protocol.repeated import RepeatedWarning
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Consumers, Event
 from cdpengine._protocol.targets import Targets
 from cdpengine._protocol.transport import Arrival, Transport, TransportBroken
 from cdpengine.errors import ConnectionLostError, EngineError, InvalidArgumentError, UndecodableReplyError

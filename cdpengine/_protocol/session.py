@@ -16,10 +16,8 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._protocol.calls import PendingCall, SharedCall
-from cdpengine._protocol.consumers import caller
-from cdpengine._protocol.event_streams import EventStream
-from cdpengine._protocol.events import Event, compile_pattern, domain_of
-from cdpengine._protocol.reporting import NEEDS, REPORTING_DOMAINS
+from cdpengine._protocol.domains import NEEDS, REPORTING_DOMAINS
+from cdpengine._protocol.streams import Event, EventStream, caller, compile_pattern, domain_of
 from cdpengine.errors import (
     EngineError,
     InvalidArgumentError,

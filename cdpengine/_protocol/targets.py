@@ -22,8 +22,8 @@ from cdpengine._protocol.domains.target import (
     TargetInfo,
     TargetInfoChanged,
 )
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import EngineError, SessionGoneError, UndecodableReplyError
 
 if TYPE_CHECKING:

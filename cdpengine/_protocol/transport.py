@@ -23,8 +23,18 @@ from wsproto.utilities import ProtocolError as WebSocketProtocolError
 
 from cdpengine._budget import undoing
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.handshake import CLOSED, ELSE, Obstacle, ServerAnswer, holds_secret, sent_secrets
-from cdpengine._protocol.sockets import checked_header, failed, host_and_port, open_stream
+from cdpengine._protocol.http_connections import (
+    CLOSED,
+    ELSE,
+    Obstacle,
+    ServerAnswer,
+    checked_header,
+    failed,
+    holds_secret,
+    host_and_port,
+    open_stream,
+    sent_secrets,
+)
 from cdpengine.errors import InvalidArgumentError
 
 LARGEST_INCOMING = 1 << 30

@@ -21,10 +21,9 @@ import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.frames import Frame
+from cdpengine._page.frames import Frame, renderer_of
 from cdpengine._page.navigation.liveness import answers
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.renderer import renderer_of
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.dom import FrameOwnerReply

@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import attrs
 
-from cdpengine._page.navigation.wanted_text import Words, collapse_space, holds
+from cdpengine._page.wanted_text import Words, collapse_space, holds
 from cdpengine._snapshot.lines import says_description
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.refs import Ref

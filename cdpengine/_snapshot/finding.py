@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 
 import attrs
 
-from cdpengine._page.navigation.wanted_text import Words, collapse_space, with_name
+from cdpengine._page.wanted_text import Words, collapse_space, with_name
 from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine._snapshot.vocabulary import asked_role

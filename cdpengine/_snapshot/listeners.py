@@ -19,8 +19,13 @@ from typing import Any, Self
 import attrs
 import msgspec
 
-from cdpengine._page.scripts.page_functions import RemoteHandle, objects_of_nodes
-from cdpengine._page.scripts.remote_objects import ObjectGroup, new_group, object_group
+from cdpengine._page.scripts.page_functions import (
+    ObjectGroup,
+    RemoteHandle,
+    new_group,
+    object_group,
+    objects_of_nodes,
+)
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._snapshot.request import FrameRequest

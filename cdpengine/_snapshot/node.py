@@ -68,7 +68,7 @@ class Document:
     of time. `parts_reused` counts parts whose nodes are those of an earlier document. `viewport` is the width
     and height of the frame's own viewport where boxes were asked for. `ax` is the reply of the accessibility
     tree, kept on request, and `loose` are nodes made for what only that tree has. `renderer_id` names the
-    process that the document is in (_page/renderer.py); documents read by one program have all of them one, or
+    process that the document is in (_page/frames.py); documents read by one program have all of them one, or
     none has. `unknown` says what could not be asked, `skipped` counts what `content-visibility: auto` keeps from
     the source, `skipped_acting` what of that can be acted on.
     `shared` is there where later documents may have the same nodes (`once_more`). `loading` says what was

@@ -15,8 +15,7 @@ import msgspec
 import trio
 
 from cdpengine._page.node import Node as BrowserNode
-from cdpengine._page.scripts.page_functions import RemoteHandle, deep
-from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.runtime import CallReply
 from cdpengine._snapshot.content import Block, Remark

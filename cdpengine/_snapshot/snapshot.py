@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from cdpengine._page.navigation.wanted_text import Words, check_words
+from cdpengine._page.wanted_text import Words, check_words
 from cdpengine._snapshot.data import ShownNodes, SnapshotNode
 from cdpengine._snapshot.diff import SnapshotDiff, diff
 from cdpengine._snapshot.finding import WantedRef, not_found, wanted_role

@@ -22,10 +22,10 @@ from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_VALUE,
     RemoteHandle,
+    object_group,
     object_of,
     post_resolve,
 )
-from cdpengine._page.scripts.remote_objects import object_group
 from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._protocol.session import Session

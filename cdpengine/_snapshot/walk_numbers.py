@@ -14,8 +14,7 @@ import msgspec
 import trio
 
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.page_functions import RemoteHandle, deep
-from cdpengine._page.scripts.remote_objects import ObjectGroup, object_group
+from cdpengine._page.scripts.page_functions import ObjectGroup, RemoteHandle, deep, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._snapshot.request import FrameRequest

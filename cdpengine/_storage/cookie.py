@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import attrs
 
-from cdpengine._page.origins import host_matches, origin_of
+from cdpengine._page.urls import host_matches, origin_of
 from cdpengine._protocol.domains.network import ChromeCookie
 from cdpengine.errors import InvalidArgumentError, shown_url
 

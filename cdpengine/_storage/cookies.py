@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import attrs
 import trio
 
-from cdpengine._page.origins import host_matches
 from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._page.urls import host_matches
 from cdpengine._protocol.domains.storage import CookiesReply
 from cdpengine._protocol.session import Session
 from cdpengine._storage.cookie import Cookie, expired, from_chrome, to_chrome

@@ -16,8 +16,8 @@ from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.page import FrameNavigated, NavigateReply
 from cdpengine._protocol.domains.target import AttachToTargetReply, CreateTargetReply
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine._storage.storage_items import StorageItems, top_storage_key
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError, StorageUnavailableError
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cdpengine._page.origins import origin_of
 from cdpengine._page.page_target import PageTarget
+from cdpengine._page.urls import origin_of
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FrameNavigated
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 
 _MOST = 10_000
 """Origins that are remembered of a context."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 
-from cdpengine._page.origins import check_origin
+from cdpengine._page.urls import check_origin
 from cdpengine._storage.cookie import Cookie, CookiePartition, SameSite, checked_cookie
 from cdpengine._storage.storage_items import check_items
 from cdpengine.errors import InvalidArgumentError, exhausted, shortages_named

@@ -16,8 +16,8 @@ import trio
 
 from cdpengine._budget import check_timeout, within
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.events import Event, compile_pattern
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event, compile_pattern
 from cdpengine.debug.console import (
     ACTIONS,
     ActionLine,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import trio
 
 from cdpengine._launch.endpoint import redact_endpoint, resolve_endpoint
-from cdpengine._protocol.http_get import get
+from cdpengine._protocol.http_connections import get
 from cdpengine.debug.protocol import Protocol, decode_protocol
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
 

@@ -24,9 +24,9 @@ import trio
 from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
 from cdpengine._logs import get_logger, http_logs_held_back
 from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.http_connections import lacking
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
 from cdpengine._protocol.messages import Envelope, decode_envelope
-from cdpengine._protocol.sockets import lacking
 from cdpengine._protocol.transport import Transport, TransportBroken, open_websocket
 from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, is_loopback, serve_front

@@ -18,9 +18,8 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._logs import get_logger
+from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.repeated import RepeatedWarning
 from cdpengine._protocol.transport import LARGEST_INCOMING, Transport, TransportBroken
 from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
 from cdpengine.debug.json_pages import http_params, pointing_here

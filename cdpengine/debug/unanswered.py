@@ -14,8 +14,8 @@ import attrs
 import trio
 
 from cdpengine._page.navigation.liveness import PendingNavigation, Ping, answers, terminate
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.debug.console import Work
 from cdpengine.errors import (
     ConnectionLostError,

@@ -17,8 +17,8 @@ from typing import get_type_hints
 import attrs
 import msgspec
 
+from cdpengine._protocol.domains import REPORTING_DOMAINS
 from cdpengine._protocol.domains.described import Description, Part, descriptions
-from cdpengine._protocol.reporting import REPORTING_DOMAINS
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "_snapshot.listeners:_Listeners"),
@@ -86,7 +86,9 @@ def engine_uses() -> list[Use]:
     """Return every place of the engine's own source that names a method of the protocol."""
     found = [use for name, source in engine_sources() for use in uses_in(source, name)]
     switched = [f"{domain}.{verb}" for domain in sorted(REPORTING_DOMAINS) for verb in ("enable", "disable")]
-    return found + [Use(method, "_protocol/reporting.py", sent=True, complete=True) for method in switched]
+    return found + [
+        Use(method, "_protocol/domains/__init__.py", sent=True, complete=True) for method in switched
+    ]
 
 
 def engine_sources() -> Iterator[tuple[str, str]]:

@@ -39,11 +39,6 @@ payload, a typed text or a secret. All errors can be pickled, so they cross proc
 
 from __future__ import annotations
 
-from cdpengine.errors.activity import (
-    ActivityOffError,
-    BodyUnavailableError,
-    BodyUndecodableError,
-)
 from cdpengine.errors.connection import (
     BrowserNotFoundError,
     ConnectFailedError,
@@ -56,15 +51,13 @@ from cdpengine.errors.connection import (
     TargetCrashedError,
     UndecodableReplyError,
 )
-from cdpengine.errors.deadline import (
-    DeadlineExceededError,
-    PageUnresponsiveError,
-)
 from cdpengine.errors.evaluation import (
+    DeadlineExceededError,
     EvaluationDisabledError,
     EvaluationFailedError,
     EvaluationTerminatedError,
     EvaluationTimeoutError,
+    PageUnresponsiveError,
     RecoveryReport,
     RecoveryStep,
     ValueTooLargeError,
@@ -75,17 +68,23 @@ from cdpengine.errors.measure import (
     PictureTooLargeError,
 )
 from cdpengine.errors.network import (
+    ActivityOffError,
+    BodyUnavailableError,
+    BodyUndecodableError,
     InterceptedBodyUnavailableError,
     RouteAnsweredError,
 )
-from cdpengine.errors.node import (
+from cdpengine.errors.page import (
     AmbiguousNodeError,
     Became,
     CoveredError,
+    DialogOpenedError,
     DisabledError,
+    DownloadFailedError,
     FailedField,
     FormError,
     InvisibleError,
+    NavigationFailedError,
     NodeError,
     NodeNotFoundError,
     NotDeliveredError,
@@ -94,11 +93,6 @@ from cdpengine.errors.node import (
     StaleRefError,
     UnstableError,
     ValueRefusedError,
-)
-from cdpengine.errors.page import (
-    DialogOpenedError,
-    DownloadFailedError,
-    NavigationFailedError,
 )
 from cdpengine.errors.recording import (
     RecordingDamagedError,

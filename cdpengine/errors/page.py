@@ -1,11 +1,14 @@
-"""Errors of a page: navigations, downloads, dialogs."""
+"""Errors of a page: navigations, downloads, dialogs, and actions on nodes, with what stood in the way."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Literal
+
 import attrs
 
-from cdpengine.errors.root import EngineError
-from cdpengine.errors.words import LONGEST_URL, shown_url
+from cdpengine.errors.root import NEVER_SHOWN, EngineError
+from cdpengine.errors.words import LONGEST_URL, cut, listed, shown_url, tried
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -50,3 +53,185 @@ class DialogOpenedError(EngineError):
     def _describe(self) -> str:
         text = self.text if len(self.text) <= LONGEST_URL else f"{self.text[:LONGEST_URL]}..."
         return f"{self.action}: the page opened a dialog ({self.kind} {text!r}), which was dismissed"
+
+
+class NodeError(EngineError):
+    """Something about one node of the page."""
+
+
+Became = Literal[
+    "", "removed", "detached", "replaced", "swapped", "moved", "frame gone", "dropped", "foreign"
+]
+"""What came of a node whose ref is stale."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class StaleRefError(NodeError):
+    """The ref named a node that is no longer what it was. It never hits another element instead.
+
+    `became` says what came of the node, where that is known: "removed" (gone for good), "detached" (it lives, but
+    is in no document), "replaced" (its document was, by a navigation or reload), "swapped" (its frame went on in
+    another process), "moved" (it is in another frame's document), "frame gone", "dropped" (forgotten, to bound
+    memory), "foreign" (it is of another page). `alternatives` are refs (`cdpengine.Ref`) of the present page with
+    the same role and name, as far as the latest snapshot knows; `candidates` says that they were looked for anew,
+    by `heal`, and that it was not sure which.
+    """
+
+    ref: str
+    description: str
+    reason: str
+    became: Became = ""
+    alternatives: tuple[Any, ...] = ()
+    candidates: bool = False
+
+    def _describe(self) -> str:
+        said = f"{self.ref} ({self.description}) is stale: {self.reason}"
+        if self.candidates:
+            found = ", ".join(map(str, self.alternatives)) or "nothing like it"
+            return f"{said}. Healing was not sure; the page has {found}"
+        if self.alternatives:
+            said += f"; the page has {', '.join(map(str, self.alternatives))}"
+        return f"{said}. Take a new snapshot"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NodeNotFoundError(NodeError):
+    """Nothing on the page answers to `target`."""
+
+    target: str
+    reason: str
+
+    def _describe(self) -> str:
+        return f"{self.target}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class AmbiguousNodeError(NodeError):
+    """Several nodes answer to `target`, and one was asked for. `candidates` describes the first of them."""
+
+    target: str
+    count: int
+    candidates: Sequence[str] = ()
+
+    def _describe(self) -> str:
+        more = self.count - len(self.candidates)
+        rest = f"\n  - and {more} more" if more > 0 else ""
+        return (
+            f"{self.target}: {self.count} nodes match. Ask more precisely, or pass nth= (from 0):"
+            f"{tried(self.candidates)}{rest}"
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NotInteractableError(NodeError):
+    """The node is there, but `action` cannot be done to it now. `steps` tells what was tried, in order."""
+
+    action: str
+    target: str
+    reason: str
+    steps: Sequence[str] = ()
+
+    def _describe(self) -> str:
+        return f"cannot {self.action} {self.target}: {self.reason}{tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class CoveredError(NotInteractableError):
+    """Another element would receive the event; nothing on the page has received a press.
+
+    `covered_by` describes it, `covered_ref` is its ref if a snapshot gave it one, `covering_node` Chrome's
+    backendDOMNodeId of it if that could be asked for in time.
+    """
+
+    covered_by: str = ""
+    covered_ref: str = ""
+    covering_node: int | None = None
+
+    def _describe(self) -> str:
+        ref = f" (it is {self.covered_ref})" if self.covered_ref else ""
+        return f"cannot {self.action} {self.target}: {self.reason}{ref}{tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class NotDeliveredError(NotInteractableError):
+    """The input was sent, and the node did not receive its press (of a hover: the mouse); or it lost the rest.
+
+    `events` are the types of those that the node did receive: with a press among them, nothing that the page did
+    at these events explains where the rest went (where it does, there is no error: the outcome's `delivered` is
+    False). `elsewhere` are those that something else received: type, and a description of that; `received_by` is
+    the first such description, "" where nothing of the document is known to have received any. `held_back`: they
+    were kept from that, so nothing on the page has noticed; the press was tried again until the deadline.
+    """
+
+    received_by: str = ""
+    held_back: bool = False
+    events: Sequence[str] = ()
+    elsewhere: Sequence[tuple[str, str]] = ()
+
+
+class InvisibleError(NotInteractableError):
+    """The node has no visible area: hidden, of no size, detached, or clipped away."""
+
+
+class DisabledError(NotInteractableError):
+    """The node is disabled, or read-only where text was to be typed."""
+
+
+class UnstableError(NotInteractableError):
+    """The node kept moving until the deadline."""
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ValueRefusedError(NotInteractableError):
+    """The control did not take the value. `took` is what it holds instead; None for a secret field.
+
+    The message does not show it: it is what was typed, or made of that.
+    """
+
+    took: str | None = attrs.field(default=None, metadata={NEVER_SHOWN: True})
+
+    def _describe(self) -> str:
+        held = "; what it holds is not shown"
+        if self.took is not None:
+            held += f", and is in .took ({len(self.took)} characters)"
+        return f"cannot {self.action} {self.target}: {self.reason}{held}{tried(self.steps)}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class OptionNotFoundError(NotInteractableError):
+    """A select or listbox has no such option. `options` are the labels that it has, the first of them.
+
+    `wanted` are the values, labels or places that were asked for in vain; the message does not show them.
+    """
+
+    options: Sequence[str] = ()
+    wanted: Sequence[str] = attrs.field(default=(), metadata={NEVER_SHOWN: True})
+
+    def _describe(self) -> str:
+        there = (
+            f". It has: {cut(', '.join(map(repr, self.options)), 150)}" if self.options else ". It has none"
+        )
+        return f"cannot {self.action} {self.target}: {self.reason}{there}{tried(self.steps)}"
+
+
+@attrs.frozen
+class FailedField:
+    """One field of a form that could not be filled in: its target, as it was given, and why."""
+
+    target: str
+    error: EngineError = attrs.field(eq=str)  # errors have no equality of their own
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class FormError(EngineError):
+    """Some fields of a form could not be filled in; all of them are in `failed`. `filled` others were."""
+
+    failed: Sequence[FailedField]
+    filled: int = 0
+
+    def _describe(self) -> str:
+        total = len(self.failed) + self.filled
+        lines = listed(
+            [f"{field.target}: {str(field.error).partition(chr(10))[0]}" for field in self.failed], ".failed"
+        )
+        return f"{len(self.failed)} of {total} fields were not filled in:{lines}"

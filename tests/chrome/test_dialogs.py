@@ -9,7 +9,7 @@ import trio
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine._page.dialogs.page_dialogs import HANDLER_LIMIT
+from cdpengine._page.dialogs import HANDLER_LIMIT
 
 ASK = {"alert": "alert('hello')", "confirm": "confirm('hello')", "prompt": "prompt('hello', 'there')"}
 ACCEPTED = {"default": ("alert",), "accept": ("alert", "confirm", "prompt"), "dismiss": (), "raise": ()}

@@ -15,9 +15,8 @@ import pytest
 import trio
 
 import cdpengine
-from cdpengine._launch import leftovers
-from cdpengine._launch.leftovers import sweep_folder
-from cdpengine._launch.owned_folder import OWNER_FILE
+from cdpengine._launch import owned_folder
+from cdpengine._launch.owned_folder import OWNER_FILE, sweep_folder
 from cdpengine._launch.process import LaunchOptions, start_browser
 
 pytestmark = [
@@ -58,7 +57,7 @@ def processes_of(profile: Path) -> list[Path]:
 async def test_one_in_use_is_left_alone_also_without_its_owner(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers, "_ENDING_SECONDS", 0.2)
+    monkeypatch.setattr(owned_folder, "_ENDING_SECONDS", 0.2)
     async with start_browser(LaunchOptions(cdpengine.find_browser().path)) as process:
         profile = process.profile
         owner_file = profile / OWNER_FILE
@@ -79,7 +78,7 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
             ("_is_named_by_a_process", "_answers"),
         ):
             with monkeypatch.context() as patch:
-                patch.setattr(leftovers, does_not, lambda _: False)
+                patch.setattr(owned_folder, does_not, lambda _: False)
                 assert sweep_folder(temporary, take_your_time) == 0, f"{sees} does not see the browser"
                 assert sweep_folder(temporary, at_once) == 0  # asked so often that its socket's queue is full
         assert (profile / "Local State").exists()
@@ -105,7 +104,7 @@ async def test_a_launch_is_not_held_up_by_what_is_swept(
             asked.append(1)
         return 0
 
-    monkeypatch.setattr(leftovers, "sweep_folder", sweep)
+    monkeypatch.setattr(owned_folder, "sweep_folder", sweep)
     with trio.fail_after(30):
         async with cdpengine.launch() as browser:
             assert browser.version.product

@@ -11,7 +11,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import InvalidArgumentError
-from cdpengine._protocol.events import Event
+from cdpengine._protocol.streams import Event
 
 
 async def test_a_page_is_one_object_for_its_life(browser: cdpengine.Browser, page: cdpengine.Page) -> None:

@@ -16,7 +16,7 @@ from trace_checker import check_trace
 
 import cdpengine
 from cdpengine import debug
-from cdpengine._protocol.events import Event
+from cdpengine._protocol.streams import Event
 from cdpengine.debug.compare import Commands, Conduct, compare
 from cdpengine.debug.figures import Tally
 from cdpengine.debug.har import archive_document

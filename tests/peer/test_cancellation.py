@@ -13,8 +13,8 @@ import trio.testing
 from scripting import attach
 
 from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import InvalidArgumentError
 from cdpengine.testing import ScriptedPeer, walk_cancellations
 

@@ -11,7 +11,7 @@ from scripted_browser import NUMBER, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._page.dialogs.page_dialogs import HANDLER_LIMIT
+from cdpengine._page.dialogs import HANDLER_LIMIT
 from cdpengine.testing import Request
 from cdpengine.testing.peer import SILENCE, Answer
 

@@ -13,8 +13,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._launch.leftovers import DOWNLOADS_PREFIX, sweep_folder
-from cdpengine._launch.owned_folder import OwnedFolder
+from cdpengine._launch.owned_folder import DOWNLOADS_PREFIX, OwnedFolder, sweep_folder
 from cdpengine.testing import SILENCE, Refusal, Request, walk_cancellations
 from cdpengine.testing.peer import Answer
 

@@ -15,7 +15,7 @@ from pytest_httpserver import HTTPServer
 
 from cdpengine import debug
 from cdpengine._protocol.connection import Connection, open_connection
-from cdpengine._protocol.http_get import get
+from cdpengine._protocol.http_connections import get
 from cdpengine._protocol.transport import open_websocket
 from cdpengine.debug import proxy_server
 from cdpengine.errors import (

@@ -9,9 +9,9 @@ import pytest
 import trio
 from scripting import settled
 
+from cdpengine._logs import FIRST, INTERVAL
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.repeated import FIRST, INTERVAL
 from cdpengine._protocol.session import Session
 from cdpengine.debug import log_traffic
 from cdpengine.errors import RemoteError

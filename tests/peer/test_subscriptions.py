@@ -9,8 +9,8 @@ from rounds import rounds
 from scripting import attach, settled
 
 from cdpengine._protocol.connection import Connection
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import EventsLostError, InvalidArgumentError, RemoteError
 from cdpengine.testing import SILENCE, ScriptedPeer
 

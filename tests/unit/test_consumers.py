@@ -7,9 +7,15 @@ import logging
 import pytest
 import trio
 
-from cdpengine._protocol.consumers import CROWDED_FOR, WARN_EVERY, Consumers, caller
-from cdpengine._protocol.event_streams import EventStream
-from cdpengine._protocol.events import Event, compile_pattern
+from cdpengine._protocol.streams import (
+    CROWDED_FOR,
+    WARN_EVERY,
+    Consumers,
+    Event,
+    EventStream,
+    caller,
+    compile_pattern,
+)
 from cdpengine.errors import EventsLostError
 
 CANARY = b'{"text": "canary-payload"}'

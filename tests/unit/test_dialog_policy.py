@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine._page.dialogs.dialogs import Dialog, DialogAnswer, DialogPolicy, answer_from, default_answer
+from cdpengine._page.dialogs import Dialog, DialogAnswer, DialogPolicy, answer_from, default_answer
 from cdpengine.errors import InvalidArgumentError
 
 KINDS = ("alert", "confirm", "prompt", "beforeunload", "newer")

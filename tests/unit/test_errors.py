@@ -24,7 +24,7 @@ from cdpengine._input.forms.option import Option
 from cdpengine._launch.endpoint import check_endpoint
 from cdpengine._launch.flags import check_arguments
 from cdpengine._network.headers import check_headers
-from cdpengine._page.origins import check_origin
+from cdpengine._page.urls import check_origin
 from cdpengine._storage.cookie import checked_cookie
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError, RecoveryReport, RecoveryStep

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from cdpengine._protocol.events import Event, compile_pattern, domain_of
+from cdpengine._protocol.streams import Event, compile_pattern, domain_of
 from cdpengine.errors import InvalidArgumentError, UndecodableReplyError
 
 

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from cdpengine._launch.find import (
+    ROWS,
     BrowserInstallation,
     Machine,
     _version_of,
@@ -19,7 +20,6 @@ from cdpengine._launch.find import (
     read_version,
     search,
 )
-from cdpengine._launch.installations import ROWS
 from cdpengine.errors import BrowserNotFoundError, InvalidArgumentError
 
 ENVIRONMENTS = {

@@ -28,8 +28,8 @@ from cdpengine._network.words import (
     check_reason,
     check_resource_types,
 )
-from cdpengine._page.bounded_history import BoundedHistory
-from cdpengine._page.navigation.url_patterns import url_test, url_words
+from cdpengine._notifier import BoundedHistory
+from cdpengine._page.urls import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.messages import decode_payload
 from cdpengine.errors import (

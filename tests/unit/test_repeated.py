@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._protocol.repeated import FIRST, INTERVAL, Pace, RepeatedWarning
+from cdpengine._logs import FIRST, INTERVAL, Pace, RepeatedWarning
 
 
 def test_the_first_are_told_and_then_one_each_interval() -> None:

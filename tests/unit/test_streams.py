@@ -8,8 +8,7 @@ import trio.testing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._protocol.event_streams import EventStream
-from cdpengine._protocol.events import Event, compile_pattern
+from cdpengine._protocol.streams import Event, EventStream, compile_pattern
 from cdpengine.errors import EngineError, EventsLostError, SessionGoneError, TargetCrashedError
 
 

@@ -16,7 +16,7 @@ import attrs
 from cdpengine._input.actionability.node_handle import Handle, handle_on, stale
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.remote_objects import ObjectGroup
+from cdpengine._page.scripts.page_functions import ObjectGroup
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, FrameOwnerReply

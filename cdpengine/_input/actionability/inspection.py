@@ -48,7 +48,7 @@ from cdpengine._input.actionability.retries import Hindrance, pauses_between_loo
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import Placed, Point, Quad, contains, place
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.remote_objects import ObjectGroup, object_group
+from cdpengine._page.scripts.page_functions import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall, pending_group, result_or_none
 from cdpengine._protocol.domains.dom import BoxModelReply, ContentQuadsReply

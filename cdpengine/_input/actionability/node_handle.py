@@ -19,11 +19,12 @@ from cdpengine._page.scripts.page_functions import (
     OBJECT,
     SETTLED_OBJECT,
     SETTLED_VALUE,
+    ObjectGroup,
     RemoteHandle,
+    object_group,
     object_of,
     value_of,
 )
-from cdpengine._page.scripts.remote_objects import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError

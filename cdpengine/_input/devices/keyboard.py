@@ -29,8 +29,8 @@ from cdpengine._input.devices.keys import (
 )
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError
 
 _BATCH = 64

@@ -32,8 +32,7 @@ from cdpengine._input.actionability.node_handle import (
     stale,
 )
 from cdpengine._page.node import Node
-from cdpengine._page.scripts.page_functions import VALUE
-from cdpengine._page.scripts.remote_objects import object_group
+from cdpengine._page.scripts.page_functions import VALUE, object_group
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import pending_group
 from cdpengine.errors import (

@@ -19,15 +19,14 @@ import trio
 
 from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
+from cdpengine._notifier import Notifier
 from cdpengine._page.downloads.download import Download, DownloadProgress
-from cdpengine._page.downloads.download_folder import DownloadFolder
-from cdpengine._page.downloads.file_names import place_file, safe_file_name
-from cdpengine._page.notifier import Notifier
+from cdpengine._page.downloads.download_folder import DownloadFolder, place_file, safe_file_name
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.browser import DownloadProgressed, DownloadWillBegin
 from cdpengine._protocol.domains.target import TargetCreated
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, SessionGoneError, os_reason
 
 logger = get_logger("cdpengine.browser")

@@ -1,7 +1,7 @@
-"""OutputFile: a private file that is written piece by piece, from a trio task, compressed by its name.
+"""OutputFile: a private file written piece by piece from a trio task; and Chrome's streams, read into one.
 
-Rule: it is a `NewFile` (private_files.py), whose work is done in threads here. A name that ends in ".gz" says that
-it is compressed.
+Rule: it is a `NewFile` (private_files.py) whose work is done in threads. A name that ends in ".gz" compresses it.
+Of a stream of Chrome one piece is in memory at a time, and its handle is closed whatever happens.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -17,7 +17,16 @@ from typing import BinaryIO
 import trio
 
 from cdpengine._launch.private_files import NewFile, is_taken
-from cdpengine.errors import InvalidArgumentError, MeasurementFailedError, os_reason
+from cdpengine._protocol.calls import decode_bytes
+from cdpengine._protocol.domains.tracing import StreamPiece
+from cdpengine._protocol.session import Session
+from cdpengine.errors import (
+    ConnectionLostError,
+    InvalidArgumentError,
+    MeasurementFailedError,
+    SessionGoneError,
+    os_reason,
+)
 
 
 class OutputFile:
@@ -133,3 +142,33 @@ async def output_file(
         await file.keep()
     finally:
         file.discard()
+
+
+PIECE = 1 << 20
+"""Bytes that are asked for at a time."""
+
+
+@asynccontextmanager
+async def chrome_stream(session: Session, handle: str) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Give the pieces of a stream, in order. Raises as `Session.request`."""
+    pieces = _pieces(session, handle)
+    try:
+        yield pieces
+    finally:
+        await pieces.aclose()
+        close_stream(session, handle)
+
+
+def close_stream(session: Session, handle: str) -> None:
+    """Give a handle back. Sent, not waited for."""
+    with suppress(SessionGoneError, ConnectionLostError):
+        session.post("IO.close", handle=handle)
+
+
+async def _pieces(session: Session, handle: str) -> AsyncGenerator[bytes, None]:
+    while True:
+        piece = await session.request("IO.read", {"handle": handle, "size": PIECE}, StreamPiece)
+        if piece.data:
+            yield decode_bytes("IO.read", piece.data) if piece.base64_encoded else piece.data.encode()
+        if piece.eof:
+            return

@@ -20,10 +20,11 @@ from cdpengine._page.scripts.page_functions import (
     SETTLED_OBJECT,
     SETTLED_VALUE,
     ExecutionContext,
+    ObjectGroup,
     RemoteHandle,
+    new_group,
     objects_of_nodes,
 )
-from cdpengine._page.scripts.remote_objects import ObjectGroup, new_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationFailedError, RemoteError

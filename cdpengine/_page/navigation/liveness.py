@@ -23,8 +23,8 @@ from cdpengine._protocol.domains.page import (
     FrameStartedNavigating,
     FrameStoppedLoading,
 )
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,

@@ -25,8 +25,8 @@ from cdpengine._protocol.domains.network import (
     ResponseReceivedHead,
 )
 from cdpengine._protocol.domains.page import NavigateReply, NavigationHistoryReply
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
     InvalidArgumentError,

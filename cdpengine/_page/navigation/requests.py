@@ -22,8 +22,8 @@ from cdpengine._page.frames import FrameTree
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.network import RequestEvent, RequestWillBeSentHead, ResponseReceivedHead
 from cdpengine._protocol.domains.target import AttachedToTarget, TargetDestroyed
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import SessionGoneError
 
 _ENDLESS = frozenset({"WebSocket", "EventSource", "Media", "Ping", "CSPViolationReport"})

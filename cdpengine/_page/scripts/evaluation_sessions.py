@@ -25,9 +25,9 @@ import attrs
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.liveness import NOTHING
-from cdpengine._page.notifier import Notifier
 from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import PendingCall

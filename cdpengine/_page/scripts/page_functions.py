@@ -1,20 +1,22 @@
-"""Page functions: functions of the engine's own, called in an execution context of a page, or on an object of one.
+"""Page functions: the engine's functions, called in an execution context of a page or on an object of it.
 
 Rule: a call is one command. `post` sends it and does not wait, so that several go out together; `call` waits and
 decodes the value straight into the type that was asked for; `make` gives the object that the function returned.
-Chrome's refusals stay what they are: what it means that a context is gone is for the callers to say.
+Objects that the page holds for the engine belong to a group. A group is released once, when its block ends, in
+every session in which something was put into it. The release is sent and not waited for, and raises nothing: the
+reason for which the block ended is what its caller gets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import attrs
 import trio
 
-from cdpengine._page.scripts.remote_objects import AnyGroup, ObjectGroup, release_object
 from cdpengine._protocol.calls import PendingCall, decode_reply, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine._protocol.domains.runtime import CallReply, ReturnedObject
@@ -257,3 +259,55 @@ async def objects_of_nodes(
 async def number_of(pending: PendingCall) -> int:
     """Return the backend node id of a node that was asked for by `post_describe`."""
     return (await pending.decoded(DescribeNodeReply)).node.backend_node_id
+
+
+_numbers = itertools.count(1)
+
+
+@attrs.frozen(eq=False)
+class ObjectGroup:
+    """Remote objects under one name, in any number of sessions."""
+
+    name: str
+    _sessions: dict[Session, None] = attrs.field(factory=dict, init=False, repr=False)
+
+    def on(self, session: Session) -> str:
+        """Return the name, for a command of `session` that puts something into the group."""
+        self._sessions[session] = None
+        return self.name
+
+    def release(self) -> None:
+        """Let Chrome release what is in the group. Sent and not waited for; raises nothing."""
+        while self._sessions:
+            session, _ = self._sessions.popitem()
+            with suppress(SessionGoneError, ConnectionLostError):
+                session.post("Runtime.releaseObjectGroup", objectGroup=self.name)
+
+    def forget(self) -> None:
+        """Note that Chrome put nothing into the group: there is nothing to release."""
+        self._sessions.clear()
+
+
+AnyGroup = ObjectGroup | str
+"""A group, or the name of one that is never released: what is in it lives as long as its document."""
+
+
+def new_group(purpose: str) -> ObjectGroup:
+    """Return a group with a name of its own. Whoever cannot use `object_group` releases it."""
+    return ObjectGroup(f"cdpengine-{purpose}-{next(_numbers)}")
+
+
+@contextmanager
+def object_group(purpose: str) -> Iterator[ObjectGroup]:
+    """Give a group with a name of its own, and release it when the block ends, however it ends."""
+    group = new_group(purpose)
+    try:
+        yield group
+    finally:
+        group.release()
+
+
+def release_object(session: Session, object_id: str) -> None:
+    """Let Chrome release one object. Sent and not waited for; raises nothing."""
+    with suppress(SessionGoneError, ConnectionLostError):
+        session.post("Runtime.releaseObject", objectId=object_id)

@@ -14,11 +14,11 @@ import attrs
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import (
     NOT_OF_THE_DOCUMENT,
+    AnyGroup,
     ExecutionContext,
     RemoteHandle,
     object_of_node,
 )
-from cdpengine._page.scripts.remote_objects import AnyGroup
 from cdpengine._protocol.calls import PendingCall, pending_group
 from cdpengine._protocol.domains.page import IsolatedWorldReply
 from cdpengine._protocol.session import Session

@@ -1,8 +1,9 @@
-"""Handshakes: what a server answers in place of a websocket, or of /json/version, and what to do about it. Pure.
+"""HTTP connections to a server: TCP and TLS, what it answers instead of a websocket, and GET of one document.
 
-Rule: an answer is judged by its first bytes, as soon as they tell; nothing is waited for that does not. Of what
-the server wrote only the status, its reason phrase and the origin that it redirects to are repeated, and not a
-phrase that holds what was sent to it as a secret: a server may echo a token.
+Rule: each way to fail has its own reason, with advice that fits it. An answer is judged by its first bytes, and
+read no further than it may be long. Of what the server wrote, only the status, the reason phrase and the origin of
+a redirect are repeated, and nothing that holds a secret that was sent: a server may echo a token. No redirect is
+followed and no proxy is used, as for websockets to the same server.
 """
 
 from __future__ import annotations
@@ -11,9 +12,88 @@ import re
 import ssl
 from collections.abc import Collection, Iterable, Mapping
 from http import HTTPStatus
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import attrs
+import h11
+import trio
+
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError, Shortage, os_reason, shortage_of
+
+_HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+_HEADER_VALUE = re.compile(r"(?:[^\x00-\x20\x7f](?:[^\x00-\x08\x0a-\x1f\x7f]*[^\x00-\x20\x7f])?)?")
+
+
+async def open_stream(
+    host: str, port: int, *, tls: bool, shown: str
+) -> trio.SocketStream | trio.SSLStream[trio.SocketStream]:
+    """Connect to a host.
+
+    Raises ConnectFailedError, in which `shown` is the endpoint, with what stood in the way.
+    """
+    try:
+        stream = await trio.open_tcp_stream(host, port)
+    except OSError as error:
+        if (shortage := shortage_of(error)) is not None:
+            raise lacking(shown, shortage) from error
+        raise ConnectFailedError(endpoint=shown, reason=_os_reason(error)) from None
+    if not tls:
+        return stream
+    secure = trio.SSLStream(stream, ssl.create_default_context(), server_hostname=host, https_compatible=True)
+    try:
+        await secure.do_handshake()
+    except trio.BrokenResourceError as error:
+        await trio.aclose_forcefully(stream)
+        raise failed(shown, tls_obstacle(error.__cause__)) from None
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return secure
+
+
+def _os_reason(error: OSError) -> str:
+    # trio raises "all attempts to connect failed", with the attempts in a group behind it.
+    cause = error.__cause__
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    if isinstance(cause, ConnectionRefusedError):
+        return "nothing listens there (connection refused)"
+    return os_reason(cause if isinstance(cause, OSError) else error)
+
+
+def lacking(endpoint: str, shortage: Shortage) -> ConnectFailedError:
+    """Return the error for an endpoint that was not reached because this side lacks something."""
+    return ConnectFailedError(
+        endpoint=endpoint, reason=f"{shortage.reason} ({shortage.name})", advice=shortage.advice
+    )
+
+
+def failed(shown: str, obstacle: Obstacle) -> ConnectFailedError:
+    """Return the error for an endpoint (`shown`) that something stands in the way of."""
+    return ConnectFailedError(
+        endpoint=shown, reason=obstacle.reason, advice=obstacle.advice, status=obstacle.status
+    )
+
+
+def host_and_port(host: str, port: int, default: int) -> str:
+    """Return what stands in the Host header."""
+    bracketed = f"[{host}]" if ":" in host else host
+    return bracketed if port == default else f"{bracketed}:{port}"
+
+
+def checked_header(name: str, value: str) -> tuple[bytes, bytes]:
+    """Return a header as bytes. Raises InvalidArgumentError for what HTTP does not allow."""
+    # The value is not repeated in the error: headers carry tokens.
+    if not _HEADER_NAME.fullmatch(name):
+        raise InvalidArgumentError(what="header", given=repr(name), expected="a name as HTTP allows it")
+    if not _HEADER_VALUE.fullmatch(value):
+        raise InvalidArgumentError(
+            what=f"header {name}",
+            given="a value with control characters, or with space around it",
+            expected="one line of text",
+        )
+    return name.encode(), value.encode()
+
 
 _LONGEST_HEAD = 65_536
 """Bytes of a head that has no end, after which it is no HTTP."""
@@ -207,3 +287,70 @@ def _origin(location: str) -> str:
         return ""
     bracketed = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{bracketed}" + ("" if port is None else f":{port}")
+
+
+_RECEIVE = 65_536
+_PORTS = {"http": 80, "https": 443}
+_SAFE = "/%:@!$&'()*+,;=~-._?[]"
+
+
+async def get(url: str, headers: Mapping[str, str], *, shown: str, longest: int) -> bytes:
+    """Return the body that an "http://..." or "https://..." URL is answered with, its beginning when it is long.
+
+    `shown` is the URL in errors, `longest` counts bytes. Raises ConnectFailedError for every answer but 200, and
+    for none; InvalidArgumentError for headers that HTTP does not allow. Has no timeout: put it in a cancel scope.
+    """
+    parts = urlsplit(url)
+    answer = ServerAnswer(sent_secrets(url, headers), what=parts.path)
+    request = _request(url, headers)
+    client = h11.Connection(h11.CLIENT)
+    sent = (client.send(request) or b"") + (client.send(h11.EndOfMessage()) or b"")
+    port = parts.port or _PORTS[parts.scheme]
+    stream = await open_stream(parts.hostname or "", port, tls=parts.scheme == "https", shown=shown)
+    async with stream:
+        try:
+            await stream.send_all(sent)
+            return await _read(stream, client, answer, longest, shown)
+        except trio.BrokenResourceError:
+            raise failed(shown, answer.end() or CLOSED) from None
+        except h11.RemoteProtocolError as error:
+            # Its text may repeat what the server wrote, as a Python object: that may be what the server was sent.
+            why = str(error).partition(": bytearray(")[0]
+            reason = f"what answers there does not speak HTTP as expected ({why})"
+            raise failed(shown, answer.end() or Obstacle(reason, ELSE)) from None
+
+
+def _request(url: str, headers: Mapping[str, str]) -> h11.Request:
+    parts = urlsplit(url)
+    given = [checked_header(name, value) for name, value in headers.items()]
+    default = _PORTS[parts.scheme]
+    host = host_and_port(parts.hostname or "", parts.port or default, default)
+    own = [(b"Host", host.encode("idna" if not host.isascii() else "ascii")), (b"Connection", b"close")]
+    own.append((b"Accept", b"*/*"))
+    names = {name.lower() for name, _value in given}
+    target = quote(parts.path or "/", safe=_SAFE) + (
+        f"?{quote(parts.query, safe=_SAFE)}" if parts.query else ""
+    )
+    return h11.Request(
+        method="GET", target=target, headers=[*(pair for pair in own if pair[0].lower() not in names), *given]
+    )
+
+
+async def _read(
+    stream: trio.abc.ReceiveStream, client: h11.Connection, answer: ServerAnswer, longest: int, shown: str
+) -> bytes:
+    body = bytearray()
+    while len(body) <= longest:
+        event = client.next_event()
+        if event is h11.NEED_DATA:
+            data = await stream.receive_some(_RECEIVE)
+            if (obstacle := answer.feed(data) if data else answer.end()) is not None:
+                raise failed(shown, obstacle)
+            if not data and answer.is_empty:
+                raise failed(shown, CLOSED)
+            client.receive_data(bytes(data))
+        elif isinstance(event, h11.Data):
+            body += event.data
+        elif isinstance(event, h11.EndOfMessage):
+            break
+    return bytes(body)

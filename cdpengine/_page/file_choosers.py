@@ -16,11 +16,11 @@ import attrs
 
 from cdpengine._budget import undoing
 from cdpengine._logs import get_logger
-from cdpengine._page.notifier import Notifier
+from cdpengine._notifier import Notifier
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.page import FileChooserOpened
-from cdpengine._protocol.events import Event
 from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 
 logger = get_logger("cdpengine.browser")

@@ -1,0 +1,77 @@
+"""Notifier: waiting until a condition holds. BoundedHistory: the latest items, and how many were dropped.
+
+Rule: a condition is a plain function of the model's present state. It is tested once at the start and again after
+every change, so nothing is missed and nothing is polled. What it raises ends the wait.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, TypeVar, overload
+
+import trio
+
+T = TypeVar("T")
+
+
+class Notifier:
+    """One model's notifier. `notify` is called by the reader; any number of tasks wait.
+
+    A change of a part (a page) is a change of the whole (`outer`, all pages) too.
+    """
+
+    def __init__(self, outer: Notifier | None = None) -> None:
+        self._outer = outer
+        self._waiting = trio.lowlevel.ParkingLot()
+
+    def notify(self) -> None:
+        """Have every waiter look at its condition again."""
+        self._waiting.unpark_all()
+        if self._outer is not None:
+            self._outer.notify()
+
+    async def wait_for(self, condition: Callable[[], T | None]) -> T:
+        """Return the condition's first value that is neither None nor False, waiting for it."""
+        await trio.lowlevel.checkpoint()
+        while True:
+            value = condition()
+            if value is not None and value is not False:
+                return value
+            await self._waiting.park()
+
+
+KEPT = 100
+
+
+class BoundedHistory(Sequence[T], Generic[T]):
+    """A read-only sequence of the latest records, oldest first. `dropped`: how many older ones are gone."""
+
+    def __init__(self, kept: int = KEPT) -> None:
+        self.dropped = 0
+        self._records: deque[T] = deque(maxlen=kept)
+
+    def add(self, record: T) -> None:
+        """Add one. For the engine."""
+        if len(self._records) == self._records.maxlen:
+            self.dropped += 1
+        self._records.append(record)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(list(self._records))
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return list(self._records)[index]
+        return self._records[index]
+
+    def __repr__(self) -> str:
+        more = f", {self.dropped} dropped" if self.dropped else ""
+        return f"<{len(self)} records{more}>"

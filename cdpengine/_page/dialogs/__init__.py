@@ -1,1 +1,0 @@
-"""Dialogs and file choosers: how they are answered, and by whom."""

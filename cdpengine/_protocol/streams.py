@@ -1,0 +1,333 @@
+"""Event streams: the events of one session, in a bounded queue for one consumer.
+
+Rule: the reader never waits for a consumer and never decodes a payload. When the buffer is full, new events are
+dropped and counted, and the consumer gets an EventsLostError with their number at that very place; then it goes
+on. A crash of the target is raised at its place too, once, because a reload brings the same session back. When the
+session ends, what is buffered can still be read; after that each receive raises the reason. A payload is decoded
+once, however many consumers read it. A stream that is nearly full or loses events is named in a warning with the
+place that opened it, once in WARN_EVERY seconds.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any, Generic, Self, TypeVar
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._protocol.messages import decode_payload
+from cdpengine.errors import EventsLostError, InvalidArgumentError, TargetCrashedError, UndecodableReplyError
+
+T = TypeVar("T")
+
+_METHOD = re.compile(r"[A-Za-z][A-Za-z0-9]*\.[A-Za-z][A-Za-z0-9]*\Z")
+_DOMAIN = re.compile(r"([A-Za-z][A-Za-z0-9]*)\.\*\Z")
+
+
+class Event:
+    """One event: `method` ("Network.requestWillBeSent"), `session_id`, and its parameters."""
+
+    __slots__ = ("_params", "method", "raw", "session_id")
+
+    def __init__(self, method: str, session_id: str | None, raw: msgspec.Raw | bytes) -> None:
+        self.method = method
+        self.session_id = session_id
+        self.raw = raw or b"{}"
+        self._params: dict[str, Any] | None = None
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters as a dict, decoded when first looked at. Shared by all subscribers: do not change it.
+
+        Raises UndecodableReplyError, with the raw JSON, when they are not an object.
+        """
+        if self._params is None:
+            self._params = self.decode(dict[str, Any])
+        return self._params
+
+    def decode(self, kind: type[T]) -> T:
+        """Decode the parameters straight into `kind`.
+
+        Raises UndecodableReplyError when they have another shape.
+        """
+        try:
+            return decode_payload(self.raw, kind)
+        except msgspec.DecodeError as error:
+            raise UndecodableReplyError(
+                method=self.method, reason=str(error), raw=bytes(self.raw), is_event=True
+            ) from None
+
+    def typed(self) -> Any:
+        """Return PyCDP's class for this event, such as `cdp.page.LoadEventFired`.
+
+        Raises UndecodableReplyError, with the raw JSON, when PyCDP does not know the event, or not in this shape:
+        its vocabulary is of 2020.
+        """
+        import cdp.util
+
+        try:
+            return cdp.util.parse_json_event({"method": self.method, "params": self.params})
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            reason = f"PyCDP cannot decode it ({type(error).__name__}: {error})"
+            raise UndecodableReplyError(
+                method=self.method, reason=reason, raw=bytes(self.raw), is_event=True
+            ) from error
+
+    def __repr__(self) -> str:
+        return f"<Event {self.method} ({len(bytes(self.raw))} bytes) session={self.session_id}>"
+
+
+def compile_pattern(pattern: str) -> Callable[[str], bool]:
+    """Return a test for method names: "Page.loadEventFired", "Network.*", or "*" for all.
+
+    Raises InvalidArgumentError for anything else.
+    """
+    if not isinstance(pattern, str):
+        raise InvalidArgumentError(what="event pattern", given=repr(pattern), expected="a string")
+    if pattern == "*":
+        return lambda _method: True
+    if domain := _DOMAIN.match(pattern):
+        prefix = domain[1] + "."
+        return lambda method: method.startswith(prefix)
+    if _METHOD.match(pattern):
+        return lambda method: method == pattern
+    raise InvalidArgumentError(
+        what="event pattern", given=repr(pattern), expected='"Domain.event", "Domain.*" or "*"'
+    )
+
+
+def domain_of(pattern: str) -> str | None:
+    """Return the domain that a pattern asks for, None for "*"."""
+    return None if pattern == "*" else pattern.split(".", 1)[0]
+
+
+_SMALL = 10
+"""A buffer of less than this is often full, and nobody has to be warned of that."""
+
+
+@attrs.frozen
+class StreamStatistics:
+    """What a stream has seen: events `received`, `dropped` for want of room, and `waiting` in the buffer."""
+
+    received: int
+    dropped: int
+    waiting: int
+    buffer: int
+
+
+class Stream(Generic[T]):
+    """Items of some kinds (`patterns` names them), in the order in which they came.
+
+    Iterate over it, or call `receive()`; one consumer at a time. `opened_at` is "file:line" of who opened it.
+    """
+
+    def __init__(self, patterns: Sequence[str], buffer: int, opened_at: str = "") -> None:
+        self.patterns = tuple(patterns)
+        self.buffer = buffer
+        self.opened_at = opened_at
+        self.consumers: Consumers | None = None
+        self.crowded_since = 0.0  # kept by the consumers, as the next one is
+        self.quiet_until = 0.0
+        self._crowd = buffer - buffer // 10 if buffer >= _SMALL else buffer + 1
+        self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
+        self._waiting = 0
+        self._gap: EventsLostError | None = None
+        self._crash_noted = False  # after the last event that was kept, and not yet told
+        self._received = 0
+        self._dropped = 0
+        self._end: Callable[[], Exception] | None = None
+        self._arrived = trio.lowlevel.ParkingLot()
+
+    @property
+    def dropped(self) -> int:
+        """How many events were dropped so far because the buffer was full."""
+        return self._dropped
+
+    def statistics(self) -> StreamStatistics:
+        """Return the counts so far."""
+        return StreamStatistics(self._received, self._dropped, self._waiting, self.buffer)
+
+    async def receive(self) -> T:
+        """Return the next item, waiting for it.
+
+        Raises EventsLostError where events are missing and TargetCrashedError where the target crashed: receive
+        again to go on with what followed. Raises the reason (SessionGoneError, ConnectionLostError) when the
+        session has ended and all that came before it was read, and trio.ClosedResourceError when the subscription
+        was left.
+        """
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._queue:
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        while True:
+            try:
+                return self.receive_nowait()
+            except trio.WouldBlock:
+                await self._arrived.park()
+
+    def receive_nowait(self) -> T:
+        """Return the next item if it is there. Raises trio.WouldBlock when not, else as `receive`."""
+        if not self._queue:
+            if self._end is not None:
+                raise self._end()
+            raise trio.WouldBlock
+        entry = self._queue.popleft()
+        if not isinstance(entry, EventsLostError | TargetCrashedError):
+            self._waiting -= 1
+            return entry
+        if entry is self._gap:
+            self._gap = None
+        elif not self._waiting:
+            self._crash_noted = False
+        raise entry
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> T:
+        return await self.receive()
+
+    def deliver(self, item: T) -> None:
+        """Take one item from the reader. Never waits."""
+        if self._waiting >= self.buffer:
+            self._dropped += 1
+            if self._gap is None:
+                self._gap = EventsLostError(pattern=", ".join(self.patterns), count=0, buffer=self.buffer)
+                self._queue.append(self._gap)
+                if self.consumers is not None:
+                    self.consumers.lost(self)
+            self._gap.count += 1
+        else:
+            # A gap stays open only while nothing was delivered after it.
+            self._gap = None
+            self._crash_noted = False
+            self._queue.append(item)
+            self._waiting += 1
+            self._received += 1
+            if self._waiting >= self._crowd:
+                if self.consumers is not None:
+                    self.consumers.crowded(self)
+            elif self.crowded_since:
+                self.crowded_since = 0.0
+        self._arrived.unpark()
+
+    def crash(self, error: TargetCrashedError) -> None:
+        """Note that the target crashed here (called by the reader): told once, in its place."""
+        if not self._crash_noted:
+            self._gap = None
+            self._crash_noted = True
+            self._queue.append(error)
+            self._arrived.unpark()
+
+    def end(self, reason: Callable[[], Exception]) -> None:
+        """Say that no event will come any more (called by the reader). `reason` makes the error to raise."""
+        if self._end is None:
+            self._end = reason
+            self._arrived.unpark_all()
+
+
+class EventStream(Stream[Event]):
+    """Events of one session that match one of some patterns, in the order in which Chrome sent them."""
+
+    def __init__(
+        self,
+        patterns: Sequence[str],
+        tests: Sequence[Callable[[str], bool]],
+        buffer: int,
+        opened_at: str = "",
+    ) -> None:
+        super().__init__(patterns, buffer, opened_at)
+        self._tests = tuple(tests)
+
+    def wants(self, method: str) -> bool:
+        """Whether an event of this name belongs into the stream."""
+        return any(test(method) for test in self._tests)
+
+
+logger = get_logger("cdpengine.session")
+
+WARN_EVERY = 30.0
+"""Seconds between two warnings about the same stream."""
+
+CROWDED_FOR = 1.0
+"""Seconds that a stream has to be nearly full, without a break, before it is warned about."""
+
+
+class Consumers:
+    """The streams of one connection. `clock` gives seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.open: set[Stream[Any]] = set()
+        self._lost_before = 0
+        self._clock = clock
+
+    @property
+    def lost_events(self) -> int:
+        """How many events were dropped so far, by streams that are open and by those that were."""
+        return self._lost_before + sum(stream.dropped for stream in self.open)
+
+    def add(self, stream: Stream[Any]) -> None:
+        """Note that a stream was opened."""
+        stream.consumers = self
+        self.open.add(stream)
+
+    def remove(self, stream: Stream[Any]) -> None:
+        """Note that a stream was left."""
+        if stream in self.open:
+            self.open.remove(stream)
+            self._lost_before += stream.dropped
+
+    def lost(self, stream: Stream[Any]) -> None:
+        """Take note that a stream begins to lose events (called by it)."""
+        self._warn(stream, "loses events: its buffer is full")
+
+    def crowded(self, stream: Stream[Any]) -> None:
+        """Take note that a stream is nearly full (called by it with every event for as long as it is)."""
+        now = self._clock()
+        if stream.crowded_since == 0.0:
+            stream.crowded_since = now
+        elif now - stream.crowded_since >= CROWDED_FOR:
+            self._warn(stream, f"has been nearly full for {now - stream.crowded_since:.0f} s")
+
+    def _warn(self, stream: Stream[Any], trouble: str) -> None:
+        now = self._clock()
+        if now < stream.quiet_until:
+            return
+        stream.quiet_until = now + WARN_EVERY
+        logger.warning(
+            "the consumer of %s, opened at %s, is too slow: it %s (%d of %d waiting, %d lost so far). "
+            "Receive faster, ask for fewer events, or give subscribe() a larger buffer",
+            ", ".join(stream.patterns),
+            stream.opened_at,
+            trouble,
+            stream.statistics().waiting,
+            stream.buffer,
+            stream.dropped,
+        )
+
+
+def caller() -> str:
+    """Return "file:line" of the code that called into the engine; of the engine's own where nobody else did."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the documented way to it
+    inside = "the engine"
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name.startswith("trio."):
+            break
+        if not name.startswith(("cdpengine.", "contextlib")):
+            return _place(frame)
+        if not name.startswith(("cdpengine._protocol", "contextlib")):
+            inside = _place(frame)
+        frame = frame.f_back
+    return inside
+
+
+def _place(frame: FrameType) -> str:
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
