@@ -62,6 +62,12 @@ class PendingCall:
         assert self._outcome is not None
         return self._outcome.unwrap()
 
+    def raw_nowait(self) -> _Raw:
+        """Return what `raw` does, without a turn for others. Raises trio.WouldBlock while there is no outcome."""
+        if self._outcome is None:
+            raise trio.WouldBlock
+        return self._outcome.unwrap()
+
     async def result(self) -> dict[str, Any]:
         """Wait for the reply and return its result as a dict. Raises as `raw` does."""
         return await self.decoded(dict[str, Any])
