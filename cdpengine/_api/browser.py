@@ -6,35 +6,34 @@ long as its page lives.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Unpack
 
 import attrs
 
-from cdpengine._activity.activities import Activities
 from cdpengine._activity.options import ActivityOptions, checked_options
 from cdpengine._api.browser_measure import BrowserMeasure
-from cdpengine._api.console_values import read_argument
+from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.context import BrowserContext
+from cdpengine._api.context_core import ContextCore
 from cdpengine._api.context_making import make_context, plan_context
-from cdpengine._api.expectations import Expected, arrive
 from cdpengine._api.page import Page
+from cdpengine._api.page_core import PageCore
+from cdpengine._api.page_expect import Expected, arrive
 from cdpengine._budget import Budget, within
-from cdpengine._emulation.emulation import Emulations
 from cdpengine._emulation.emulation_options import EmulationOptions
-from cdpengine._emulation.permissions import Permissions, PermissionState
+from cdpengine._emulation.permissions import PermissionState
 from cdpengine._emulation.proxies import Proxy
-from cdpengine._evaluate.counters import EvaluationCounters, EvaluationStatistics
+from cdpengine._evaluate.counters import EvaluationStatistics
 from cdpengine._evaluate.watchdog import watch_pages
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download
-from cdpengine._page.downloads.downloads import Downloads
 from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.tabs import Tabs
 from cdpengine._page.urls import UrlPattern, url_test
 from cdpengine._protocol.connection import Connection, ConnectionStatistics
@@ -43,7 +42,6 @@ from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.instruments import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._storage.seen_origins import SeenOrigins
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url
 
@@ -71,7 +69,6 @@ _FIRST_DOCUMENT = 2.0
 class Browser(BrowserMeasure):
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
-    `key` tells browsers apart: two connections to one browser have the same, one that was started anew another.
     `endpoint` is its websocket URL, at which other clients can connect to it, `cdpengine.debug.proxy` say; None
     over a pipe.
     """
@@ -86,40 +83,45 @@ class Browser(BrowserMeasure):
         endpoint: str | None = None,
         evaluate_enabled: bool = True,
     ) -> None:
-        self.version = version
-        self.key = key
         self.endpoint = endpoint
-        self.instruments = instruments
-        self.evaluate_enabled = evaluate_enabled
-        self.evaluation_counters = EvaluationCounters()
-        self.activities = Activities(tabs, read_argument)
-        self._tabs = tabs
+        self._state = BrowserState(tabs, version, instruments, key=key, evaluate_enabled=evaluate_enabled)
         self._pages: dict[str, Page] = {}
         self._contexts: dict[str, BrowserContext] = {}
-        self._default_context = BrowserContext(self, None)
-        self.emulations = Emulations(tabs.pages)
-        self.permissions = Permissions(tabs.connection.root)
-        self.seen_origins = SeenOrigins(tabs.pages)
+        self._default_context = BrowserContext(self, ContextCore(self._state, None))
         tabs.page_of = self._page
-        tabs.set_ups += [self.emulations.post, self.seen_origins.set_up]
 
     def __repr__(self) -> str:
-        return f"<Browser {self.version.product} at {self._tabs.connection.name}>"
+        return f"<Browser {self.version.product} at {self._state.tabs.connection.name}>"
+
+    @property
+    def version(self) -> BrowserVersion:
+        """Who answers: product, protocol, user agent."""
+        return self._state.version
+
+    @property
+    def key(self) -> str:
+        """Tells browsers apart: two connections to one browser have the same; one started anew has another."""
+        return self._state.key
+
+    @property
+    def instruments(self) -> Instruments:
+        """What watches the browser's connections: recorders, logs of the wire."""
+        return self._state.instruments
 
     @property
     def session(self) -> Session:
         """The browser's own session, for any protocol command and event that belongs to no page."""
-        return self._tabs.connection.root
+        return self._state.tabs.connection.root
 
     @property
     def pages(self) -> list[Page]:
         """The pages that are open, oldest first; popups too."""
-        return [self._page(target) for target in self._tabs.pages.values()]
+        return [self._page(target) for target in self._state.tabs.pages.values()]
 
     @property
     def targets(self) -> list[TargetInfo]:
         """Everything that Chrome lists as a target now: pages, iframes, workers, service workers, ..."""
-        return list(self._tabs.connection.targets.infos.values())
+        return list(self._state.tabs.connection.targets.infos.values())
 
     @property
     def downloads(self) -> list[Download]:
@@ -128,31 +130,23 @@ class Browser(BrowserMeasure):
         A browser that this program launched, and contexts that it made, refuse what no `Page.expect_download`
         waits for. What a browser that it connected to does with them is that browser's own affair.
         """
-        return list(self._tabs.downloads.records)
-
-    @property
-    def download_events(self) -> Downloads:
-        """What follows the downloads. For the engine's own parts."""
-        return self._tabs.downloads
-
-    @property
-    def tabs(self) -> Tabs:
-        """What attaches and keeps the pages. For the engine's own parts."""
-        return self._tabs
+        return list(self._state.tabs.downloads.records)
 
     def page(self, target_id: str) -> Page | None:
         """Return the page with that target id, None when there is none."""
-        target = self._tabs.pages.get(target_id)
+        target = self._state.tabs.pages.get(target_id)
         return None if target is None else self._page(target)
 
     def statistics(self) -> BrowserStatistics:
         """Return the counts so far."""
         return BrowserStatistics(
-            main=self._tabs.connection.statistics(),
-            evaluation_session=self._tabs.evaluation_sessions.connection.statistics(),
-            pages=len(self._tabs.pages),
-            evaluation_connections=self._tabs.evaluation_sessions.connections_opened,
-            evaluation=self.evaluation_counters.statistics(self._tabs.evaluation_sessions.rebuilds),
+            main=self._state.tabs.connection.statistics(),
+            evaluation_session=self._state.tabs.evaluation_sessions.connection.statistics(),
+            pages=len(self._state.tabs.pages),
+            evaluation_connections=self._state.tabs.evaluation_sessions.connections_opened,
+            evaluation=self._state.evaluation_counters.statistics(
+                self._state.tabs.evaluation_sessions.rebuilds
+            ),
         )
 
     async def new_page(
@@ -175,10 +169,10 @@ class Browser(BrowserMeasure):
             params: dict[str, object] = {"url": "about:blank"}
             if context is not None and context.id is not None:
                 params["browserContextId"] = context.id
-            creations = self._tabs.creations
+            creations = self._state.tabs.creations
             created = await creations.create("Target.createTarget", params, CreateTargetReply, self._dispose)
             try:
-                target = await self._tabs.wait_for(created.target_id)
+                target = await self._state.tabs.wait_for(created.target_id)
                 await target.ready()
                 if options is not None:
                     await self._page(target).activity.start_with(options, timeout=timeout)
@@ -195,7 +189,7 @@ class Browser(BrowserMeasure):
         True, or an ActivityOptions; None and False: of those that come, nothing. What `page.activity` says of one
         page goes before it; a page that another page opens is as that one. Raises InvalidArgumentError.
         """
-        self.activities.set_for_all(checked_options(activity))
+        self._state.activities.set_for_all(checked_options(activity))
 
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
@@ -204,7 +198,7 @@ class Browser(BrowserMeasure):
 
         A page that another page opens has the policy of that page. Raises InvalidArgumentError.
         """
-        self._tabs.dialog_policy = DialogPolicy.checked(policy, prompt_text)
+        self._state.tabs.dialog_policy = DialogPolicy.checked(policy, prompt_text)
 
     async def wait_for_page(
         self,
@@ -243,7 +237,7 @@ class Browser(BrowserMeasure):
         test = _page_test(opener, url, where)
         budget = Budget.start("expect a page", timeout)
         expected: Expected[Page] = Expected("a page")
-        before = set(self._tabs.connection.targets.infos)
+        before = set(self._state.tabs.connection.targets.infos)
         opened: list[Page] = []
 
         def added(target: PageTarget) -> None:
@@ -263,12 +257,12 @@ class Browser(BrowserMeasure):
             others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
             return f"{others}, {closed} were closed again" if closed else others
 
-        self._tabs.page_sinks.append(added)
+        self._state.tabs.page_sinks.append(added)
         try:
             yield expected
             await arrive(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
         finally:
-            self._tabs.page_sinks.remove(added)
+            self._state.tabs.page_sinks.remove(added)
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
         """Return the page that `choose` gives once it is ready, and shows its first document."""
@@ -279,8 +273,8 @@ class Browser(BrowserMeasure):
             return choose()
 
         while True:
-            page = await self._tabs.changes.wait_for(found)
-            target = page._target  # noqa: SLF001 - its own page's
+            page = await self._state.tabs.changes.wait_for(found)
+            target = page._core.target  # noqa: SLF001 - its own page's
             try:
                 await target.ready()
             except SessionGoneError:
@@ -323,8 +317,10 @@ class Browser(BrowserMeasure):
             emulation=emulation,
             chrome_version=self.version.number,
         )
-        async with make_context(self, plan, timeout) as context:
-            with self.activities.in_context(context.id, options):
+        async with make_context(
+            self._state, plan, partial(self._adopted, proxy=plan.proxy), timeout
+        ) as context:
+            with self._state.activities.in_context(context.id, options):
                 yield context
 
     @property
@@ -332,69 +328,56 @@ class Browser(BrowserMeasure):
         """The default context: the profile that the browser was started with."""
         return self._default_context
 
-    def context_of(self, page: PageTarget) -> BrowserContext:
+    def context_of(self, page: Page) -> BrowserContext:
         """Return the context that a page belongs to."""
         return self._contexts.get(page.context_id or "", self._default_context)
 
-    @property
-    def context_ids(self) -> frozenset[str]:
-        """Chrome's ids of the contexts that `new_context` made."""
-        return frozenset(self._contexts)
-
-    @property
-    def creations(self) -> RemoteResources:
-        """What makes things in the browser. For the engine's own parts."""
-        return self._tabs.creations
-
-    def adopt_context(self, context: BrowserContext) -> None:
-        """Take a context that was just made for one of this browser's. For the engine's own parts."""
-        assert context.id is not None
-        self._contexts[context.id] = context
-        self._tabs.downloads.refuse(context.id)
-
-    def forget_context(self, context: BrowserContext) -> None:
-        """Forget a context that is disposed of. For the engine's own parts."""
-        assert context.id is not None
-        self._contexts.pop(context.id, None)
-        context.end_lasting()
-        self.permissions.forget(context.id)
-        self.seen_origins.forget(context.id)
-        self.emulations.drop(context)
+    @contextmanager
+    def _adopted(self, core: ContextCore, proxy: Proxy | None) -> Iterator[BrowserContext]:
+        """Have a context that was just made for one of this browser's while the block runs."""
+        assert core.id is not None
+        context = self._contexts[core.id] = BrowserContext(self, core, proxy)
+        self._state.context_ids.add(core.id)
+        self._state.downloads.refuse(core.id)
+        try:
+            yield context
+        finally:
+            del self._contexts[core.id]
+            self._state.context_ids.remove(core.id)
+            context.end_lasting()
+            self._state.permissions.forget(core.id)
+            self._state.seen_origins.forget(core.id)
+            self._state.emulations.drop(core)
 
     def _page(self, target: PageTarget) -> Page:
         page = self._pages.get(target.target_id)
         if page is None:
-            page = self._pages[target.target_id] = Page(self, target)
+            page = self._pages[target.target_id] = Page(self, PageCore(self._state, target))
             target.session.on_end(lambda: self._forget(target.target_id))
         return page
 
     def _forget(self, target_id: str) -> None:
         self._pages.pop(target_id, None)
 
-    async def close_target(self, target_id: str) -> None:
-        """Close a target and wait until it is gone. For pages, use `Page.close`, which has a timeout."""
-        await self._tabs.close(target_id)
-
     async def _dispose(self, made: CreateTargetReply) -> None:
-        await self._tabs.close(made.target_id)
+        await self._state.tabs.close(made.target_id)
 
     def refuse_downloads(self) -> None:
         """Have the default context refuse downloads that nobody expects. For a browser that is this program's."""
-        self._tabs.downloads.refuse()
+        self._state.tabs.downloads.refuse()
 
     @asynccontextmanager
     async def watched(self, recover_after: float | None) -> AsyncIterator[None]:
         """Watch every page during the block; recover one that is silent for `recover_after` seconds."""
         async with open_body_nursery() as nursery:
             if recover_after is not None:
-                nursery.start_soon(watch_pages, self._tabs, recover_after, name="watchdog")
+                nursery.start_soon(watch_pages, self._state.tabs, recover_after, name="watchdog")
             yield
 
     @property
     def connections(self) -> tuple[Connection, ...]:
         """The connections that are in use: one over a pipe, two over websockets."""
-        main, evaluation_session = self._tabs.connection, self._tabs.evaluation_sessions.connection
-        return (main,) if main is evaluation_session else (main, evaluation_session)
+        return self._state.connections
 
 
 def _page_test(

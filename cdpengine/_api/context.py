@@ -7,7 +7,7 @@ pages, those included that come later, and ends with it.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -16,21 +16,19 @@ import trio
 
 from cdpengine._activity.options import ActivityOptions
 from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._api.context_core import ContextCore
 from cdpengine._api.context_network import ContextNetwork
 from cdpengine._api.context_storage import ContextStorage
 from cdpengine._budget import within
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.emulation_options import EmulationOptions, Settings, check_options
+from cdpengine._emulation.emulation_options import EmulationOptions, check_options
 from cdpengine._emulation.permissions import PermissionState, check_permissions
 from cdpengine._emulation.proxies import Proxy
 from cdpengine._page.downloads.download import Download
-from cdpengine._page.page_target import PageTarget
 from cdpengine._page.urls import check_origin
-from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._storage.cookie import Cookie, checked_cookies, goes_to
 from cdpengine._storage.cookies import clear_cookies, delete_cookies, read_cookies, write_cookies
-from cdpengine._storage.origin_page import OriginPage, open_origin_page
-from cdpengine.errors import InvalidArgumentError, RemoteError
+from cdpengine.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -43,20 +41,14 @@ class BrowserContext(ContextStorage, ContextNetwork):
     `id` is Chrome's browserContextId, None for the default context. `proxy` is what it was made with.
     """
 
-    def __init__(self, browser: Browser, context_id: str | None, proxy: Proxy | None = None) -> None:
+    def __init__(self, browser: Browser, core: ContextCore, proxy: Proxy | None = None) -> None:
         self.browser = browser
-        self.id = context_id
+        self.id = core.id
         self.proxy = proxy
-        self._default_id: str | None = None
+        self._core = core
 
     def __repr__(self) -> str:
         return f"<BrowserContext {'default' if self.id is None else self.id[:8]}>"
-
-    def holds(self, page: PageTarget) -> bool:
-        """Tell whether a page is one of the context's."""
-        if self.id is None and self._default_id is None:
-            return self.browser.context_of(page) is self
-        return page.context_id == (self.id or self._default_id)
 
     @property
     def pages(self) -> list[Page]:
@@ -83,7 +75,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
         for url in urls:
             check_origin(url, "url")
         with within("read the cookies", timeout):
-            found = await read_cookies(self.browser.session, self.id)
+            found = await read_cookies(self._core.state.session, self.id)
         return [cookie for cookie in found if not urls or any(goes_to(cookie, url) for url in urls)]
 
     async def set_cookies(
@@ -96,7 +88,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
         """
         checked = checked_cookies(cookies)
         with within("set cookies", timeout):
-            await write_cookies(self.browser.session, self.browser.creations, self.id, checked)
+            await write_cookies(self._core.state.session, self._core.state.creations, self.id, checked)
 
     async def delete_cookies(
         self,
@@ -129,12 +121,12 @@ class BrowserContext(ContextStorage, ContextNetwork):
             )
 
         with within("delete cookies", timeout):
-            return await delete_cookies(self.browser.session, self.id, doomed)
+            return await delete_cookies(self._core.state.session, self.id, doomed)
 
     async def clear_cookies(self, *, timeout: float = 30) -> None:
         """Delete all cookies of the context."""
         with within("clear the cookies", timeout):
-            await clear_cookies(self.browser.session, self.id)
+            await clear_cookies(self._core.state.session, self.id)
 
     # --- permissions, emulation, downloads ---------------------------------------------------------------------
 
@@ -148,7 +140,7 @@ class BrowserContext(ContextStorage, ContextNetwork):
         permission that there is none of; then nothing has changed. DeadlineExceededError, ConnectionLostError.
         """
         layer = check_permissions(permissions, origin, self.id)
-        store = self.browser.permissions
+        store = self._core.state.permissions
 
         async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
             with within("set permissions", timeout):
@@ -176,29 +168,29 @@ class BrowserContext(ContextStorage, ContextNetwork):
     async def reset_permissions(self, *, timeout: float = 30) -> None:
         """Have all permissions of the context as they are without overrides."""
         with within("reset permissions", timeout):
-            await self.browser.permissions.reset(self.id)
+            await self._core.state.permissions.reset(self.id)
 
     def emulate(self, *, timeout: float = 30, **options: Unpack[EmulationOptions]) -> AwaitableScope[None]:
         """Emulate for all pages of the context, present and future, as `Page.emulate` does, which goes before it.
 
         A page that does not answer holds up nothing: it obeys when it answers again.
         """
-        settings = check_options(options, self.browser.version.number)
-        emulations = self.browser.emulations
+        settings = check_options(options, self._core.state.version.number)
+        emulations = self._core.state.emulations
 
         async def last() -> tuple[None, Callable[[], Awaitable[None]]]:
-            layer = Layer(settings, applies=self.holds)
+            layer = Layer(settings, applies=self._core.holds)
             with within("emulate", timeout):
-                await self.check_emulation(settings)
-                await emulations.keep(self, layer)
-            return None, partial(emulations.release, self, layer)
+                await self._core.check_emulation(settings)
+                await emulations.keep(self._core, layer)
+            return None, partial(emulations.release, self._core, layer)
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
-            layer = Layer(settings, applies=self.holds)
+            layer = Layer(settings, applies=self._core.holds)
             try:
                 with within("emulate", timeout):
-                    await self.check_emulation(settings)
+                    await self._core.check_emulation(settings)
                     await emulations.begin(layer)
                 yield
             finally:
@@ -209,16 +201,16 @@ class BrowserContext(ContextStorage, ContextNetwork):
     async def reset_emulation(self, *, timeout: float = 30) -> None:
         """Take back all that was emulated to last for the context; what its pages emulate themselves stays."""
         with within("reset the emulation", timeout):
-            await self.browser.emulations.forget(self)
+            await self._core.state.emulations.forget(self._core)
 
     @property
     def downloads(self) -> list[Download]:
         """The latest downloads of the context, oldest first, those included that were refused."""
-        own = self.id or self._default_id
-        every = self.browser.downloads
+        own = self._core.known_id
+        every = self._core.state.downloads.records
         if own is not None:
             return [download for download in every if download.context_id == own]
-        others = self.browser.context_ids
+        others = self._core.state.context_ids
         return [download for download in every if download.context_id not in others]
 
     def allow_downloads(self, directory: str | Path, *, timeout: float = 30) -> AwaitableScope[Path]:
@@ -231,15 +223,15 @@ class BrowserContext(ContextStorage, ContextNetwork):
         if not isinstance(directory, str | Path) or not str(directory):
             given = f"a {type(directory).__name__}"
             raise InvalidArgumentError(what="directory", given=given, expected="a path, as str or Path")
-        downloads = self.browser.download_events
+        downloads = self._core.state.downloads
 
         async def last() -> tuple[Path, Callable[[], Awaitable[None]]]:
             with within("allow downloads", timeout):
-                made = await downloads.allow(await self.real_id(), Path(directory))
+                made = await downloads.allow(await self._core.real_id(), Path(directory))
 
             async def end() -> None:
                 await trio.lowlevel.checkpoint()
-                downloads.disallow(self.id or self._default_id, made)
+                downloads.disallow(self._core.known_id, made)
 
             return made, end
 
@@ -248,49 +240,10 @@ class BrowserContext(ContextStorage, ContextNetwork):
             made: Path | None = None
             try:
                 with within("allow downloads", timeout):
-                    made = await downloads.allow(await self.real_id(), Path(directory))
+                    made = await downloads.allow(await self._core.real_id(), Path(directory))
                 yield made
             finally:
                 if made is not None:
-                    downloads.disallow(self.id or self._default_id, made)
+                    downloads.disallow(self._core.known_id, made)
 
         return AwaitableScope("context.allow_downloads(...)", last, scope)
-
-    # --- for the engine's own parts ----------------------------------------------------------------------------
-
-    async def real_id(self) -> str | None:
-        """Return Chrome's id of the context, of the default one too; None where Chrome does not tell that."""
-        if self.id is None and self._default_id is None:
-            try:
-                reply = await self.browser.session.request(
-                    "Target.getBrowserContexts", {}, BrowserContextsReply
-                )
-            except RemoteError:
-                return None
-            self._default_id = reply.default_browser_context_id
-        else:
-            await trio.lowlevel.checkpoint()
-        return self.id or self._default_id
-
-    async def check_emulation(self, settings: Settings) -> None:
-        """Have Chrome say whether it knows a locale, where no page is there that would.
-
-        Raises InvalidArgumentError.
-        """
-        await self.real_id()
-        locale = settings.get("locale")
-        if locale is None or self.pages:
-            return
-        async with self.origin_page() as page:
-            try:
-                await page.session.call("Emulation.setLocaleOverride", locale=locale)
-            except RemoteError as error:
-                if error.message.startswith("Invalid"):
-                    expected = f"what Chrome knows (it says {error.message!r})"
-                    raise InvalidArgumentError(
-                        what="locale", given=repr(locale)[:80], expected=expected
-                    ) from None
-
-    def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
-        """Return an unseen page of the context, to be entered."""
-        return open_origin_page(self.browser.session, self.browser.creations, self.id)

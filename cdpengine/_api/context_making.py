@@ -6,14 +6,16 @@ Chrome disposes of it by itself when this program's connection ends, however tha
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
+from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.context import BrowserContext
+from cdpengine._api.context_core import ContextCore
 from cdpengine._api.context_storage import load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
@@ -21,13 +23,10 @@ from cdpengine._emulation.emulation_options import check_options
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
 from cdpengine._emulation.proxies import Proxy, check_proxy, context_params
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
+from cdpengine._protocol.instruments import span as action_span
 from cdpengine._storage.state_transfer import apply_state
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
-
-if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
-from cdpengine._protocol.instruments import span as action_span
 
 _DISPOSE_GRACE = 2.0
 """Seconds that disposing of a context may take when its block ends."""
@@ -77,53 +76,55 @@ def plan_context(
 
 
 @asynccontextmanager
-async def make_context(browser: Browser, plan: ContextPlan, timeout: float) -> AsyncIterator[BrowserContext]:
-    """Make a context as planned, and dispose of it with the block."""
+async def make_context(
+    state: BrowserState,
+    plan: ContextPlan,
+    adopted: Callable[[ContextCore], AbstractContextManager[BrowserContext]],
+    timeout: float,
+) -> AsyncIterator[BrowserContext]:
+    """Make a context as planned, and dispose of it with the block; it is the browser's own within `adopted`."""
     params: dict[str, object] = {"disposeOnDetach": True}
     if plan.proxy is not None:
         params.update(context_params(plan.proxy))
 
     async def dispose(made: CreateBrowserContextReply) -> None:
-        await browser.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
+        await state.session.call("Target.disposeBrowserContext", browserContextId=made.browser_context_id)
+
+    async def dispose_at_end(made: CreateBrowserContextReply) -> None:
+        # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
+        with undoing(_DISPOSE_GRACE), suppress(ConnectionLostError, RemoteError):
+            await dispose(made)
 
     async with AsyncExitStack() as stack:
         with action_span("browser.new_context"), within("make a context", timeout):
-            state = None if plan.storage_state is None else await load_state(plan.storage_state)
-            made = await browser.creations.create(
+            stored = None if plan.storage_state is None else await load_state(plan.storage_state)
+            made = await state.creations.create(
                 "Target.createBrowserContext", params, CreateBrowserContextReply, dispose
             )
-            context = BrowserContext(browser, made.browser_context_id, plan.proxy)
-            stack.push_async_callback(_dispose, browser, context, made, dispose)
-            browser.adopt_context(context)
+            stack.push_async_callback(dispose_at_end, made)
+            core = ContextCore(state, made.browser_context_id)
+            context = stack.enter_context(adopted(core))
+            stack.push_async_callback(state.downloads.end_context, made.browser_context_id)
             try:
-                await _set_up(context, plan, state)
+                await _set_up(context, core, plan, stored)
             except BaseException:
                 await stack.aclose()  # here, where it shares what the deadline leaves for undoing
                 raise
         yield context
 
 
-async def _set_up(context: BrowserContext, plan: ContextPlan, state: StorageState | None) -> None:
-    browser, proxy = context.browser, plan.proxy
+async def _set_up(
+    context: BrowserContext, core: ContextCore, plan: ContextPlan, stored: StorageState | None
+) -> None:
+    state, proxy = core.state, plan.proxy
     if proxy is not None and proxy.username is not None and proxy.password is not None:
         await context.http_credentials(proxy.username, proxy.password, proxy=True)
     if plan.downloads is not None:
-        await browser.download_events.allow(context.id, plan.downloads)
+        await state.downloads.allow(core.id, plan.downloads)
     if plan.permissions:
-        await browser.permissions.keep(PermissionLayer(context.id, None, plan.permissions))
+        await state.permissions.keep(PermissionLayer(core.id, None, plan.permissions))
     if plan.emulation:
-        await context.check_emulation(plan.emulation)
-        await browser.emulations.keep(context, Layer(plan.emulation, applies=context.holds))
-    if state is not None:
-        await apply_state(browser.session, browser.creations, context.id, context.origin_page, state)
-
-
-async def _dispose(
-    browser: Browser, context: BrowserContext, made: CreateBrowserContextReply, dispose: Any
-) -> None:
-    assert context.id is not None
-    await browser.download_events.end_context(context.id)
-    browser.forget_context(context)
-    # Gone with the connection, or refused because Chrome had disposed of it: either way it is gone.
-    with undoing(_DISPOSE_GRACE), suppress(ConnectionLostError, RemoteError):
-        await dispose(made)
+        await core.check_emulation(plan.emulation)
+        await state.emulations.keep(core, Layer(plan.emulation, applies=core.holds))
+    if stored is not None:
+        await apply_state(state.session, state.creations, core.id, core.origin_page, stored)

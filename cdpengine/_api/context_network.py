@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
 
+from cdpengine._api.context_core import ContextCore
 from cdpengine._api.network_scopes import NetworkScopes
 from cdpengine._api.script_scopes import ScriptScopes
-from cdpengine._budget import Budget, within
+from cdpengine._budget import Budget
 from cdpengine._page.page_scope import PageScope
-from cdpengine._page.page_target import PageTarget
-
-if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
 
 
 class ContextNetwork(NetworkScopes, ScriptScopes):
@@ -22,25 +17,14 @@ class ContextNetwork(NetworkScopes, ScriptScopes):
     What a Page has under these names, for every page of the context, those included that open later.
     """
 
-    browser: Browser
-
-    def holds(self, page: PageTarget) -> bool:
-        """Tell whether a page is one of the context's."""
-        raise NotImplementedError
-
-    async def real_id(self) -> str | None:
-        """Return Chrome's id of the context, of the default one too."""
-        raise NotImplementedError
+    _core: ContextCore
 
     def _reach(self) -> PageScope:
-        return PageScope(self.browser.tabs, self.holds)
+        return PageScope(self._core.state.tabs, self._core.holds)
 
-    @asynccontextmanager
-    async def _entering(self, action: str, timeout: float) -> AsyncIterator[Budget]:
-        with within(action, timeout) as budget:
-            await self.real_id()  # from here on, `holds` knows the pages of the default context
-            yield budget
+    def _entering(self, action: str, timeout: float) -> AbstractAsyncContextManager[Budget]:
+        return self._core.action(action, timeout)
 
     @property
     def _evaluates(self) -> bool:
-        return self.browser.evaluate_enabled
+        return self._core.state.evaluate_enabled

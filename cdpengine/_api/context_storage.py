@@ -5,15 +5,13 @@ Rule: any origin can be reached, whether or not a page is there, and no page is 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import trio
 
-from cdpengine._api.page_storage import OriginStorage
+from cdpengine._api.context_core import ContextCore
+from cdpengine._api.page_emulation import OriginStorage
 from cdpengine._budget import within
 from cdpengine._page.urls import check_origin
 from cdpengine._storage.databases import (
@@ -25,28 +23,23 @@ from cdpengine._storage.databases import (
     list_caches,
     list_databases,
 )
-from cdpengine._storage.origin_page import OriginPage
 from cdpengine._storage.state_files import read_state, write_state
 from cdpengine._storage.state_transfer import apply_state, collect_state
 from cdpengine._storage.storage_state import StorageState, checked_state
 from cdpengine.errors import InvalidArgumentError
 
-if TYPE_CHECKING:
-    from cdpengine._api.browser import Browser
 
-
-class ContextStorage(ABC):
+class ContextStorage:
     """The part of a BrowserContext that stores."""
 
-    browser: Browser
-    id: str | None
+    _core: ContextCore
 
     def local_storage(self, origin: str) -> OriginStorage:
         """Return the local storage of an origin ("https://example.com"), to be read and written.
 
         Raises InvalidArgumentError for what is no http(s) origin.
         """
-        return OriginStorage(self, check_origin(origin))
+        return OriginStorage(self._core, check_origin(origin))
 
     async def databases(self, origin: str, *, timeout: float = 30) -> list[Database]:
         """Return the IndexedDB databases of an origin: names, versions, stores.
@@ -56,7 +49,7 @@ class ContextStorage(ABC):
         """
         at = check_origin(origin)
         with within(f"list the databases of {at}", timeout):
-            async with self.origin_page() as page:
+            async with self._core.origin_page() as page:
                 items = await page.go(at)
                 return await list_databases(page.session, items.storage_key)
 
@@ -64,7 +57,7 @@ class ContextStorage(ABC):
         """Return the names of an origin's caches (CacheStorage); none where it is not secure."""
         at = check_origin(origin)
         with within(f"list the caches of {at}", timeout):
-            async with self.origin_page() as page:
+            async with self._core.origin_page() as page:
                 items = await page.go(at)
                 return await list_caches(page.session, items.storage_key)
 
@@ -75,14 +68,14 @@ class ContextStorage(ABC):
         """
         at, checked = check_origin(origin), check_kinds(kinds)
         with within(f"clear the storage of {at}", timeout):
-            async with self.origin_page() as page:
+            async with self._core.origin_page() as page:
                 await page.go(at)
                 await clear_origin(page.session, at, checked)
 
     async def clear_http_cache(self, *, timeout: float = 30) -> None:
         """Empty the context's HTTP cache."""
         with within("clear the HTTP cache", timeout):
-            async with self.origin_page() as page:
+            async with self._core.origin_page() as page:
                 await clear_http_cache(page.session)
 
     async def storage_state(
@@ -102,8 +95,10 @@ class ContextStorage(ABC):
         wanted = [check_origin(origin, "origins") for origin in origins]
         file = None if path is None else _path(path)
         with within("save the storage state", timeout):
-            seen = self.browser.seen_origins.of(await self.real_id())
-            state = await collect_state(self.browser.session, self.id, self.origin_page(), seen, wanted)
+            seen = self._core.state.seen_origins.of(await self._core.real_id())
+            state = await collect_state(
+                self._core.state.session, self._core.id, self._core.origin_page(), seen, wanted
+            )
             if file is not None:
                 await trio.to_thread.run_sync(write_state, file, state)
         return state
@@ -116,16 +111,8 @@ class ContextStorage(ABC):
         """
         with within("restore the storage state", timeout):
             checked = await load_state(state)
-            root, creations = self.browser.session, self.browser.creations
-            await apply_state(root, creations, self.id, self.origin_page, checked)
-
-    @abstractmethod
-    async def real_id(self) -> str | None:
-        """Return Chrome's id of the context."""
-
-    @abstractmethod
-    def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
-        """Return an unseen page of the context, to be entered."""
+            root, creations = self._core.state.session, self._core.state.creations
+            await apply_state(root, creations, self._core.id, self._core.origin_page, checked)
 
 
 async def load_state(state: StorageState | str | Path) -> StorageState:

@@ -7,26 +7,36 @@ page does.
 
 from __future__ import annotations
 
-from cdpengine._api.page_activity import PageActivities
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from cdpengine._api.page_core import PageCore
 from cdpengine._api.page_emulation import PageEmulation
-from cdpengine._api.page_expect import PageExpect
+from cdpengine._api.page_expect import Expected, PageActivities, PageExpect
 from cdpengine._api.page_find import PageFind
 from cdpengine._api.page_forms import PageForms
-from cdpengine._api.page_input import PageInput
+from cdpengine._api.page_input import PageInput, PageView
 from cdpengine._api.page_measure import PageMeasure
 from cdpengine._api.page_navigation import PageNavigation
 from cdpengine._api.page_network import PageNetwork
 from cdpengine._api.page_pictures import PagePictures
 from cdpengine._api.page_scripts import PageScripts
-from cdpengine._api.page_view import PageView
 from cdpengine._api.page_waiting import PageWaiting
 from cdpengine._api.page_windows import PageWindows
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, patience_of, recover_page
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.liveness import QUICK_PROBE
+from cdpengine._page.urls import UrlPattern
 from cdpengine._protocol.instruments import span as action_span
-from cdpengine.errors import RecoveryReport
+from cdpengine._protocol.session import Session
+from cdpengine.errors import InvalidArgumentError, RecoveryReport, shown_url
+
+if TYPE_CHECKING:
+    from cdpengine._api.browser import Browser
+    from cdpengine._api.context import BrowserContext
 
 
 class Page(
@@ -47,16 +57,66 @@ class Page(
 ):
     """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`."""
 
+    def __init__(self, browser: Browser, core: PageCore) -> None:
+        super().__init__(core)
+        self.browser = browser
+        self.keyboard = core.keyboard
+        self.mouse = core.mouse
+        self.touch = core.touch
+
+    def __repr__(self) -> str:
+        return f"<Page {self.target_id[:8]} {shown_url(self.url)[:60]!r}>"
+
+    @property
+    def session(self) -> Session:
+        """The page's own session, for any protocol command and event. Evaluation has another one."""
+        return self._core.session
+
+    @property
+    def target_id(self) -> str:
+        """Chrome's id of the page."""
+        return self._core.target.target_id
+
+    @property
+    def url(self) -> str:
+        """Where the page is, as of the last event; fragment included. "about:blank" before its first document."""
+        return self._core.target.frames.main.url or "about:blank"
+
+    @property
+    def frames(self) -> list[Frame]:
+        """The page's frames, the main one first."""
+        return list(self._core.target.frames)
+
+    @property
+    def context(self) -> BrowserContext:
+        """The context that the page belongs to."""
+        return self.browser.context_of(self)
+
+    @property
+    def context_id(self) -> str | None:
+        """Chrome's id of the browser context that the page belongs to."""
+        return self._core.target.context_id
+
+    @property
+    def closed(self) -> bool:
+        """Whether the page is gone."""
+        return self._core.target.closed
+
+    @property
+    def popups(self) -> list[Page]:
+        """The open pages that this page opened, oldest first, those with `noopener` included."""
+        return [page for page in self.browser.pages if page.opener is self]
+
     @property
     def opener(self) -> Page | None:
         """The page that opened this one, if it still is there."""
-        opener_id = self._target.opener_id
+        opener_id = self._core.target.opener_id
         return None if opener_id is None else self.browser.page(opener_id)
 
     @property
     def dialogs(self) -> list[Dialog]:
         """The latest JavaScript dialogs that opened, and how they were answered. They never wait for a human."""
-        return self._target.dialogs.records
+        return self._core.target.dialogs.records
 
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
@@ -73,12 +133,12 @@ class Page(
         meanwhile: the page stands still. If it fails, the default answer is given, `Dialog.failure` says why, and
         the error is logged. Raises InvalidArgumentError.
         """
-        self._target.dialogs.policy = DialogPolicy.checked(policy, prompt_text)
+        self._core.target.dialogs.policy = DialogPolicy.checked(policy, prompt_text)
 
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Also works on a page whose script never ends."""
         with action_span("page.close"), within("close the page", timeout):
-            await self.browser.close_target(self.target_id)
+            await self._core.state.tabs.close(self.target_id)
 
     async def unresponsive_for(self) -> float:
         """Return for how many seconds at least the page has not answered; 0.0 when it answers within 50 ms.
@@ -87,7 +147,7 @@ class Page(
         `launch` and `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError when there is no
         page to ask.
         """
-        return await self._target.pulse.silence(QUICK_PROBE)
+        return await self._core.target.pulse.silence(QUICK_PROBE)
 
     async def recover(self, *, allow: Recovery = "terminate", timeout: float = 30) -> RecoveryReport:
         """Bring back a page that does not answer, whatever hung it; nothing is done to one that answers.
@@ -102,13 +162,29 @@ class Page(
         """
         check_recovery(allow)
         with action_span("page.recover"), within("recover the page", timeout):
-            report = await recover_page(self._target, allow=allow, patience=patience_of(timeout))
+            report = await recover_page(self._core.target, allow=allow, patience=patience_of(timeout))
             if report.under_way:
-                await self._target.recovered()
-                report = self._target.last_recovery or report
+                await self._core.target.recovered()
+                report = self._core.target.last_recovery or report
             return report
+
+    @asynccontextmanager
+    async def expect_popup(
+        self, *, url: UrlPattern | None = None, timeout: float = 30
+    ) -> AsyncIterator[Expected[Page]]:
+        """Expect that the block opens a page whose opener this page is: `window.open`, `target=_blank`.
+
+        With or without `noopener`. As `Browser.expect_page` in everything else.
+        """
+        own = self.browser.page(self.target_id)
+        if own is None:
+            raise self._core.session.error() or InvalidArgumentError(
+                what="page", given="a page that is gone", expected="an open page"
+            )
+        async with self.browser.expect_page(opener=own, url=url, timeout=timeout) as expected:
+            yield expected
 
     async def bring_to_front(self, *, timeout: float = 30) -> None:
         """Make it the window's active tab. Actions do not need it."""
-        async with self._action("bring to front", timeout):
-            await self.session.call("Page.bringToFront")
+        async with self._core.action("bring to front", timeout):
+            await self._core.session.call("Page.bringToFront")

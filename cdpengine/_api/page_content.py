@@ -82,12 +82,12 @@ class PageContent(PageSnapshots):
 
         Raises NodeNotFoundError and StaleRefError.
         """
-        async with self._action(f"outer HTML of {describe_target(target)}", timeout):
-            node = self._node(target)
+        async with self._core.action(f"outer HTML of {describe_target(target)}", timeout):
+            node = self._core.node(target)
             reply = await node.session.request(
                 "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
             )
-            self._node(target)  # whether it still is the document that it was asked of
+            self._core.node(target)  # whether it still is the document that it was asked of
             return reply.outer_html
 
     async def labelled_screenshot(
@@ -108,26 +108,29 @@ class PageContent(PageSnapshots):
         check_image_options(format, quality)
         options = SnapshotOptions(interactive=interactive)
         started = time.perf_counter()
-        async with self._action("labelled screenshot", timeout) as budget:
+        async with self._core.action("labelled screenshot", timeout) as budget:
             tries = 0
             while True:
-                before = await current_view(self.session)
-                scope = Scope(frame=self._target.frames.main, boxes=True)
+                before = await current_view(self._core.session)
+                scope = Scope(frame=self._core.target.frames.main, boxes=True)
                 captured = await self._captured(scope, budget)
                 origins = await self._origins(captured)
-                async with self._target.pictures:
+                async with self._core.target.pictures:
                     picture = await take_screenshot(
-                        self.session, ImageOptions(), screen=await self._screen_scale(), full_page=full_page
+                        self._core.session,
+                        ImageOptions(),
+                        screen=await self._screen_scale(),
+                        full_page=full_page,
                     )
-                after = await current_view(self.session)
-                if self._target.frames.main.loader_id != captured.document.loader_id:
+                after = await current_view(self._core.session)
+                if self._core.target.frames.main.loader_id != captured.document.loader_id:
                     budget.step("the document was replaced meanwhile; reading the new one")
                     continue
                 tries += 1
                 if after == before or tries == _TRIES:
                     break
                 budget.step("the page scrolled or changed its size meanwhile; once more")
-            snapshot = taken_snapshot(captured, self._refs, options, started, partial=False, since=None)
+            snapshot = taken_snapshot(captured, self._core.refs, options, started, partial=False, since=None)
             refs = {(ref.frame_id, ref.backend_node_id): ref for ref in snapshot.refs.values()}
             boxes = boxes_of(captured.document, refs, origins)
             viewport = captured.document.viewport
@@ -141,7 +144,7 @@ class PageContent(PageSnapshots):
     async def _screen_scale(self) -> float:
         """Return how many pixels of the screen a CSS pixel of the page has."""
         while True:
-            context = await self._worlds.context(self.session, self._target.frames.main.id)
+            context = await self._core.worlds.context(self._core.session, self._core.target.frames.main.id)
             try:
                 return await screen_scale(context)
             except RemoteError as error:
@@ -160,7 +163,7 @@ class PageContent(PageSnapshots):
         if max_chars is not None and (isinstance(max_chars, bool) or max_chars < 1):
             raise InvalidArgumentError(what="max_chars", given=repr(max_chars), expected="1 or more, or None")
         reader = readable_reader(main_only=main_only and target is None)
-        async with self._action(action, timeout) as budget:
+        async with self._core.action(action, timeout) as budget:
 
             async def choose() -> Scope:
                 scope = await self._scope(SnapshotOptions(), None, None, target)
@@ -172,7 +175,7 @@ class PageContent(PageSnapshots):
 
     async def _captured(self, scope: Scope, budget: Budget) -> Capture:
         async def choose() -> Scope:
-            return attrs.evolve(scope, frame=self._target.frames.main)
+            return attrs.evolve(scope, frame=self._core.target.frames.main)
 
         return await self._arrived(choose, has_nothing, budget)
 
@@ -180,7 +183,7 @@ class PageContent(PageSnapshots):
         """Return for each frame how far its viewport is from the corner of its element's box."""
         origins = {}
         for document in captured.documents:
-            frame = None if document.frame_id is None else self._target.frames.get(document.frame_id)
+            frame = None if document.frame_id is None else self._core.target.frames.get(document.frame_id)
             if frame is None:
                 continue
             for node in walk(document.roots):
@@ -188,7 +191,7 @@ class PageContent(PageSnapshots):
                 if child is None or child.frame_id is None or node.frame_id != document.frame_id:
                     continue
                 try:
-                    reply = await self._target.session_of(frame).request(
+                    reply = await self._core.target.session_of(frame).request(
                         "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, BoxModelReply
                     )
                 except RemoteError:

@@ -1,20 +1,35 @@
-"""PageFind: nodes of a page by CSS, visible text, role and accessible name, as targets of actions.
+"""PageFind: nodes of a page by CSS, visible text, role and accessible name; frames and roots by what names them.
 
 Rule: one node that is asked for is one node: where several match, that is an error which lists them, not a guess.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from typing import TypeAlias
+
+import msgspec
 import trio
 
-from cdpengine._api.page_base import PageBase
+from cdpengine._api.page_core import PageVerbs
+from cdpengine._api.targets import BackendNode, ElementTarget, describe_target
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.frame_watches import FrameWatches
+from cdpengine._page.node import Node
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import deep, object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._page.wanted_text import Words
+from cdpengine._protocol.calls import decode_reply
+from cdpengine._protocol.domains.dom import DescribeNodeReply
+from cdpengine._protocol.domains.runtime import CallReply
+from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.roles import ELEMENTS, UNTOLD
+from cdpengine._snapshot.text import quote, shorten
 from cdpengine._snapshot.vocabulary import asked_role, called, chrome_roles
 from cdpengine.errors import (
     AmbiguousNodeError,
@@ -22,7 +37,9 @@ from cdpengine.errors import (
     InvalidArgumentError,
     NodeNotFoundError,
     PageUnresponsiveError,
+    shown_url,
 )
+from cdpengine.js import own, script
 
 _LOOK = 5.0
 """Seconds that one look may take where nothing is waited for."""
@@ -42,7 +59,7 @@ def _wanted(css: str | None, role: str | None, name: Words | None, text: Words |
     return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), called)
 
 
-class PageFind(PageBase):
+class PageFind(PageVerbs):
     """The part of a Page that finds."""
 
     async def find(
@@ -111,7 +128,7 @@ class PageFind(PageBase):
         seconds = check_timeout(timeout)
         latest: list[list[FoundNode]] = []
         try:
-            async with self._action(f"find {wanted}", seconds or _LOOK) as budget:
+            async with self._core.action(f"find {wanted}", seconds or _LOOK) as budget:
                 found = await self._look(wanted, frame)
                 if len(found) >= needed or not seconds:
                     return found
@@ -127,7 +144,7 @@ class PageFind(PageBase):
         return latest[0]
 
     async def _look(self, wanted: Wanted, frame: Frame | None) -> list[FoundNode]:
-        return await find_nodes(self._target, self._worlds, wanted, self._frames_in(frame))
+        return await find_nodes(self._core.target, self._core.worlds, wanted, self._frames_in(frame))
 
     async def _wait_for_nodes(
         self,
@@ -140,22 +157,124 @@ class PageFind(PageBase):
         """Look again after each change of a document, until there are enough nodes."""
         budget.step("waiting for it")
         watches = FrameWatches(
-            self._target, self._worlds, [], frames=lambda: self._frames_in(frame), changes=True
+            self._core.target, self._core.worlds, [], frames=lambda: self._frames_in(frame), changes=True
         )
         async with open_body_nursery() as nursery:
             nursery.start_soon(watches.run, name="watch for nodes")
             seen = -1
             while len(latest[0]) < needed:
-                await self._target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
+                await self._core.target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
                 seen = watches.rounds
                 latest[0] = await self._look(wanted, frame)
 
     def _frames_in(self, frame: Frame | None) -> list[Frame]:
         if frame is None:
-            return list(self._target.frames)
-        present = self._target.frames.get(frame.id)
+            return list(self._core.target.frames)
+        present = self._core.target.frames.get(frame.id)
         return [] if present is None else [present]
 
     def _where(self, frame: Frame | None) -> str:
         frames = self._frames_in(frame)
         return f"{len(frames)} frames" if len(frames) != 1 else "the frame" if frame else "the page"
+
+
+FrameTarget: TypeAlias = Frame | ElementTarget
+"""A Frame, a frame's id, its name, a pattern of its URL with `*` and `?`, or a ref of the element that owns it."""
+
+_MOST_LISTED = 3
+
+
+class _DeepValue(msgspec.Struct, rename="camel"):
+    backend_node_id: int | None = None
+
+
+class _Deep(msgspec.Struct, rename="camel"):
+    type: str = ""
+    value: _DeepValue | None = None
+
+
+async def find_frame(
+    page: PageTarget, target: FrameTarget, node_of: Callable[[ElementTarget], Node]
+) -> Frame:
+    """Return the frame that `target` names; `node_of` makes a node of a ref.
+
+    Raises NodeNotFoundError when the page has no such frame, InvalidArgumentError when several fit, and as
+    `node_of`.
+    """
+    if isinstance(target, Frame):
+        known = page.frames.get(target.id)
+        if known is None:
+            raise NodeNotFoundError(target=f"frame {target.id[:8]}", reason="it is not in the page any more")
+        return known
+    if isinstance(target, Ref | BackendNode) or (isinstance(target, str) and parse_ref_text(target)):
+        return await _owned_frame(page, target, node_of(target))
+    if not isinstance(target, str):
+        raise InvalidArgumentError(
+            what="frame",
+            given=f"a {type(target).__name__}",
+            expected="a Frame, a frame's id, name or URL pattern, or a ref of its element",
+        )
+    frames = list(page.frames)
+    for fits in (
+        [frame for frame in frames if frame.id == target],
+        [frame for frame in frames if target and frame.name == target],
+        [frame for frame in frames if frame.url == target or fnmatchcase(frame.url, target)],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise InvalidArgumentError(
+                what="frame",
+                given=f"{shorten(quote(target), 80)}, which {len(fits)} frames fit ({_listed(fits)})",
+                expected="the id of one of them",
+            )
+    raise NodeNotFoundError(
+        target=f"frame {shorten(quote(target), 80)}", reason=f"the page's frames are {_listed(frames)}"
+    )
+
+
+async def _owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> Frame:
+    reply = await node.session.request(
+        "DOM.describeNode", {"backendNodeId": node.backend_node_id}, DescribeNodeReply
+    )
+    owned = None if reply.node.frame_id is None else page.frames.get(reply.node.frame_id)
+    # The document element is told with its own frame's id, as every element that owns none is with none.
+    if owned is None or owned.id == node.frame_id:
+        raise NodeNotFoundError(target=node.description, reason=f"{describe_target(target)} owns no frame")
+    return owned
+
+
+async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: PageTarget) -> int:
+    """Return the backend node id of the first element in the frame that matches the CSS selector.
+
+    Open shadow roots are searched too. Raises InvalidArgumentError for what is no selector, NodeNotFoundError when
+    nothing matches.
+    """
+    session = page.session_of(frame)
+    context = await worlds.context(session, frame.id)
+    await trio.lowlevel.checkpoint_if_cancelled()
+    with object_group("root") as group:
+        reply = await context.post(own(script("query")), selector, how=deep(1), group=group).decoded(
+            CallReply
+        )
+    shown = shorten(quote(selector), 80)
+    if reply.exception_details is not None:
+        why = reply.exception_details.reason.partition("\n")[0]
+        raise InvalidArgumentError(
+            what="root", given=shown, expected=f"a ref or a CSS selector ({shorten(why, 120)})"
+        )
+    if reply.result.subtype == "node" and bytes(reply.result.deep_serialized_value):
+        found = decode_reply("Runtime.callFunctionOn", reply.result.deep_serialized_value, _Deep)
+        if found.value is not None and found.value.backend_node_id is not None:
+            return found.value.backend_node_id
+    raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
+
+
+def _listed(frames: list[Frame]) -> str:
+    shown = ", ".join(
+        f"{frame.id} {f'{quote(shorten(frame.name, 40))} ' if frame.name else ''}"
+        f"{shorten(shown_url(frame.url), 60)}"
+        for frame in frames[:_MOST_LISTED]
+    )
+    more = f", and {len(frames) - _MOST_LISTED} more" if len(frames) > _MOST_LISTED else ""
+    return shown + more

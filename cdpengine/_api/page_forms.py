@@ -1,4 +1,4 @@
-"""PageForms: what one does with a page by keyboard, and with its forms.
+"""PageForms: the verbs that enter text and fill in forms, and file choosers.
 
 Rule: as everywhere, an action resolves its target, waits until it can be done, does it once, and tells in its
 outcome what came of it. What a form control took is read back.
@@ -6,17 +6,15 @@ outcome what came of it. What a form control took is read back.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import attrs
 
-from cdpengine._api.expectations import Expected, arrive
-from cdpengine._api.expected_chooser import ExpectedFileChooser
-from cdpengine._api.page_base import PageBase
+from cdpengine._api.page_core import PageVerbs, explain_deadline
+from cdpengine._api.page_expect import Expected, arrive
 from cdpengine._api.targets import ElementTarget, describe_target
-from cdpengine._api.unresponsive import told_unresponsive
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keys import Layout
@@ -34,9 +32,10 @@ from cdpengine._input.forms.option import Option, request_for
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.text_entry import blur, focus, press, type_text
 from cdpengine._input.forms.upload import UploadFile, checked_files, upload
-from cdpengine._page.file_choosers import FileChooser, OpenedChooser
+from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine._page.node import Node
-from cdpengine.errors import InvalidArgumentError
+from cdpengine._page.page_target import PageTarget
+from cdpengine.errors import InvalidArgumentError, NotInteractableError
 
 
 @attrs.frozen
@@ -51,7 +50,7 @@ class Field:
     value: FieldValue
 
 
-class PageForms(PageBase):
+class PageForms(PageVerbs):
     """The part of a Page that types and fills in."""
 
     async def type(
@@ -72,16 +71,16 @@ class PageForms(PageBase):
         disabled or read-only, NotInteractableError for one that takes no text, InvalidArgumentError, before
         anything is sent, for a layout that there is not, and as `click` does.
         """
-        async with self._input(f"type into {describe_target(target)}", timeout) as (budget, effects):
+        async with self._core.input(f"type into {describe_target(target)}", timeout) as act:
             outcome = await type_text(
-                await self._aim(target, heal, budget, effects),
+                await act.resolve_target(target, heal),
                 text,
                 submit=submit,
                 delay=delay,
                 layout=layout,
-                context=self._context(budget, effects.activity),
+                context=act.context,
             )
-            return await self._told(outcome, effects)
+            return await act.with_effects(outcome)
 
     async def press(
         self,
@@ -99,39 +98,39 @@ class PageForms(PageBase):
         not exist.
         """
         on = "" if target is None else f" on {describe_target(target)}"
-        async with self._input(f"press {_shown_key(key)}{on}", timeout) as (budget, effects):
-            node = None if target is None else await self._aim(target, heal, budget, effects)
+        async with self._core.input(f"press {_shown_key(key)}{on}", timeout) as act:
+            node = None if target is None else await act.resolve_target(target, heal)
             outcome = await press(
                 key,
                 node=node,
                 layout=layout,
-                context=self._context(budget, effects.activity),
+                context=act.context,
             )
-            return await self._told(outcome, effects)
+            return await act.with_effects(outcome)
 
     async def focus(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Give the node the keyboard focus, without a click, as the Tab key does: it need not be seen.
 
         Raises as `press` does.
         """
-        async with self._input(f"focus {describe_target(target)}", timeout) as (budget, effects):
+        async with self._core.input(f"focus {describe_target(target)}", timeout) as act:
             outcome = await focus(
-                await self._aim(target, heal, budget, effects),
-                context=self._context(budget, effects.activity),
+                await act.resolve_target(target, heal),
+                context=act.context,
             )
-            return await self._told(outcome, effects)
+            return await act.with_effects(outcome)
 
     async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
         """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
 
         Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
         """
-        async with self._input(f"blur {describe_target(target)}", timeout) as (budget, effects):
+        async with self._core.input(f"blur {describe_target(target)}", timeout) as act:
             outcome = await blur(
-                await self._aim(target, heal, budget, effects),
-                context=self._context(budget, effects.activity),
+                await act.resolve_target(target, heal),
+                context=act.context,
             )
-            return await self._told(outcome, effects)
+            return await act.with_effects(outcome)
 
     async def fill(
         self, target: ElementTarget, value: FillValue, *, heal: bool = False, timeout: float = 30
@@ -150,8 +149,9 @@ class PageForms(PageBase):
         `click`.
         """
         check_fill_value(value)
-        async with self._acting(f"fill {describe_target(target)}", timeout) as (context, aim, told):
-            return await told(await fill(await aim(target, heal), value, context=context))
+        async with self._core.input(f"fill {describe_target(target)}", timeout) as act:
+            node = await act.resolve_target(target, heal)
+            return await act.with_effects(await fill(node, value, context=act.context))
 
     async def fill_form(
         self,
@@ -169,12 +169,12 @@ class PageForms(PageBase):
         # (The keys are typed Any because a Mapping is invariant in them: a dict of refs would be none of targets.)
         for field in known:
             check_field_value(field.value)
-        async with self._acting("fill the form", timeout) as (context, _, told):
+        async with self._core.input("fill the form", timeout) as act:
             work = [
                 FieldWork(describe_target(field.target), self._finder(field.target), field.value)
                 for field in known
             ]
-            return await told(await fill_form(work, context=context))
+            return await act.with_effects(await fill_form(work, context=act.context))
 
     async def select(
         self, target: ElementTarget, *values: str | Option, heal: bool = False, timeout: float = 30
@@ -195,8 +195,9 @@ class PageForms(PageBase):
         """
         for value in values:
             request_for(value)
-        async with self._acting(f"select from {describe_target(target)}", timeout) as (context, aim, told):
-            return await told(await select(await aim(target, heal), *values, context=context))
+        async with self._core.input(f"select from {describe_target(target)}", timeout) as act:
+            node = await act.resolve_target(target, heal)
+            return await act.with_effects(await select(node, *values, context=act.context))
 
     async def check(
         self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
@@ -206,15 +207,23 @@ class PageForms(PageBase):
         What is checked already is left alone. Raises ValueRefusedError when it is not checked after the click,
         NotInteractableError for what cannot be checked, and as `click` does.
         """
-        async with self._acting(f"check {describe_target(target)}", timeout) as (context, aim, told):
-            return await told(await set_checked(await aim(target, heal), True, context=context, force=force))
+        async with self._core.input(f"check {describe_target(target)}", timeout) as act:
+            return await act.with_effects(
+                await set_checked(
+                    await act.resolve_target(target, heal), True, context=act.context, force=force
+                )
+            )
 
     async def uncheck(
         self, target: ElementTarget, *, force: bool = False, heal: bool = False, timeout: float = 30
     ) -> ActionOutcome:
         """Uncheck a checkbox or switch. As `check`; NotInteractableError for a radio button that is checked."""
-        async with self._acting(f"uncheck {describe_target(target)}", timeout) as (context, aim, told):
-            return await told(await set_checked(await aim(target, heal), False, context=context, force=force))
+        async with self._core.input(f"uncheck {describe_target(target)}", timeout) as act:
+            return await act.with_effects(
+                await set_checked(
+                    await act.resolve_target(target, heal), False, context=act.context, force=force
+                )
+            )
 
     async def upload(
         self, target: ElementTarget, *paths: UploadFile, heal: bool = False, timeout: float = 30
@@ -228,13 +237,14 @@ class PageForms(PageBase):
         input that does not take these, or no files at all.
         """
         await checked_files(paths)
-        async with self._acting(f"upload to {describe_target(target)}", timeout) as (context, aim, told):
-            return await told(await upload(await aim(target, heal), *paths, context=context))
+        async with self._core.input(f"upload to {describe_target(target)}", timeout) as act:
+            node = await act.resolve_target(target, heal)
+            return await act.with_effects(await upload(node, *paths, context=act.context))
 
     @property
     def file_choosers(self) -> list[FileChooser]:
         """The latest file choosers that the page asked for. They are never shown: see `expect_file_chooser`."""
-        return self._target.choosers.records
+        return self._core.target.choosers.records
 
     @asynccontextmanager
     async def expect_file_chooser(self, *, timeout: float = 30) -> AsyncIterator[ExpectedFileChooser]:
@@ -250,41 +260,23 @@ class PageForms(PageBase):
         """
         budget = Budget.start("expect a file chooser", timeout)
         async with AsyncExitStack() as stack:
-            async with self._action("expect a file chooser", timeout):
-                sessions = list(self._target.frame_sessions.values())
-                expecting = self._target.choosers.expecting(sessions)
+            async with self._core.action("expect a file chooser", timeout):
+                sessions = list(self._core.target.frame_sessions.values())
+                expecting = self._core.target.choosers.expecting(sessions)
                 awaited = await stack.enter_async_context(expecting)
-            expected = ExpectedFileChooser(self._target, awaited, self._choosing)
+            expected = ExpectedFileChooser(self._core.target, awaited, self._choosing)
             yield expected
             opened: Expected[OpenedChooser] = Expected("a file chooser")
-            async with told_unresponsive(self._target, budget.deadline):
+            async with explain_deadline(self._core.target, budget.deadline):
                 await arrive(opened, budget, expected.opened, lambda: "the page asked for none")
 
     @asynccontextmanager
-    async def _acting(
-        self, action: str, timeout: float
-    ) -> AsyncIterator[
-        tuple[
-            ActionContext,
-            Callable[[ElementTarget, bool], Awaitable[Node]],
-            Callable[[ActionOutcome], Awaitable[ActionOutcome]],
-        ]
-    ]:
-        """Give what an action stands on, what finds its node, and what tells what came of it."""
-        async with self._input(action, timeout) as (budget, effects):
-            yield (
-                self._context(budget, effects.activity),
-                lambda target, heal: self._aim(target, heal, budget, effects),
-                lambda outcome: self._told(outcome, effects),
-            )
-
-    @asynccontextmanager
     async def _choosing(self, action: str, timeout: float) -> AsyncIterator[ActionContext]:
-        async with self._action(action, timeout) as budget:
-            yield self._context(budget)
+        async with self._core.action(action, timeout) as budget:
+            yield self._core.context(budget)
 
     def _finder(self, target: ElementTarget) -> Callable[[], Node]:
-        return lambda: self._node(target)
+        return lambda: self._core.node(target)
 
 
 _COMMANDING = {"Alt", "Control", "ControlOrMeta", "Meta"}
@@ -320,3 +312,49 @@ def _fields(fields: object) -> list[Field]:
                 expected="Fields, or pairs of target and value",
             )
     return known
+
+
+@attrs.frozen(eq=False)
+class ExpectedFileChooser:
+    """What `page.expect_file_chooser()` gives: the next file chooser of the page, once it has opened."""
+
+    _page: PageTarget
+    _awaited: AwaitedChooser
+    _act: Callable[[str, float], AbstractAsyncContextManager[ActionContext]]
+
+    @property
+    def value(self) -> FileChooser:
+        """The file chooser. Raises InvalidArgumentError while none has opened: ask after the block."""
+        if self._awaited.opened is None:
+            raise InvalidArgumentError(
+                what="value",
+                given="asked for before a file chooser opened",
+                expected="to be asked after the block",
+            )
+        return self._awaited.opened.record
+
+    async def opened(self) -> OpenedChooser:
+        """Wait until it has opened. Raises why the page ended."""
+        return await self._page.wait_for(lambda: self._awaited.opened)
+
+    async def set_files(self, *paths: UploadFile, timeout: float = 30) -> ActionOutcome:
+        """Wait until the chooser has opened, and choose these files in it. Raises as `page.upload` does.
+
+        The input need not be in a document: pages make one for the moment. NotInteractableError for a chooser
+        without an input: Chrome has refused it to the page.
+        """
+        async with self._act("choose files", timeout) as context:
+            opened = await self.opened()
+            record = opened.record
+            if record.backend_node_id is None:
+                raise NotInteractableError(
+                    action="choose files in",
+                    target="the file chooser",
+                    reason="a script opened it without an input of files; Chrome gives it no files",
+                )
+            node = Node(
+                opened.session, record.backend_node_id, record.frame_id, "the input of the file chooser"
+            )
+            outcome = await upload(node, *paths, context=context, attached=False)
+            opened.record = attrs.evolve(record, answer="files")
+            return outcome

@@ -10,8 +10,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from cdpengine._api.page_base import PageBase
-from cdpengine._api.unresponsive import told_unresponsive
+from cdpengine._api.page_core import PageVerbs, explain_deadline
 from cdpengine._budget import check_timeout
 from cdpengine._measure.coverage import Coverage, covered
 from cdpengine._measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profiled
@@ -23,7 +22,7 @@ from cdpengine._page.downloads.output_file import checked_path
 from cdpengine.errors import InvalidArgumentError
 
 
-class PageMeasure(PageBase):
+class PageMeasure(PageVerbs):
     """The part of a Page that measures."""
 
     async def metrics(self, *, timeout: float = 30) -> PageMetrics:
@@ -31,8 +30,8 @@ class PageMeasure(PageBase):
 
         A mapping by Chrome's own names, the best known as attributes. Raises DeadlineExceededError.
         """
-        async with self._action("metrics", timeout):
-            return await page_metrics(self.session)
+        async with self._core.action("metrics", timeout):
+            return await page_metrics(self._core.session)
 
     @asynccontextmanager
     async def coverage(
@@ -52,12 +51,12 @@ class PageMeasure(PageBase):
                 what="javascript, css", given="False, False", expected="one of them at least"
             )
         check_timeout(timeout)
-        async with told_unresponsive(self._target, math.inf):
+        async with explain_deadline(self._core.target, math.inf):
             await self._readied("coverage", timeout)
             async with covered(
-                self.browser.tabs,
-                self._target,
-                self.browser.key,
+                self._core.state.tabs,
+                self._core.target,
+                self._core.state.key,
                 javascript=javascript,
                 css=css,
                 timeout=timeout,
@@ -87,9 +86,11 @@ class PageMeasure(PageBase):
                 what="interval", given=repr(interval)[:80], expected="seconds, 0.00001 to 10"
             )
         check_timeout(timeout)
-        async with told_unresponsive(self._target, math.inf):
+        async with explain_deadline(self._core.target, math.inf):
             await self._readied("CPU profile", timeout)
-            async with profiled(self.session, place, interval, timeout, overwrite=overwrite) as profiling:
+            async with profiled(
+                self._core.session, place, interval, timeout, overwrite=overwrite
+            ) as profiling:
                 yield profiling
 
     async def heap_snapshot(
@@ -109,9 +110,9 @@ class PageMeasure(PageBase):
         DeadlineExceededError; there is no file then.
         """
         place = checked_path("the heap snapshot", path, overwrite=overwrite)
-        async with self._action("heap snapshot", timeout):
+        async with self._core.action("heap snapshot", timeout):
             return await take_heap_snapshot(
-                self.session,
+                self._core.session,
                 place,
                 progress=progress,
                 collect_garbage=collect_garbage,
@@ -140,9 +141,11 @@ class PageMeasure(PageBase):
             place, categories, screenshots=screenshots, buffer_size=buffer_size, keep_latest=keep_latest
         )
         check_timeout(timeout)
-        async with traced(self.session, place, options, progress, timeout, overwrite=overwrite) as trace:
+        async with traced(
+            self._core.session, place, options, progress, timeout, overwrite=overwrite
+        ) as trace:
             yield trace
 
     async def _readied(self, what: str, timeout: float) -> None:
-        async with self._action(f"begin {what}", timeout):
+        async with self._core.action(f"begin {what}", timeout):
             pass

@@ -12,7 +12,7 @@ import attrs
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.main_documents import MainDocuments
 from cdpengine._activity.response import Response
-from cdpengine._api.page_base import PageBase
+from cdpengine._api.page_core import PageVerbs
 from cdpengine._page.frames import LoadState
 from cdpengine._page.navigation.navigation import (
     Arrival,
@@ -37,7 +37,7 @@ class Navigation(Arrival):
     response: Response | None = attrs.field(default=None, eq=False, repr=False)
 
 
-class PageNavigation(PageBase):
+class PageNavigation(PageVerbs):
     """The part of a Page that navigates."""
 
     async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
@@ -49,36 +49,36 @@ class PageNavigation(PageBase):
         """
         check_url(url)
         state = check_wait_until(wait_until)
-        async with self._action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
-            return await self._followed(lambda: go_to(self._target, url, state, budget))
+        async with self._core.action(f"goto {shown_url(url)}", timeout, also_unready=True) as budget:
+            return await self._followed(lambda: go_to(self._core.target, url, state, budget))
 
     async def reload(
         self, *, ignore_cache: bool = False, wait_until: LoadState = "load", timeout: float = 30
     ) -> Navigation:
         """Load the document again and wait, as `goto` does. Brings back a page that crashed."""
         state = check_wait_until(wait_until)
-        async with self._action("reload", timeout, also_unready=True) as budget:
-            return await self._followed(lambda: reload(self._target, ignore_cache, state, budget))
+        async with self._core.action("reload", timeout, also_unready=True) as budget:
+            return await self._followed(lambda: reload(self._core.target, ignore_cache, state, budget))
 
     async def go_back(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Go to the previous entry of the history. Raises NavigationFailedError when there is none."""
         state = check_wait_until(wait_until)
-        async with self._action("go back", timeout) as budget:
-            return await self._followed(lambda: go_through_history(self._target, -1, state, budget))
+        async with self._core.action("go back", timeout) as budget:
+            return await self._followed(lambda: go_through_history(self._core.target, -1, state, budget))
 
     async def go_forward(self, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:
         """Go to the next entry of the history. Raises NavigationFailedError when there is none."""
         state = check_wait_until(wait_until)
-        async with self._action("go forward", timeout) as budget:
-            return await self._followed(lambda: go_through_history(self._target, 1, state, budget))
+        async with self._core.action("go forward", timeout) as budget:
+            return await self._followed(lambda: go_through_history(self._core.target, 1, state, budget))
 
     async def _followed(self, go: Callable[[], Awaitable[Arrival]]) -> Navigation:
-        documents = MainDocuments(self._target)
+        documents = MainDocuments(self._core.target)
         with documents.followed():
             arrival = await go()
         response = None
         if arrival.loader_id:
-            collector = self._target.collector
+            collector = self._core.target.collector
             if isinstance(collector, Collector):  # it goes on following, and may keep the body
                 response = collector.response(arrival.loader_id)
             response = response or documents.response(arrival.loader_id)

@@ -78,23 +78,25 @@ class PagePictures(PageContent):
                 await _write(place, labelled.image, overwrite=overwrite)
             return labelled.image
         over = "" if target is None else f" of {describe_target(target)}"
-        async with self._action(f"screenshot{over}", timeout) as budget, self._target.pictures:
+        async with self._core.action(f"screenshot{over}", timeout) as budget, self._core.target.pictures:
             if target is not None:
                 box = await self._box_in_view(target, budget)
                 area = Area(box.x, box.y, box.width, box.height)
-            view = await current_view(self.session)
+            view = await current_view(self._core.session)
             screen = await self._screen_scale()
             if area is not None:
                 # Boxes count from the corner of what is seen, pictures from that of the document.
                 area = Area(area.x + view.x, area.y + view.y, max(area.width, 1), max(area.height, 1))
-            masked = [at for node in mask if (at := await bounding_box(self._node(node), self._worlds))]
+            masked = [
+                at for node in mask if (at := await bounding_box(self._core.node(node), self._core.worlds))
+            ]
             plain = ImageOptions("png", None, scale, omit_background) if masked else options
             if masked:
                 shown = area or (view.document if full_page else view.viewport)
                 check_pixels(options.format, *shown.pixels(scale or screen))
                 options.check_size(*shown.pixels(scale or screen))
             picture = await take_screenshot(
-                self.session, plain, screen=screen, full_page=full_page, area=area
+                self._core.session, plain, screen=screen, full_page=full_page, area=area
             )
             data = picture.data
             if masked:
@@ -113,7 +115,7 @@ class PagePictures(PageContent):
         """
         params = print_params(options)
         parts = []
-        async with self._action("pdf", timeout), printed(self.session, params) as pieces:
+        async with self._core.action("pdf", timeout), printed(self._core.session, params) as pieces:
             async for piece in pieces:
                 parts.append(piece)  # noqa: PERF401 - one await a piece
         return b"".join(parts)
@@ -135,18 +137,18 @@ class PagePictures(PageContent):
         place = checked_path("the PDF", path, overwrite=overwrite)
         params = print_params(options)
         async with (
-            self._action("pdf", timeout),
+            self._core.action("pdf", timeout),
             output_file("the PDF", place, overwrite=overwrite) as file,
-            printed(self.session, params) as pieces,
+            printed(self._core.session, params) as pieces,
         ):
             async for piece in pieces:
                 await file.write(piece)
         return file.size
 
     async def _box_in_view(self, target: ElementTarget, budget: Budget) -> BoundingBox:
-        node = self._node(target)
-        await scroll_into_view(node, worlds=self._worlds, budget=budget, interruptions=self._target)
-        box = await bounding_box(node, self._worlds)
+        node = self._core.node(target)
+        await scroll_into_view(node, worlds=self._core.worlds, budget=budget, interruptions=self._core.target)
+        box = await bounding_box(node, self._core.worlds)
         if box is None:
             raise InvisibleError(
                 action="take a screenshot of", target=node.description, reason="it has no box"

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from cdpengine._api.page_base import PageBase
+from cdpengine._api.page_core import PageVerbs
 from cdpengine._api.targets import BackendNode, ElementTarget
 from cdpengine._budget import Budget
 from cdpengine._evaluate.counters import EvaluationStatistics
@@ -26,20 +26,20 @@ _TITLE = own("document.title /* of page.title() */")
 """Not the same source as a user would write: what the user evaluates is not the engine's own."""
 
 
-class PageScripts(PageBase):
+class PageScripts(PageVerbs):
     """The part of a Page that evaluates."""
 
     async def title(self, *, timeout: float = 30) -> str:
         """Return the document's title."""
-        return str(await self._read("title", _TITLE, timeout))
+        return str(await self._core.read("title", _TITLE, timeout))
 
     async def content(self, *, timeout: float = 30) -> str:
         """Return the document's HTML as it is now, with its doctype."""
-        return str(await self._read("content", script("content"), timeout))
+        return str(await self._core.read("content", script("content"), timeout))
 
     async def set_content(self, html: str, *, timeout: float = 30) -> None:
         """Replace the document's content by `html` and wait until it has loaded. The URL stays as it is."""
-        await self._read("set content", script("set_content"), timeout, html)
+        await self._core.read("set content", script("set_content"), timeout, html)
 
     async def evaluate(
         self,
@@ -66,8 +66,8 @@ class PageScripts(PageBase):
         """
         budget = Budget.start("evaluate", timeout)
         script = self._script(expression_or_function, args, target, frame, world)
-        with action_span("page.evaluate"), self._target.dialogs.reported("evaluate"):
-            return await self._evaluator.evaluate(script, budget, allow=recover)
+        with action_span("page.evaluate"), self._core.target.dialogs.reported("evaluate"):
+            return await self._core.evaluator.evaluate(script, budget, allow=recover)
 
     @asynccontextmanager
     async def evaluate_handle(
@@ -90,13 +90,13 @@ class PageScripts(PageBase):
         async with AsyncExitStack() as stack:
             with action_span("page.evaluate_handle"):
                 handle = await stack.enter_async_context(
-                    self._evaluator.handle(script, budget, allow=recover)
+                    self._core.evaluator.handle(script, budget, allow=recover)
                 )
             yield handle
 
     def evaluate_statistics(self) -> EvaluationStatistics:
         """Return the counts of this page's evaluations, and of what was done about those that hung."""
-        return self._evaluator.counters.statistics(self._target.evaluation_session_rebuilds)
+        return self._core.evaluator.counters.statistics(self._core.target.evaluation_session_rebuilds)
 
     def _script(
         self,
@@ -106,6 +106,8 @@ class PageScripts(PageBase):
         frame: Frame | None,
         world: World,
     ) -> Script:
-        first = [] if target is None else [self._node(target)]
-        rest = [self._node(arg) if isinstance(arg, (Ref, BackendNode, FoundNode)) else arg for arg in args]
+        first = [] if target is None else [self._core.node(target)]
+        rest = [
+            self._core.node(arg) if isinstance(arg, (Ref, BackendNode, FoundNode)) else arg for arg in args
+        ]
         return Script(source, [*first, *rest], frame=frame, world=world)

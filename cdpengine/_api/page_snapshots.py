@@ -10,8 +10,8 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import get_args
 
-from cdpengine._api.page_base import PageBase
-from cdpengine._api.scopes import FrameTarget, find_frame, find_root
+from cdpengine._api.page_core import PageVerbs
+from cdpengine._api.page_find import FrameTarget, find_frame, find_root
 from cdpengine._api.targets import ElementTarget
 from cdpengine._budget import Budget
 from cdpengine._page.frames import Frame
@@ -31,7 +31,7 @@ _GRAFTING = 0.02
 """The part of the time that is kept for what comes after capturing."""
 
 
-class PageSnapshots(PageBase):
+class PageSnapshots(PageVerbs):
     """What one does to see a page."""
 
     async def snapshot(
@@ -94,12 +94,12 @@ class PageSnapshots(PageBase):
         if since is not None:
             since.check_mode(mode)
         started = time.perf_counter()
-        async with self._action("snapshot", timeout) as budget:
+        async with self._core.action("snapshot", timeout) as budget:
             captured = await self._arrived(
                 lambda: self._scope(options, source, frame, root, fresh=fresh), has_nothing, budget
             )
             return taken_snapshot(
-                captured, self._refs, options, started, partial=root is not None, since=since
+                captured, self._core.refs, options, started, partial=root is not None, since=since
             )
 
     async def _arrived(
@@ -109,13 +109,13 @@ class PageSnapshots(PageBase):
         budget: Budget,
     ) -> Capture:
         """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
-        arrival = Arrival(self._target, self._worlds, budget.remaining, is_empty)
+        arrival = Arrival(self._core.target, self._core.worlds, budget.remaining, is_empty)
         await arrival.begun()
         while True:
             scope = await choose()
             budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
             seconds = budget.remaining * (1 - _GRAFTING)
-            captured = await capture(self._target, self._worlds, scope, seconds)
+            captured = await capture(self._core.target, self._core.worlds, scope, seconds)
             if captured is None:
                 budget.step("the document was replaced meanwhile; reading the new one")
                 continue
@@ -133,14 +133,14 @@ class PageSnapshots(PageBase):
         *,
         fresh: bool = False,
     ) -> Scope:
-        chosen = self._target.frames.main
+        chosen = self._core.target.frames.main
         if frame is not None:
-            chosen = await find_frame(self._target, frame, self._node)
+            chosen = await find_frame(self._core.target, frame, self._core.node)
         number = None
         if isinstance(root, str) and parse_ref_text(root) is None:
-            number = await find_root(self._worlds, chosen, root, self._target)
+            number = await find_root(self._core.worlds, chosen, root, self._core.target)
         elif root is not None:
-            node = self._node(root)
+            node = self._core.node(root)
             number, chosen = node.backend_node_id, self._frame_of_root(node.frame_id, frame, chosen)
         return Scope(
             frame=chosen,
@@ -153,7 +153,7 @@ class PageSnapshots(PageBase):
         )
 
     def _frame_of_root(self, frame_id: str, asked: FrameTarget | None, chosen: Frame) -> Frame:
-        found = self._target.frames.get(frame_id)
+        found = self._core.target.frames.get(frame_id)
         if found is None:
             raise NodeNotFoundError(target="root", reason="its frame is not in the page any more")
         if asked is not None and found is not chosen:

@@ -13,15 +13,20 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from cdpengine._api.conditions import (
+from cdpengine._api.page_core import PageVerbs
+from cdpengine._api.targets import ElementTarget, describe_target
+from cdpengine._api.waits import (
+    Condition,
+    Elapsed,
+    Expression,
+    InPage,
+    NetworkIdle,
     NodeState,
+    Simple,
     check_optional_seconds,
     check_state,
     check_text,
 )
-from cdpengine._api.page_base import PageBase
-from cdpengine._api.targets import ElementTarget, describe_target
-from cdpengine._api.waits import Condition, Elapsed, Expression, InPage, NetworkIdle, Simple
 from cdpengine._budget import Budget
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, LoadState
@@ -37,11 +42,14 @@ from cdpengine.errors import EvaluationDisabledError, InvalidArgumentError, show
 QUIET = 0.1
 """Seconds without any activity that count as rest."""
 
+_NO_URL = "about:blank"
+"""Where a page is before its first document."""
+
 _LAST_WORDS = 0.05
 """Seconds in which documents that did not come to rest are asked why."""
 
 
-class PageWaiting(PageBase):
+class PageWaiting(PageVerbs):
     """The part of a Page that waits."""
 
     async def wait_for(
@@ -92,8 +100,13 @@ class PageWaiting(PageBase):
             conditions.append(self._load_condition(check_wait_until(load_state)))
         if url is not None:
             test, words = url_test(url), url_words(url)
+            main = self._core.target.frames.main
             conditions.append(
-                Simple(f"url {words}", lambda: test(self.url), lambda: f"it was {shown_url(self.url)}")
+                Simple(
+                    f"url {words}",
+                    lambda: test(main.url or _NO_URL),
+                    lambda: f"it was {shown_url(main.url or _NO_URL)}",
+                )
             )
         parts: list[tuple[str, Words | None, bool]] = [
             ("text", text, True),
@@ -105,17 +118,17 @@ class PageWaiting(PageBase):
         if ref is not None:
             conditions.append(self._node_condition(ref, check_state(state)))
         if network_idle is not None:
-            conditions.append(NetworkIdle(self._target, float(network_idle)))
+            conditions.append(NetworkIdle(self._core.target, float(network_idle)))
         if expression is not None:
-            if not self._evaluator.enabled:
+            if not self._core.evaluator.enabled:
                 raise EvaluationDisabledError(action="wait for an expression")
-            conditions.append(Expression(self._target, self._evaluator, expression))
+            conditions.append(Expression(self._core.target, self._core.evaluator, expression))
         if seconds is not None:
-            conditions.append(Elapsed(self._target, float(seconds)))
+            conditions.append(Elapsed(self._core.target, float(seconds)))
         if not conditions:
             raise InvalidArgumentError(what="wait_for", given="no condition", expected="at least one")
         action = f"wait for {', '.join(condition.words() for condition in conditions)}"
-        async with self._action(action, timeout) as budget:
+        async with self._core.action(action, timeout) as budget:
             await self._until_all_hold(conditions, budget)
 
     async def settled(self, *, quiet: float = QUIET, timeout: float = 30) -> None:
@@ -140,10 +153,10 @@ class PageWaiting(PageBase):
         """
         check_seconds("quiet", quiet)
         Budget.start("settle", timeout)
-        async with watch_requests(self._target) as requests:
+        async with watch_requests(self._core.target) as requests:
             yield
-            async with self._action("wait until the page is settled", timeout) as budget:
-                settling = Settling(self._target, self._worlds, requests, float(quiet))
+            async with self._core.action("wait until the page is settled", timeout) as budget:
+                settling = Settling(self._core.target, self._core.worlds, requests, float(quiet))
                 try:
                     await settling.settle()
                 except trio.Cancelled:
@@ -158,8 +171,11 @@ class PageWaiting(PageBase):
 
     # --- how it is done ----------------------------------------------------------------------------------------
 
+    def _url(self) -> str:
+        return self._core.target.frames.main.url or _NO_URL
+
     def _load_condition(self, state: LoadState) -> Condition:
-        target = self._target
+        target = self._core.target
         main = target.frames.main
 
         def reached() -> bool:
@@ -184,19 +200,19 @@ class PageWaiting(PageBase):
             else:
                 asked.append({"kind": kind, kind: words})
             told.append((f"{kind} {describe_words(words)}" + ("" if wanted else " gone"), wanted))
-        return [InPage(FrameWatches(self._target, self._worlds, asked), told, patterns=patterns)]
+        return [InPage(FrameWatches(self._core.target, self._core.worlds, asked), told, patterns=patterns)]
 
     def _node_condition(self, ref: ElementTarget, state: NodeState) -> Condition:
-        node = self._node(ref)
-        frame = self._target.frames.get(node.frame_id)
+        node = self._core.node(ref)
+        frame = self._core.target.frames.get(node.frame_id)
         loader_id = None if frame is None else frame.loader_id
 
         def frames() -> list[Frame]:
-            present = self._target.frames.get(node.frame_id)
+            present = self._core.target.frames.get(node.frame_id)
             return [] if present is None or present.loader_id != loader_id else [present]
 
         condition = {"kind": "node", "state": state}
-        watches = FrameWatches(self._target, self._worlds, [condition], node=node, frames=frames)
+        watches = FrameWatches(self._core.target, self._core.worlds, [condition], node=node, frames=frames)
         words = f"{describe_target(ref)} is {state}"
         return InPage(watches, [(words, True)], node=describe_target(ref))
 
@@ -220,7 +236,7 @@ class PageWaiting(PageBase):
 
     async def _together(self, conditions: list[Condition]) -> None:
         while True:
-            await self._target.wait_for(lambda: all(condition.holds() for condition in conditions))
+            await self._core.target.wait_for(lambda: all(condition.holds() for condition in conditions))
             if len(conditions) == 1:
                 return
             for condition in conditions:

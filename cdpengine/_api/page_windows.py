@@ -5,25 +5,15 @@ Rule: what is said of a window is what the browser says of it at that moment.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from cdpengine._api.page_base import PageBase
+from cdpengine._api.page_core import PageVerbs
 from cdpengine._budget import within
 from cdpengine._page.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
 from cdpengine._protocol.domains.browser import WindowState
 from cdpengine._protocol.instruments import span as action_span
 
-if TYPE_CHECKING:
-    from cdpengine._api.page import Page
 
-
-class PageWindows(PageBase):
+class PageWindows(PageVerbs):
     """The part of a Page that knows its window and its popups."""
-
-    @property
-    def popups(self) -> list[Page]:
-        """The open pages that this page opened, oldest first, those with `noopener` included."""
-        return [page for page in self.browser.pages if page.opener is self]
 
     async def window_bounds(self, *, timeout: float = 30) -> WindowBounds:
         """Return place, outer size (device-independent pixels) and state of the page's window.
@@ -31,8 +21,8 @@ class PageWindows(PageBase):
         Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
         """
         with action_span("page.window_bounds"), within("read the window's bounds", timeout):
-            await self._target.started()
-            return await window_bounds(self.browser.session, self.target_id)
+            await self._core.target.started()
+            return await window_bounds(self._core.state.session, self._core.target.target_id)
 
     async def set_window_bounds(
         self,
@@ -52,5 +42,7 @@ class PageWindows(PageBase):
         """
         numbers = checked_bounds(left, top, width, height, state)
         with action_span("page.set_window_bounds"), within("set the window's bounds", timeout):
-            await self._target.started()
-            return await set_window_bounds(self.browser.session, self.target_id, numbers, state)
+            await self._core.target.started()
+            return await set_window_bounds(
+                self._core.state.session, self._core.target.target_id, numbers, state
+            )

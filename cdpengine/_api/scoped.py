@@ -11,8 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from typing import TypeVar
 
-from cdpengine._api.awaitable_scope import AwaitableScope
-from cdpengine._api.kept import Kept
+from cdpengine._api.awaitable_scope import AwaitableScope, ScopeRegistry
 from cdpengine._budget import Budget
 from cdpengine._page.navigation.liveness import check_seconds
 from cdpengine._page.page_scope import Hold, PageScope
@@ -33,8 +32,8 @@ class Scoped:
         raise NotImplementedError
 
     @cached_property
-    def _kept(self) -> Kept:
-        kept = Kept(self._reach().tabs.nursery)
+    def _kept(self) -> ScopeRegistry:
+        kept = ScopeRegistry(self._reach().tabs.nursery)
         if (page := self._reach().page) is not None:
             page.session.on_end(kept.end_all)
         return kept

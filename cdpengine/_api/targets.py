@@ -1,21 +1,39 @@
-"""What an action can be aimed at, and how that becomes a node.
+"""Element targets: what an action can be done to, how that becomes a node, and what is done about a stale ref.
 
 Rule: a ref is checked before it is used: same frame, same document, still the same node. Where that does not
 hold it is refused, and nothing is sent to any other element. Over which connection it was given does not matter.
+
+What became of the node of a stale ref, Chrome is asked, and only once something failed or healing was asked for; a
+page that does not answer that in time leaves the error as it was. Healing looks at the ref's frame anew, whole,
+and takes what has the same role, name and place among those alike if the frame still has as many of them, and if
+it was not there beside the old one.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TypeAlias
 
 import attrs
+import trio
 
 from cdpengine._page.finding import FoundNode
-from cdpengine._page.frames import Frame
+from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._snapshot.refs import Ref, RefTable
-from cdpengine.errors import Became, InvalidArgumentError, StaleRefError
+from cdpengine._page.scripts.page_functions import object_group
+from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._snapshot.capture import Capture, Scope, capture
+from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
+from cdpengine.errors import (
+    Became,
+    ConnectionLostError,
+    InvalidArgumentError,
+    RemoteError,
+    SessionGoneError,
+    StaleRefError,
+)
+from cdpengine.js import own
 
 
 @attrs.frozen
@@ -124,3 +142,96 @@ def _found(page: PageTarget, target: FoundNode) -> Node:
         target.description,
         valid=lambda: page.frames.get(frame.id) is frame and frame.loader_id == target.loader_id,
     )
+
+
+_PATIENCE = 1.0
+"""Seconds that Chrome gets to say what became of a node; the error itself must not wait longer for it."""
+
+_WHERE = own("""function () {
+  return !this.isConnected ? "detached" : (this.ownerDocument || this) !== document ? "moved" : "";
+}""")
+
+_REASONS: dict[Became, str] = {
+    "removed": "it was removed from the document, and is gone",
+    "detached": "it was taken out of the document; the page may still hold it",
+    "moved": "it was moved to another frame's document",
+}
+
+
+async def explain_stale(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, error: StaleRefError
+) -> StaleRefError:
+    """Return the error with what became of the node and with what the page has instead."""
+    ref_id = parse_ref_text(error.ref.partition(" ")[0])
+    if ref_id is None or error.candidates or error.became in ("dropped", "foreign"):
+        return error
+    try:
+        ref = refs.lookup(ref_id)
+    except StaleRefError:
+        return error  # dropped meanwhile
+    told: StaleRefError | None = None
+    with trio.move_on_after(_PATIENCE), suppress(SessionGoneError, ConnectionLostError):
+        told = await staleness(page, refs, worlds, ref)
+    return told or stale(page, refs, ref, error.became, error.reason)
+
+
+async def staleness(
+    page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
+) -> StaleRefError | None:
+    """Return the error that says why a ref is stale; None for one whose node is in its document.
+
+    Raises SessionGoneError and ConnectionLostError.
+    """
+    frame = frame_of(page, ref)
+    if frame is None:
+        return stale(page, refs, ref, "frame gone", "its frame is gone")
+    session = page.session_of(frame)
+    if frame.loader_id != ref.loader_id:
+        before, now = refs.renderer_of(ref), await renderer_id(session)
+        if before is not None and now is not None and before != now:
+            return stale(page, refs, ref, "swapped", "its document was replaced by one in another process")
+        return stale(page, refs, ref, "replaced", "its document was replaced by another one")
+    became, reason = await _fate(resolve(page, refs, ref), worlds)
+    if frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
+        return await staleness(page, refs, worlds, ref)  # what was asked about was another document
+    return stale(page, refs, ref, became, reason) if became else None
+
+
+async def _fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
+    with object_group("fate") as group:
+        try:
+            found = await worlds.resolve(node, group)
+            return _said(await found.call(_WHERE, returns=Became))  # type: ignore[arg-type]
+        except RemoteError as error:
+            moved = "does not belong to the document" in error.message
+            return _said("moved" if moved else "removed")
+
+
+def _said(became: Became) -> tuple[Became, str]:
+    return became, _REASONS.get(became, "")
+
+
+async def look_again(
+    page: PageTarget, worlds: IsolatedWorlds, ref: Ref, error: StaleRefError, seconds: float
+) -> Capture | None:
+    """Read what the frame of a stale ref shows now, in `seconds`; None when it was replaced meanwhile.
+
+    Raises `error` when the frame is gone, and as `Session.call` does.
+    """
+    frame = frame_of(page, ref)
+    if frame is None:
+        raise error
+    return await capture(page, worlds, Scope(frame=frame), seconds)
+
+
+def successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
+    """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
+
+    Raises `error`, with those of the frame that have the same role and name, when it is not sure.
+    """
+    frame = frame_of(page, ref)
+    healed = None if frame is None else refs.successor(ref, frame.loader_id)
+    if frame is None or healed is None:
+        here = () if frame is None else refs.alternatives(ref, {frame.loader_id})
+        raise attrs.evolve(error, alternatives=here, candidates=True)
+    return healed

@@ -1,7 +1,8 @@
 """Waits: the conditions of one `wait_for`, each with what it holds on and what was seen instead.
 
-Rule: a condition says synchronously whether it holds, as of the last it was told; whoever waits looks at all of
-them together. One whose word may be old by then is asked again (`confirm`) before it counts.
+Rule: what cannot work is refused before anything is sent. A condition says synchronously whether it holds, as of
+the last it was told; the wait looks at all of them together. One whose word may be old by then is asked again
+(`confirm`) before it counts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import copy
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Literal, Protocol
 
 import attrs
 import trio
@@ -20,12 +21,14 @@ from cdpengine._evaluate.evaluation import Evaluator, JSHandle, Script
 from cdpengine._evaluate.source import is_function
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.frame_watches import STOP, FrameWatches
+from cdpengine._page.navigation.liveness import check_seconds
 from cdpengine._page.navigation.requests import RequestsUnderWay, watch_requests
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import RemoteHandle
 from cdpengine.errors import (
     EngineError,
     EvaluationTerminatedError,
+    InvalidArgumentError,
     StaleRefError,
     shown_url,
 )
@@ -330,3 +333,40 @@ class Expression:
     def _stop(self) -> None:
         if (handle := self._handle) is not None:
             RemoteHandle(handle.session, handle.object_id).tell(own(STOP))
+
+
+NodeState = Literal[
+    "attached", "detached", "visible", "hidden", "enabled", "disabled", "checked", "unchecked"
+]
+
+NODE_STATES: tuple[NodeState, ...] = (
+    "attached",
+    "detached",
+    "visible",
+    "hidden",
+    "enabled",
+    "disabled",
+    "checked",
+    "unchecked",
+)
+
+
+def check_text(what: str, given: str | None) -> None:
+    """Raise InvalidArgumentError for a text or selector that is none or empty; None is no condition."""
+    if given is not None and (not isinstance(given, str) or not given.strip()):
+        raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a text that is not empty")
+
+
+def check_state(state: str) -> NodeState:
+    """Return the state of a node. Raises InvalidArgumentError for a name that is none."""
+    for known in NODE_STATES:
+        if known == state:
+            return known
+    expected = ", ".join(repr(known) for known in NODE_STATES)
+    raise InvalidArgumentError(what="state", given=repr(state)[:80], expected=expected)
+
+
+def check_optional_seconds(what: str, seconds: float | None) -> None:
+    """Raise InvalidArgumentError for what is no positive number of seconds; None is no condition."""
+    if seconds is not None:
+        check_seconds(what, seconds)

@@ -39,7 +39,7 @@ class Stage:
             await page.evaluate("navigator.permissions.query({name: 'camera'}).then((got) => got.state)"),
             set(await context.cookies()),
             await page.local_storage.items(),
-            self.browser.download_events.allowed(page.context_id),
+            self.browser._state.downloads.allowed(page.context_id),
             [path.name for path in self.directory.iterdir()],
             len((await self.browser.session.call("Target.getBrowserContexts"))["browserContextIds"]),
         )
@@ -52,7 +52,7 @@ class Stage:
         with trio.fail_after(20):
             while len(self.browser.targets) > self.targets:
                 await self.browser.session.call("Browser.getVersion")
-        assert len(self.browser.emulations._layers) == 0
+        assert len(self.browser._state.emulations._layers) == 0
 
 
 @pytest.fixture

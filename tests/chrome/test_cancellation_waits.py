@@ -52,12 +52,16 @@ class Stage:
             found.append("tasks")
         sessions = [
             self.page.session,
-            *([self.page._target.evaluation_session] if self.page._target.evaluation_session else []),
+            *(
+                [self.page._core.target.evaluation_session]
+                if self.page._core.target.evaluation_session
+                else []
+            ),
         ]
         if any(session._streams for session in sessions) or set(self.page.session._domains) != {"Page"}:
             found.append("subscriptions")
-        downloads = self.browser.download_events
-        if downloads._open or downloads._awaited or self.page._target.dialogs._awaited:
+        downloads = self.browser._state.downloads
+        if downloads._open or downloads._awaited or self.page._core.target.dialogs._awaited:
             found.append("expectations")
         if any(path.suffix == ".crdownload" for path in self.directory.iterdir()):
             found.append("files")

@@ -150,7 +150,7 @@ async def test_partitioned_cookies_are_those_of_real_pages(
             inner,
         )
         frame = next(frame for frame in page.frames if frame.url == inner)
-        session = page._target.session_of(frame)
+        session = page._core.target.session_of(frame)
         await session.call(
             "Runtime.evaluate",
             expression="document.cookie = 'own=1; Secure; SameSite=None; Partitioned; Path=/'",
@@ -188,7 +188,7 @@ async def test_the_default_context_has_the_same(
     finally:
         assert await context.delete_cookies(name) == 1
     assert context.id is None
-    assert await context.real_id() == page.context_id
+    assert await context._core.real_id() == page.context_id
 
 
 async def test_storages_of_a_pages_documents(

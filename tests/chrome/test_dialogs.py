@@ -159,7 +159,7 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
         await page.evaluate("confirm('hello')", timeout=0.3)
     assert caught.value.report.steps[0].name == "dialog"
     with trio.fail_after(20):  # where the machine is busy, Chrome confirms it later than the report can wait
-        await page._target.dialogs.wait_for_answer()
+        await page._core.target.dialogs.wait_for_answer()
     assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs] == [(False, "elsewhere")]
     assert await page.evaluate("1 + 1", timeout=20) == 2
 

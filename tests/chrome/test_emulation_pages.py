@@ -161,7 +161,7 @@ async def test_frames_of_other_sites_are_told_before_their_first_script(
         page = await browser.new_page()
         async with page.emulate(**ALL):
             await page.goto(site + "frames")
-            [session] = [one for one in page._target.frame_sessions.values() if one is not page.session]
+            [session] = [one for one in page._core.target.frame_sessions.values() if one is not page.session]
             reply = await session.call("Runtime.evaluate", expression="first", returnByValue=True)
             seen = reply["result"]["value"]
             assert "Android 10; K" in seen["agent"]

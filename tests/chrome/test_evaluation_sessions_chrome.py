@@ -23,7 +23,7 @@ def cut(browser: cdpengine.Browser) -> None:
 
 
 def target(page: cdpengine.Page) -> PageTarget:
-    return page._target
+    return page._core.target
 
 
 async def rebuilt(page: cdpengine.Page, count: int) -> Session:
@@ -180,7 +180,7 @@ async def test_a_frame_of_another_process_has_a_evaluation_session_before_its_sc
 def browser_sessions(page: cdpengine.Page) -> set[str | None]:
     """The targets of this page that the evaluation session connection has sessions for."""
     others = {other.target_id for other in page.browser.pages if other is not page}
-    sessions = page.browser._tabs.evaluation_sessions.connection.targets.sessions.values()
+    sessions = page.browser._state.tabs.evaluation_sessions.connection.targets.sessions.values()
     return {session.target_id for session in sessions} - others
 
 
@@ -210,7 +210,7 @@ async def opened(browser: cdpengine.Browser, word: str) -> cdpengine.Page:
     def found() -> cdpengine.Page | None:
         return next((page for page in browser.pages if word in page.url), None)
 
-    return await browser._tabs.changes.wait_for(found)
+    return await browser._state.tabs.changes.wait_for(found)
 
 
 async def test_navigations_across_processes_each_with_a_hang_after_it(

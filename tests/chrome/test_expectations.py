@@ -130,7 +130,7 @@ async def test_popups_are_where_they_were_sent_or_closed(shown: cdpengine.Page) 
         async with shown.expect_popup(timeout=10) as expected:
             await shown.evaluate("open(location.href).close(), 1")
         with trio.fail_after(10):
-            await shown._target.changes.wait_for(lambda: expected.value.closed)
+            await shown._core.target.changes.wait_for(lambda: expected.value.closed)
     async with shown.expect_popup(timeout=10) as expected:
         await shown.evaluate("open(), 1")
     assert expected.value.url == "about:blank"

@@ -254,9 +254,11 @@ async def test_coverage_of_frames_in_processes_of_their_own(
         page = await browser.new_page()
         async with page.coverage() as coverage:
             await page.goto(site + "/frames")
-            assert len(page._target.frame_sessions) == 2
+            assert len(page._core.target.frame_sessions) == 2
             (frame_session,) = [
-                session for session in page._target.frame_sessions.values() if session is not page.session
+                session
+                for session in page._core.target.frame_sessions.values()
+                if session is not page.session
             ]
             await frame_session.call("Runtime.evaluate", expression="f2()")
     assert coverage.report is not None
@@ -421,7 +423,7 @@ async def test_cancelled_at_each_step(
         assert not _PROFILED
         assert set(page.session._domains) == {"Page"}
         assert not page.session._streams
-        assert not page._target.before_leaving
+        assert not page._core.target.before_leaving
         assert await page.evaluate("1 + 1", timeout=20) == 2
         with trio.fail_after(20):
             while (

@@ -68,7 +68,7 @@ async def test_what_is_no_document_says_so_and_the_next_one_has_its_status(
         await page.goto(url, timeout=10)
     if url == "chrome://crash":
         with trio.fail_after(10):
-            await page._target.changes.wait_for(lambda: page.session.crashed)
+            await page._core.target.changes.wait_for(lambda: page.session.crashed)
     assert (await page.goto(site.url_for("/missing"), timeout=20)).status == 404
     if url == "chrome://crash":
         with pytest.raises(cdpengine.TargetCrashedError):

@@ -138,7 +138,7 @@ async def test_a_navigation_that_replaces_another_one_does_not_wait_for_it(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
         with trio.fail_after(10):
-            while not site._target.navigation.under_way:
+            while not site._core.target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
         sent: list[str] = []
         with site.browser.instruments.attached(
@@ -157,7 +157,7 @@ async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port
         f"setTimeout(() => {{ location = 'http://127.0.0.1:{silent_port}/?next'; setTimeout(hang, 300) }}, 0); 0"
     )
     with trio.fail_after(20):
-        while not await site.unresponsive_for() or not site._target.navigation.under_way:
+        while not await site.unresponsive_for() or not site._core.target.navigation.under_way:
             pass
         await trio.sleep(0.5)  # into the request: nobody tells of it
         report = await site.recover(allow="reload", timeout=10)
@@ -191,7 +191,7 @@ async def test_an_action_while_the_page_waits_for_its_next_document_says_so(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(navigate, site, f"http://127.0.0.1:{silent_port}/")
         with trio.fail_after(10):
-            while not site._target.navigation.under_way:
+            while not site._core.target.navigation.under_way:
                 await trio.testing.wait_all_tasks_blocked(0.01)
         with pytest.raises(cdpengine.PageUnresponsiveError, match="waits for another document"):
             await site.title(timeout=0.6)

@@ -77,7 +77,7 @@ async def test_a_handler_that_raises_leaves_nothing_open(
     (dialog,) = page.dialogs
     assert (dialog.accepted, dialog.answered_by) == (False, "default")
     assert dialog.failure == "KeyError: 'no such answer'"
-    assert page._target.dialogs.handler_failures == 1
+    assert page._core.target.dialogs.handler_failures == 1
     assert [record.levelname for record in caplog.records if "handler" in record.message] == ["ERROR"]
     assert await page.evaluate("1", timeout=1) == 1, "the engine goes on"
 
@@ -97,7 +97,7 @@ async def test_a_handler_that_hangs_is_given_up_on(
     await quiet()
     started = trio.current_time()
     assert [dialog.accepted for dialog in page.dialogs] == [None]
-    await page._target.dialogs.wait_for_answer()
+    await page._core.target.dialogs.wait_for_answer()
     assert trio.current_time() - started == HANDLER_LIMIT
     assert (page.dialogs[-1].accepted, page.dialogs[-1].answered_by) == (False, "default")
     assert "5 s" in page.dialogs[-1].failure

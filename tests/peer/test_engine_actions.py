@@ -348,7 +348,7 @@ async def test_a_thousand_navigations_leave_no_trace(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
     def sizes() -> tuple[int, ...]:
-        main = page._target.frames.main
+        main = page._core.target.frames.main
         return (
             len(page.session._sinks),
             sum(map(len, page.session._sinks.values())),
@@ -357,7 +357,7 @@ async def test_a_thousand_navigations_leave_no_trace(
             len(page.session._enabling),
             len(page.frames),
             len(main.lifecycle),
-            len(page._refs),
+            len(page._core.refs),
             trio.lowlevel.current_statistics().tasks_living,
             *(connection.statistics().in_flight for connection in browser.connections),
         )

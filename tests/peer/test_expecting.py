@@ -212,7 +212,7 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
 async def test_a_download_that_began_as_the_expectation_ended_leaves_no_file(
     page: cdpengine.Page, browser: cdpengine.Browser, scripted: ScriptedBrowser, tmp_path: Path
 ) -> None:
-    browser.download_events.refuse()
+    browser._state.downloads.refuse()
     async with page.expect_download(tmp_path) as expected:
         begin(scripted)
         (tmp_path / GUID).write_text("0123456789")
@@ -337,7 +337,7 @@ async def test_a_popup_that_closes_at_once_is_given(
     assert expected.value.url == "about:blank"
     assert trio.current_time() == started
     assert [each.target_id for each in browser.pages] == ["T1", "P3"]
-    assert browser._tabs.page_sinks == []
+    assert browser._state.tabs.page_sinks == []
     scripted.vanish("P3")
     await quiet()
 
@@ -530,11 +530,11 @@ async def test_waits_cancelled_at_each_moment(
         await quiet()
         assert not page.session._streams
         assert set(page.session._domains) == {"Page"}
-        assert page.browser.download_events._open == {}
-        assert page.browser.download_events._awaited == []
+        assert page.browser._state.downloads._open == {}
+        assert page.browser._state.downloads._awaited == []
         wanted = behaviors(scripted)
         assert wanted.count("allowAndName") <= wanted.count("default")
-        page.browser.download_events.records.clear()
+        page.browser._state.downloads.records.clear()
 
     with trio.fail_after(60):
         assert await walk_cancellations(operation, check, own_steps_only=True) > 5

@@ -94,7 +94,7 @@ async def test_what_is_left_holds(
     page = await browser.new_page()
 
     def zone() -> object:
-        return browser.emulations.settings_of(page._target).get("timezone")
+        return browser._state.emulations.settings_of(page._core.target).get("timezone")
 
     first, second, third = (
         page.emulate(timezone=name) for name in ("Europe/Rome", "Asia/Tokyo", "Europe/Oslo")
@@ -109,17 +109,17 @@ async def test_what_is_left_holds(
     assert zone() == "Asia/Tokyo"
     await second.aclose()
     assert zone() is None
-    assert browser.emulations.settings_of(page._target)
+    assert browser._state.emulations.settings_of(page._core.target)
     await page.reset_emulation()
     await other.aclose()  # it had ended with the reset
-    assert browser.emulations.settings_of(page._target) == {}
+    assert browser._state.emulations.settings_of(page._core.target) == {}
 
     allowed = browser.context.allow_downloads(tmp_path / "one")
     await allowed
     assert await browser.context.allow_downloads(tmp_path / "two") == (tmp_path / "two").resolve()
-    assert browser.download_events.allowed(None) == (tmp_path / "two").resolve()
+    assert browser._state.downloads.allowed(None) == (tmp_path / "two").resolve()
     await allowed.aclose()
-    assert browser.download_events.allowed(None) == (tmp_path / "two").resolve()
+    assert browser._state.downloads.allowed(None) == (tmp_path / "two").resolve()
 
 
 async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Browser) -> None:
@@ -128,10 +128,10 @@ async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Brows
     await first
     for width in range(150):
         await page.set_viewport(100 + width, 100)
-    kept = browser.emulations._lasting[page.target_id]
+    kept = browser._state.emulations._lasting[page.target_id]
     assert len(kept.parts) == 100
     await first.aclose()  # too old to be told from the others: it stays
-    assert browser.emulations.settings_of(page._target)["timezone"] == "Europe/Rome"
+    assert browser._state.emulations.settings_of(page._core.target)["timezone"] == "Europe/Rome"
 
 
 async def test_an_end_that_is_cancelled_is_an_end(browser: cdpengine.Browser) -> None:

@@ -42,7 +42,7 @@ async def test_only_a_coroutine_takes_a_timeout(kind: type) -> None:
         if not inspect.isfunction(found) or "timeout" not in inspect.signature(found).parameters:
             continue
         entered = inspect.isasyncgenfunction(inspect.unwrap(found))
-        lasting = str(inspect.signature(found).return_annotation).startswith("Lasting[")
+        lasting = str(inspect.signature(found).return_annotation).startswith("AwaitableScope[")
         assert inspect.iscoroutinefunction(found) or entered or lasting, name
 
 

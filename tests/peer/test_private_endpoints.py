@@ -77,7 +77,7 @@ async def test_evaluation_stays_on_the_first_connection_when_the_second_reaches_
         pages = [await browser.new_page() for _ in range(3)]
         for page in pages:
             assert await page.evaluate("1") == 1
-            assert page._target.evaluation_session_rebuilds == {}
+            assert page._core.target.evaluation_session_rebuilds == {}
         assert trio.current_time() == started, "nothing was waited for"
         assert attached_by_hand(scripted) == ["T1", "T2", "T3"]
         assert attached_by_hand(other) == ["T1"], "one refusal is enough"
@@ -116,7 +116,7 @@ async def test_a_connection_that_is_opened_again_can_reach_another_browser(
         assert await page.evaluate("1") == 1
         assert attached_by_hand(scripted) == ["T1", "T1"]
         assert attached_by_hand(other) == ["T1"]
-        assert page._target.evaluation_session_rebuilds == {"connection lost": 1}
+        assert page._core.target.evaluation_session_rebuilds == {"connection lost": 1}
 
 
 async def test_a_target_that_is_gone_on_both_connections_moves_nothing(
@@ -134,7 +134,7 @@ async def test_a_target_that_is_gone_on_both_connections_moves_nothing(
             await (await browser.new_page()).evaluate("1")
         page = await browser.new_page()
         assert await page.evaluate("1") == 1
-        assert browser._tabs.evaluation_sessions.connection is not browser._tabs.connection
+        assert browser._state.tabs.evaluation_sessions.connection is not browser._state.tabs.connection
 
 
 # --- no second connection ----------------------------------------------------------------------------------

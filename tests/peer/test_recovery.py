@@ -228,7 +228,7 @@ async def _reports(page: cdpengine.Page) -> cdpengine.RecoveryReport:
     from cdpengine._evaluate.recovery import recover
 
     started = trio.current_time()
-    report = await recover(page._target, None, allow="reload", sent=True)
+    report = await recover(page._core.target, None, allow="reload", sent=True)
     assert trio.current_time() - started <= 0.13
     return report
 
@@ -244,7 +244,7 @@ async def test_a_reload_that_never_ends_is_given_up_on(
     assert trio.current_time() - started <= 6.5
     assert (report.steps[-1].name, report.steps[-1].done) == ("reload", False)
     assert not report.responsive
-    assert not page._target.recovery_under_way
+    assert not page._core.target.recovery_under_way
 
 
 async def test_where_chrome_refuses_the_crash_it_goes_by_another_site(
@@ -329,7 +329,7 @@ async def test_an_action_at_its_deadline_names_the_page(
     assert caught.value.unresponsive_for == pytest.approx(0.55)
     assert scripted.count("Runtime.terminateExecution") == 0
     scripted.on("Runtime.evaluate", NUMBER)
-    await page._target.pulse.silence(0)
+    await page._core.target.pulse.silence(0)
     sent = len(scripted.received)
     with pytest.raises(cdpengine.DeadlineExceededError) as spent:
         await page.snapshot(timeout=0)
@@ -439,14 +439,16 @@ async def test_questions_before_deadlines_end_with_the_page(
             await page.snapshot(timeout=3600)
 
     hang(scripted)
-    tasks = len(page._target.nursery.child_tasks)
+    tasks = len(page._core.target.nursery.child_tasks)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         await quiet()
-        assert len(page._target.nursery.child_tasks) == tasks + 1
+        assert len(page._core.target.nursery.child_tasks) == tasks + 1
         scripted.vanish("T1")
     await quiet()
-    assert not any(task.name == "questions before deadlines" for task in page._target.nursery.child_tasks)
+    assert not any(
+        task.name == "questions before deadlines" for task in page._core.target.nursery.child_tasks
+    )
 
 
 # --- the watchdog --------------------------------------------------------------------------------------------------

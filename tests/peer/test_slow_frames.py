@@ -426,13 +426,13 @@ async def test_cancelled_at_each_await_it_gives_no_refs(
     page: cdpengine.Page, scripted: FramedBrowser
 ) -> None:
     before = await page.snapshot()
-    count = page._refs.last_number
+    count = page._core.refs.last_number
     connection = page.session.connection
 
     async def check() -> None:
         await quiet()
         assert connection.statistics().in_flight == 0
-        assert page._refs.last_number == len(page._refs) == count
+        assert page._core.refs.last_number == len(page._core.refs) == count
 
     runs = await walk_cancellations(page.snapshot, check)
     assert runs > 10

@@ -205,7 +205,9 @@ async def test_a_second_connection_that_stalls_holds_up_nothing(name: str) -> No
             page = await browser.new_page(timeout=10)
             assert trio.current_time() - began <= ANSWER_TIMEOUT + LATE
             assert await page.evaluate("1") == 1
-            assert (await page._target.evaluation_session_of("T1")).connection is browser.session.connection
+            assert (
+                await page._core.target.evaluation_session_of("T1")
+            ).connection is browser.session.connection
             began = trio.current_time()
         assert trio.current_time() - began <= CLOSE_GRACE + LATE
 

@@ -13,8 +13,8 @@ import attrs
 from network_site import Site, ask
 
 import cdpengine
-from cdpengine._api.expected_chooser import ExpectedFileChooser
-from cdpengine._api.page_storage import OriginStorage, PageStorage
+from cdpengine._api.page_emulation import OriginStorage, PageStorage
+from cdpengine._api.page_forms import ExpectedFileChooser
 from cdpengine._evaluate.evaluation import JSHandle
 from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse
@@ -278,7 +278,6 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "BrowserContext.allow_downloads": FILES,
     "BrowserContext.bypass_service_workers": SWITCHES,
     "BrowserContext.caches": READS,
-    "BrowserContext.check_emulation": OWN,
     "BrowserContext.clear_cookies": ENDS,
     "BrowserContext.clear_http_cache": ENDS,
     "BrowserContext.clear_storage": ENDS,
@@ -290,14 +289,11 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "BrowserContext.expose": CODE,
     "BrowserContext.extra_headers": {"key": _extra_headers_of_context},
     "BrowserContext.grant_permissions": SWITCHES,
-    "BrowserContext.holds": READS,
     "BrowserContext.http_credentials": {"password": _credentials_of_context},
     "BrowserContext.local_storage": "what it gives has ways of its own",
     "BrowserContext.network_conditions": SWITCHES,
     "BrowserContext.new_page": ADDRESS,
     "BrowserContext.offline": SWITCHES,
-    "BrowserContext.origin_page": OWN,
-    "BrowserContext.real_id": READS,
     "BrowserContext.remove_init_scripts": ENDS,
     "BrowserContext.reset_emulation": ENDS,
     "BrowserContext.reset_network": ENDS,
@@ -316,11 +312,8 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "BrowserContext.throttle_cpu": SWITCHES,
     "BrowserContext.unexpose": ENDS,
     "BrowserContext.unroute": ENDS,
-    "Browser.adopt_context": OWN,
-    "Browser.close_target": OWN,
     "Browser.context_of": OWN,
     "Browser.expect_page": WAITS,
-    "Browser.forget_context": OWN,
     "Browser.new_context": {"storage_state": _new_context},
     "Browser.new_page": ADDRESS,
     "Browser.page": READS,

@@ -269,6 +269,8 @@ CALLS: dict[str, Row] = {
 
 NOT_HERE = {
     "Page": "page_calls.py has its methods",
+    "PageCore": "what the methods of a page stand on",
+    "ContextCore": "what the methods of a context stand on",
     "LineTarget": "the console's own: it calls page.recover",
     "Source": "the command line's own: it calls browser.new_page",
     "Budget": "it only starts a clock",

@@ -23,7 +23,6 @@ MODULES: tuple[ModuleType, ...] = (cdpengine, cdpengine.debug, cdpengine.testing
 MAKE = {
     "Budget.exceeded": "makes an error, for its caller to raise",
     "Budget.scope": "makes a cancel scope, to be entered",
-    "BrowserContext.origin_page": "opens a page, and is entered",
     "Browser.statistics": "a record of the moment, as trio's own `statistics()` are",
     "Connection.statistics": "a record of the moment",
     "EventStream.statistics": "a record of the moment",

@@ -51,7 +51,7 @@ LIMITS = {
 FOLDERS = {
     "cdpengine/_snapshot": 55,
     "cdpengine/debug": 57,
-    "cdpengine/_api": 42,
+    "cdpengine/_api": 32,
     "cdpengine/_input": 40,
     "cdpengine/cli": 33,
     "cdpengine/_activity": 21,

@@ -31,7 +31,7 @@ addEventListener('click', (event) => record.push([event.target.id, event.isTrust
 async def inner_node(page: cdpengine.Page, expression: str) -> Node:
     """A node of the page's only child frame, whichever process it is in."""
     frame = page.frames[1]
-    session = page._target.session_of(frame)
+    session = page._core.target.session_of(frame)
     world = await session.call("Page.createIsolatedWorld", frameId=frame.id, worldName="test")
     found = await session.call(
         "Runtime.evaluate", expression=expression, contextId=world["executionContextId"]
@@ -44,7 +44,7 @@ async def point_at(
     page: cdpengine.Page, action: Callable[..., Awaitable[ActionOutcome]], node: Node, timeout: float = 20
 ) -> ActionOutcome:
     with within("act", timeout) as budget:
-        return await action(node, context=page._context(budget))
+        return await action(node, context=page._core.context(budget))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ async def framed(
     with trio.fail_after(20):
         while len(page.frames) < 2 or "/inner" not in page.frames[1].url:
             await page.session.call("Runtime.evaluate", expression="1")
-    own = page._target.session_of(page.frames[1]) is not page.session
+    own = page._core.target.session_of(page.frames[1]) is not page.session
     assert own == (request.param == "process"), "the frame is not in the process that the test is about"
     return page
 
@@ -110,7 +110,7 @@ async def test_each_object_group_is_released_in_each_session_that_it_was_used_in
     go = await inner_node(framed, "go")
     with framed.session.connection.instruments.attached(watch):
         assert (await point_at(framed, click, go)).delivered
-        assert await bounding_box(go, framed._worlds) is not None
+        assert await bounding_box(go, framed._core.worlds) is not None
         await framed.find(css="button")
         await framed.find(role="button", name="Go")
         assert await framed.evaluate("({ a: 1 })", frame=framed.frames[1]) == {"a": 1}
@@ -141,7 +141,7 @@ async def test_overlay_of_the_outer_page_covers_a_frame(framed: cdpengine.Page) 
 @KINDS
 async def test_box_of_a_node_in_a_frame(framed: cdpengine.Page) -> None:
     await point_at(framed, click, await inner_node(framed, "go"))
-    box = await bounding_box(await inner_node(framed, "go"), framed._worlds)
+    box = await bounding_box(await inner_node(framed, "go"), framed._core.worlds)
     frame = await framed.evaluate(
         "(r => [r.x, r.y, r.right, r.bottom])(document.querySelector('iframe').getBoundingClientRect())"
     )
@@ -233,7 +233,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
         assert (after - before, dragging, down) == (1, 0, [])
         # Nothing of a witness is left either.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
-        context = await page._worlds.context(page.session, page.frames[0].id)
+        context = await page._core.worlds.context(page.session, page.frames[0].id)
         left = await page.session.call(
             "Runtime.evaluate", expression=names, contextId=context.id, returnByValue=True
         )
