@@ -20,7 +20,7 @@ from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 
 def check_timeout(timeout: float) -> float:
-    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError when it is none."""
+    """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError when it is not a timeout."""
     wrong = InvalidArgumentError(
         what="timeout", given=repr(timeout)[:80], expected="seconds, 0 or more (math.inf for no limit)"
     )
@@ -87,7 +87,7 @@ _MOST_STEPS = 20
 
 UNDOING = 0.07
 """Seconds after a deadline in which what was begun is undone. With what is asked of the page then (0.05), and some
-for a busy machine, nothing is told more than 0.15 s late."""
+for a busy machine, no error is raised more than 0.15 s late."""
 
 _deadline: ContextVar[float] = ContextVar("deadline of the action", default=math.inf)
 

@@ -84,14 +84,14 @@ def _fit(value: object) -> object:
 
 
 FIRST = 5
-"""Warnings that are told at once, whenever they come."""
+"""Warnings that are logged at once, whenever they come."""
 
 INTERVAL = 1.0
 """Seconds between two of the others."""
 
 
 class Pace:
-    """Says which of many equal reports are told. Pure: it is given the time, in seconds."""
+    """Says which of many equal reports are logged. Pure: the time is passed to it, in seconds."""
 
     def __init__(self, first: int = FIRST, interval: float = INTERVAL) -> None:
         self.total = 0
@@ -101,7 +101,7 @@ class Pace:
         self._passed_over = 0
 
     def take(self, now: float) -> int | None:
-        """Count one report. Returns how many were passed over before it since the last that was told.
+        """Count one report. Returns how many were passed over before it since the last that was logged.
 
         None: this one is passed over too.
         """
@@ -113,7 +113,7 @@ class Pace:
         return self.take_rest()
 
     def take_rest(self) -> int:
-        """Return how many were passed over since the last that was told, and count from 0 again."""
+        """Return how many were passed over since the last that was logged, and count from 0 again."""
         rest, self._passed_over = self._passed_over, 0
         return rest
 
@@ -137,7 +137,7 @@ class RepeatedWarning:
 
     @property
     def total(self) -> int:
-        """How many there were, told or not."""
+        """How many there were, logged or not."""
         return self._pace.total
 
     def tell(self, *args: object, error: BaseException | None = None) -> None:

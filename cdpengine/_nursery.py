@@ -54,7 +54,7 @@ class _BodyNursery(AbstractAsyncContextManager[trio.Nursery]):
         held = None if exc is None or _holds_cancelled(exc) else exc
         errors: list[BaseException] = [] if held is None else [held]
         try:
-            # A body error without a Cancelled in it is none of the nursery's business, and is kept from it:
+            # A body error without a Cancelled in it does not concern the nursery, and is kept from it:
             # a cancel scope that takes its Cancelled out of a group makes a copy of every group inside.
             swallowed = await (
                 self._manager.__aexit__(exc_type, exc, traceback)

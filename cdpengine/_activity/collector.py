@@ -169,22 +169,24 @@ class Collector:
     def _follow(self, session: Session, part: Part) -> list[SharedCall]:
         if (session.id, part) in self._on:
             return []
-        sinks = [(method, partial(sink, session)) for method, sink in self._sinks(part).items()]
+        listeners = [
+            (method, partial(listener, session)) for method, listener in self._listeners(part).items()
+        ]
         domains = _DOMAINS[part]
         # Before they are enabled: what the page wrote before comes at once then.
-        for method, sink in sinks:
-            session.on_event(method, sink)
+        for method, listener in listeners:
+            session.on_event(method, listener)
 
         def leave() -> None:
-            for method, sink in sinks:
-                session.off_event(method, sink)
+            for method, listener in listeners:
+                session.off_event(method, listener)
             session.release_domains(*domains)
 
         try:
             calls = session.hold(*domains)
         except BaseException:
-            for method, sink in sinks:
-                session.off_event(method, sink)
+            for method, listener in listeners:
+                session.off_event(method, listener)
             raise
         self._on[session.id, part] = leave
         if session.id not in self._known:
@@ -192,7 +194,7 @@ class Collector:
             session.on_end(partial(self._session_ended, session))
         return calls
 
-    def _sinks(self, part: Part) -> dict[str, Callable[[Session, Event], None]]:
+    def _listeners(self, part: Part) -> dict[str, Callable[[Session, Event], None]]:
         if part == "console":
             return {"Runtime.consoleAPICalled": self._console_called, "Log.entryAdded": self._log_added}
         if part == "errors":

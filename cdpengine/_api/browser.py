@@ -257,12 +257,12 @@ class Browser(BrowserMeasure):
             others = f"others opened: {', '.join(urls[:5])}" if urls else "no page opened"
             return f"{others}, {closed} were closed again" if closed else others
 
-        self._state.tabs.page_sinks.append(added)
+        self._state.tabs.page_listeners.append(added)
         try:
             yield expected
             await arrive(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
         finally:
-            self._state.tabs.page_sinks.remove(added)
+            self._state.tabs.page_listeners.remove(added)
 
     async def _next_page(self, choose: Callable[[], Page | None], *, also_closed: bool = False) -> Page:
         """Return the page that `choose` gives once it is ready, and shows its first document."""

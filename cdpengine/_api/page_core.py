@@ -211,7 +211,9 @@ class InputAction:
         span, activity, page = self.effects.dialogs, self.effects.activity, self._core.target
         if span.shown:
             await page.dialogs.wait_for_answer()
-        page.navigation.told |= {each.frame_id for each in activity.navigations if not each.within_document}
+        page.navigation.set_off |= {
+            each.frame_id for each in activity.navigations if not each.within_document
+        }
         return attrs.evolve(
             outcome,
             dialogs=span.dialogs,

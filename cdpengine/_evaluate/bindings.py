@@ -95,7 +95,7 @@ class Binding:
         arguments = ", ".join(json.dumps(text) for text in (name, self._binding, self._key))
         self._script = InitScript(tabs, f"{script('binding')}({arguments})", at_once=True)
         self._documents: dict[Session, OrderedDict[int, None]] = {}
-        self._sinks: dict[Session, Callable[[Event], None]] = {}
+        self._listeners: dict[Session, Callable[[Event], None]] = {}
 
     def __repr__(self) -> str:
         return f"<exposed {self.name}: {self.calls} calls, {len(self.failures)} failures>"
@@ -116,14 +116,14 @@ class Binding:
         def called(event: Event) -> None:
             self._called(session, event)
 
-        self._sinks[session] = called
+        self._listeners[session] = called
         session.on_event("Runtime.bindingCalled", called)
         return calls
 
     def end(self, session: Session) -> list[Posted]:
         """Take it back from a session's documents."""
-        sink = self._sinks.pop(session, None)
-        if sink is None:
+        listener = self._listeners.pop(session, None)
+        if listener is None:
             return []
         _NAMES.get(session, set()).discard(self.name)
         documents = self._documents.pop(session)
@@ -133,18 +133,18 @@ class Binding:
         # now: there is no such key there then.
         calls += [removal, *(self._tell(session, context, "end") for context in documents)]
         session.release_domains("Runtime")
-        self._tabs.in_background(self._end_listening, session, sink, removal)
+        self._tabs.in_background(self._end_listening, session, listener, removal)
         return calls
 
     async def _end_listening(
-        self, session: Session, sink: Callable[[Event], None], removal: SharedCall
+        self, session: Session, listener: Callable[[Event], None], removal: SharedCall
     ) -> None:
         """Hear of the documents that got the function just before it was taken back."""
         try:
             with suppress(RemoteError):  # who takes the function back is told of that
                 await removal.wait()
         finally:
-            session.off_event("Runtime.bindingCalled", sink)
+            session.off_event("Runtime.bindingCalled", listener)
 
     def close(self) -> None:
         """Take no further calls."""

@@ -57,8 +57,8 @@ async def resolve_endpoint(endpoint: str, headers: Mapping[str, str] | None = No
     name becomes an address on a plain connection. `headers` go along with the request. Proxies from the
     environment are not used: websockets know none. Has no timeout: put it in a cancel scope.
 
-    Raises InvalidArgumentError for what is no such URL, ConnectFailedError when nobody answers, or not as Chrome
-    would.
+    Raises InvalidArgumentError for a text that is not such a URL, ConnectFailedError when nothing answers, or not
+    as Chrome would.
     """
     url = check_endpoint(endpoint)
     sent = MappingProxyType(dict(headers or {}))

@@ -37,7 +37,7 @@ class BrowserInstallation:
 
     @cached_property
     def version(self) -> str:
-        """The version, such as "120.0.6099.109"; empty when it cannot be told. Looked up at first use.
+        """The version, such as "120.0.6099.109"; empty when it is not known. Looked up at first use.
 
         On Windows and macOS it is read from the files beside the program. On Linux the program is run with
         --version, which takes some 50 ms and is given up after 5 s: in async code, use `read_version`.
@@ -58,14 +58,14 @@ def find_browser(wanted: str | os.PathLike[str] | None = None) -> BrowserInstall
     taken, which may hold the same; without that, the first stable one found of Chrome, Chromium, Edge and
     Brave, and then the other channels.
 
-    Raises BrowserNotFoundError when there is none, or nothing at the path; InvalidArgumentError for a path that is
-    no executable file, and for a name that is not one of these.
+    Raises BrowserNotFoundError when no browser is installed, or there is no file at the path; InvalidArgumentError
+    for a path that is no executable file, and for a name that is not one of these.
     """
     return choose(_here(), wanted)
 
 
 def find_browsers() -> list[BrowserInstallation]:
-    """Return every installed browser that is found, in order of preference. Empty when there is none."""
+    """Return every installed browser that is found, in order of preference. Empty when no browser is installed."""
     return [_installation(path, row.product, row.channel) for row, path in search(_here())]
 
 
@@ -265,7 +265,7 @@ def _registered(name: str) -> str | None:
 
 
 def _version_of(path: Path, platform: str) -> str:
-    """Return the version of the browser at `path`, empty when it cannot be told."""
+    """Return the version of the browser at `path`, empty when it is not known."""
     if platform == "win32":
         # `chrome.exe --version` opens a window there. The installer keeps a folder named for each version.
         versions = [entry.name for entry in _entries(path.parent) if _VERSION.fullmatch(entry.name)]

@@ -32,7 +32,10 @@ if sys.platform != "win32":
     import fcntl
 
 OWNER_FILE = "cdpengine-owner"
-"""The file that is locked. It goes last, so that what is left of a removal half done can still be told as ours."""
+"""The file that is locked.
+
+It is removed last, so that the rest of an interrupted removal is still known to be ours.
+"""
 
 _ATTEMPTS = 100
 _EMPTY_FOR = 3600.0

@@ -159,7 +159,7 @@ class _Keeper:
     _child: Child = attrs.field(init=False)
     _pipe: PipeEnds | None = None
     _lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_KEPT_LINES))
-    # Shielded: output and exit are watched through the ending, until the keeper itself lets go.
+    # Shielded: output and exit are watched through the ending, until the keeper itself ends.
     _watching: list[trio.CancelScope] = attrs.field(factory=list)
     _output_done: trio.Event = attrs.field(factory=trio.Event)
 

@@ -110,7 +110,7 @@ class _Watch:
         self._scripts: list[SeenText] = []
         self._sheets: list[SeenText] = []
         self._gaps: list[CoverageGap] = []
-        self._sinks: dict[Session, list[tuple[str, Callable[[Event], None]]]] = {}
+        self._listeners: dict[Session, list[tuple[str, Callable[[Event], None]]]] = {}
         self._asked: deque[tuple[SeenText, PendingCall, type[ScriptSourceReply | StyleSheetTextReply]]] = (
             deque()
         )
@@ -123,18 +123,20 @@ class _Watch:
     def begin(self, session: Session) -> list[PendingCall]:
         """Have Chrome count in one session from now on."""
         watched = self._watched[session] = _Watched(session, self._url_of(session))
-        sinks: list[tuple[str, Callable[[Event], None]]] = [
+        listeners: list[tuple[str, Callable[[Event], None]]] = [
             ("Page.frameNavigated", lambda event: self._navigated(watched, event)),
         ]
         calls = []
         if self._javascript:
-            sinks.append(("Debugger.scriptParsed", lambda event: self._parsed(watched, event)))
-            sinks.append(("Profiler.preciseCoverageDeltaUpdate", lambda event: self._counted(watched, event)))
+            listeners.append(("Debugger.scriptParsed", lambda event: self._parsed(watched, event)))
+            listeners.append(
+                ("Profiler.preciseCoverageDeltaUpdate", lambda event: self._counted(watched, event))
+            )
         if self._css:
-            sinks.append(("CSS.styleSheetAdded", lambda event: self._styled(watched, event)))
-        for method, sink in sinks:
-            session.on_event(method, sink)
-        self._sinks[session] = sinks
+            listeners.append(("CSS.styleSheetAdded", lambda event: self._styled(watched, event)))
+        for method, listener in listeners:
+            session.on_event(method, listener)
+        self._listeners[session] = listeners
         session.on_end(lambda: self._gone(session))
         if self._javascript:
             session.hold("Profiler", "Debugger")
@@ -152,8 +154,8 @@ class _Watch:
 
     def end(self, session: Session) -> list[PendingCall]:
         """Have Chrome count no more in one session."""
-        for method, sink in self._sinks.pop(session, []):
-            session.off_event(method, sink)
+        for method, listener in self._listeners.pop(session, []):
+            session.off_event(method, listener)
         calls = []
         if self._javascript:
             calls.append(session.post("Profiler.stopPreciseCoverage"))
@@ -218,8 +220,8 @@ class _Watch:
         watched.url = frame.url
 
     def _gone(self, session: Session) -> None:
-        if (watched := self._watched.pop(session, None)) is not None and session in self._sinks:
-            del self._sinks[session]
+        if (watched := self._watched.pop(session, None)) is not None and session in self._listeners:
+            del self._listeners[session]
             self._leave(watched)
 
     def _leave(self, watched: _Watched) -> None:

@@ -95,7 +95,7 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
         if isinstance(found, FrameStartedNavigating):
             within = found.navigation_type == "sameDocument"
         started = NavigationStarted(found.frame_id, found.url, within)
-        # A navigation is told of when it is asked for, and again when it begins.
+        # Chrome reports a navigation when it is asked for, and again when it begins.
         if started not in activity.navigations:
             activity.navigations.append(started)
 
@@ -110,25 +110,25 @@ def watch_activity(page: PageTarget) -> Iterator[Activity]:
             activity.popups.append(PopupOpened(info.target_id, info.url))
 
     def noting(session: Session, note: Callable[[Event], None]) -> Callable[[Event], None]:
-        def sink(event: Event) -> None:
+        def listener(event: Event) -> None:
             try:
                 note(event)
             except UndecodableReplyError as error:
                 session.connection.pass_over(event, error)
             activity.changes.notify()
 
-        return sink
+        return listener
 
-    sinks: list[tuple[Session, str, Callable[[Event], None]]] = []
+    listeners: list[tuple[Session, str, Callable[[Event], None]]] = []
     for session in tuple(page.frame_sessions.values()):
-        sinks += [(session, method, noting(session, navigating)) for method in _NAVIGATION_EVENTS]
+        listeners += [(session, method, noting(session, navigating)) for method in _NAVIGATION_EVENTS]
     root = page.session.connection.root
-    sinks.append((page.session, "Page.downloadWillBegin", noting(page.session, download)))
-    sinks.append((root, "Target.targetCreated", noting(root, created)))
-    for session, method, sink in sinks:
-        session.on_event(method, sink)
+    listeners.append((page.session, "Page.downloadWillBegin", noting(page.session, download)))
+    listeners.append((root, "Target.targetCreated", noting(root, created)))
+    for session, method, listener in listeners:
+        session.on_event(method, listener)
     try:
         yield activity
     finally:
-        for session, method, sink in sinks:
-            session.off_event(method, sink)
+        for session, method, listener in listeners:
+            session.off_event(method, listener)

@@ -82,7 +82,7 @@ _NAMES = ("default", "accept", "dismiss", "raise")
 
 _DEFAULTS: Mapping[str, bool] = {"alert": True, "confirm": False, "prompt": False, "beforeunload": True}
 """Whether a dialog of a type is accepted by default. A question that nobody answers is a no; leaving a page is a
-yes, because whoever navigates means it. A type not known here is dismissed."""
+yes, because who navigates means it. A type not known here is dismissed."""
 
 
 @attrs.frozen
@@ -96,7 +96,7 @@ class DialogPolicy:
     def checked(cls, choice: PolicyName | DialogHandler, prompt_text: str | None = None) -> DialogPolicy:
         """Return the policy.
 
-        Raises InvalidArgumentError for a choice that is none and for a text without a use.
+        Raises InvalidArgumentError for an unknown choice, and for a text that has no use.
         """
         if not callable(choice) and choice not in _NAMES:
             names = ", ".join(f'"{name}"' for name in _NAMES)
@@ -138,7 +138,7 @@ def default_answer(dialog: Dialog) -> DialogAnswer:
 def answer_from(result: object, dialog: Dialog) -> DialogAnswer | None:
     """Turn what a handler returned into an answer; None where it left that to the default.
 
-    Raises TypeError for what is no answer.
+    Raises TypeError for a value that is not an answer.
     """
     if result is None:
         return None
@@ -219,7 +219,7 @@ class PageDialogs:
         self.policy = policy
         self.owner: Callable[[], object] = lambda: (
             None
-        )  # what `Dialog.page` is: the business of the layer above
+        )  # the object behind `Dialog.page`, set by the layer above
         self.opened = 0
         self.handler_failures = 0
         self._refusals = 0
@@ -253,7 +253,7 @@ class PageDialogs:
 
     @property
     def refusals(self) -> int:
-        """How many questions before leaving got a no; the end of the last one may still have to be told."""
+        """How many beforeunload dialogs were dismissed; the end of the last one may not be reported yet."""
         shown = self._current
         refused = shown is not None and shown.dialog.type == "beforeunload" and shown.dialog.accepted is False
         return self._refusals + refused

@@ -1,6 +1,6 @@
 """FileChoosers: the file choosers of one page: never shown, recorded, and answered only by who expects them.
 
-Rule: Chrome is told to open none, from the page's start: a picker of the system that nobody answers would stop the
+Rule: Chrome opens none, from the page's start: a picker of the system that nobody answers would stop the
 page. One that nobody expects is cancelled by Chrome itself, and the page sees its `cancel` event; while one is
 expected, Chrome leaves it to us.
 """
@@ -52,7 +52,7 @@ class FileChooser:
 
 @attrs.define(eq=False)
 class OpenedChooser:
-    """A file chooser and the session that told of it; its record changes when it is answered."""
+    """A file chooser and the session that reported it; its record changes when it is answered."""
 
     session: Session
     record: FileChooser
@@ -86,7 +86,7 @@ class FileChoosers:
     async def expecting(self, sessions: Iterable[Session]) -> AsyncIterator[AwaitedChooser]:
         """Have Chrome leave the next file chooser to us while the body runs.
 
-        Raises SessionGoneError, ConnectionLostError, RemoteError when Chrome cannot be told.
+        Raises SessionGoneError, ConnectionLostError, RemoteError when Chrome does not take the command.
         """
         sessions = list(sessions)
         awaited = AwaitedChooser()

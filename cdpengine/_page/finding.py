@@ -1,6 +1,6 @@
 """Finding nodes: by CSS, by visible text, by role and accessible name, in every document of a page.
 
-Rule: a node that was found belongs to one document of one session, and says so; whoever uses it later is refused
+Rule: a node that was found belongs to one document of one session, and says so; a later use is refused
 once that document is gone. Roles and names are Chrome's own accessibility, everything else is looked for in the
 page's isolated world, open shadow roots included.
 """
@@ -123,7 +123,7 @@ async def find_nodes(
 ) -> list[FoundNode]:
     """Return the nodes that are wanted: main frame first, in each document in its order. One look, no waiting.
 
-    Raises InvalidArgumentError for a selector that is none, TargetCrashedError, SessionGoneError when the page is
+    Raises InvalidArgumentError for an invalid selector, TargetCrashedError, SessionGoneError when the page is
     gone.
     """
     found: list[FoundNode] = []

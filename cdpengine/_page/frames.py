@@ -192,7 +192,7 @@ class FrameTree:
 
 
 _known: WeakKeyDictionary[Session, dict[str, str]] = WeakKeyDictionary()
-"""What was told, by loader id. A document stays in the process that it is in."""
+"""Renderers by loader id. A document stays in the process that it is in."""
 
 _RENDERERS_REMEMBERED = 100
 

@@ -22,9 +22,9 @@ class Node:
     """A DOM node and the session that it can be reached through.
 
     `frame_id` is the frame whose document holds the node; it may be a same-process child frame of the session's
-    target. `description` is for people, such as 'e7 button "Log in"': error messages name the node by it.
-    `valid` tells whether the frame still shows the document that the id was given for, as far as Chrome has told:
-    to be asked after Chrome's answer, for another document may have answered.
+    target. `description` is for people, such as 'e7 button "Log in"': error messages name the node by it. `valid`
+    tells whether the frame still shows the document that the id was given for, as far as Chrome has reported: to
+    be asked after Chrome's answer, for another document may have answered.
     """
 
     session: Session

@@ -2,7 +2,7 @@
 
 Rule: a session is told once, before its first script where it is new, and told back once, in the order in which
 everything else is sent. What comes while a hold begins or ends is met exactly once; a page that does not answer
-keeps no other one waiting; the end is bounded, whoever ends it.
+keeps no other one waiting; the end is bounded.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class PageScope:
 class Hold:
     """Has `begin` posted to every session within `reach` from `enter` on, and `end` to each of them at `leave`.
 
-    `types` are the types of targets that are told.
+    `types` are the types of targets that it holds for.
     """
 
     def __init__(
@@ -91,14 +91,14 @@ class Hold:
 
     @property
     def sessions(self) -> list[Session]:
-        """The sessions that were told and live."""
+        """The sessions that got the begin commands and live."""
         return [session for session in self._told if not session.ended]
 
     async def enter(self) -> None:
         """Begin. Whatever this raises, call `leave` after it.
 
         Raises RemoteError when Chrome refuses; for a reach of one page also SessionGoneError, TargetCrashedError
-        and ConnectionLostError when that cannot be told.
+        and ConnectionLostError when the page cannot be reached.
         """
         page = self._reach.page
         if page is not None and (error := page.session.error()) is not None:
@@ -117,16 +117,17 @@ class Hold:
                             raise
 
     async def leave(self) -> None:
-        """End: what was told is told back. Shielded, and bounded."""
+        """Send the end commands to every session that got the begin commands. Shielded, and bounded."""
         with suppress(ValueError):  # it never was entered
             self._reach.tabs.set_ups.remove(self._set_up)
-        for session, sink in self._crashed.items():
-            session.off_event(REVIVED, sink)
+        for session, listener in self._crashed.items():
+            session.off_event(REVIVED, listener)
         self._crashed.clear()
         calls: list[Posted] = []
         for session in self.sessions:
             if session.crashed:
-                # It hears nothing now, and what it was told holds again after a reload: then it is told back.
+                # A crashed session takes no commands, and what was set holds again after a reload: then it is
+                # undone.
                 _once(session, REVIVED, self._end)
                 continue
             with suppress(SessionGoneError, ConnectionLostError):
@@ -178,9 +179,9 @@ class Hold:
 
 
 def _once(session: Session, method: str, tell: Tell) -> None:
-    def sink(_event: Event) -> None:
-        session.off_event(method, sink)
+    def listener(_event: Event) -> None:
+        session.off_event(method, listener)
         with suppress(SessionGoneError, ConnectionLostError):
             tell(session)
 
-    session.on_event(method, sink)
+    session.on_event(method, listener)

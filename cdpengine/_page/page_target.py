@@ -60,8 +60,8 @@ class PageTarget:
         self.frames.main.url = info.url
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.worker_sessions: dict[str | None, Session] = {}
-        self.documents: dict[str, object] = {}  # by loader, what they came with: the business of navigation
-        self.collector: object = None  # what follows the page's activity: the business of the layer above
+        self.documents: dict[str, object] = {}  # by loader, what they came with: kept by navigation
+        self.collector: object = None  # what follows the page's activity, set by the layer above
         self.changes = changes
         self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
         self.choosers = FileChoosers(changes)
@@ -279,8 +279,8 @@ class PageTarget:
         """Note the session on which a target (the page's own, or a frame's) can be stopped; it has answered."""
         self.evaluation_sessions[target_id] = evaluation_session
         self.evaluation_session_errors.pop(target_id, None)
-        for sink in self.evaluation_listeners:
-            sink(evaluation_session)
+        for listener in self.evaluation_listeners:
+            listener(evaluation_session)
         self.changes.notify()
 
     def set_evaluation_session_error(self, target_id: str, error: EngineError) -> None:

@@ -39,13 +39,14 @@ EVALUATION_SESSION_GRACE = 2.0
 """Seconds a new page is held back for its evaluation session; after that it runs."""
 
 _CLOSE_PATIENCE = 1.0
-"""Seconds until a page that is still there is told again to close. Chrome gives a page that does not answer half a
-second, and begins to count anew each time it is told (measured)."""
+"""Seconds until a page that is still there gets the command to close again.
+
+Chrome gives a page that does not answer half a second, and begins to count anew with each command (measured)."""
 
 Posted = PendingCall | SharedCall
 
 SetUp = Callable[[PageTarget, Session], Sequence[Posted]]
-"""Posts what a session of a page (its own, a frame's, a worker's) is to be told before its first script runs."""
+"""Posts what a session of a page (its own, a frame's, a worker's) gets before its first script runs."""
 
 _PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 _NO_SERVICE_WORKERS = [
@@ -57,7 +58,7 @@ _NO_SERVICE_WORKERS = [
 
 
 class Tabs:
-    """All pages of one browser. `opener` opens the connection that evaluation has to itself, None: it has none.
+    """All pages of one browser. `opener` opens the connection of the evaluation sessions; None without one.
 
     `opener_optional`: where it opens none at the start, evaluation is on `connection` as well.
     """
@@ -78,9 +79,9 @@ class Tabs:
         self.creations = RemoteResources(connection.root, nursery)
         self.downloads = Downloads(connection.root, self.pages, nursery)
         self.set_ups: list[SetUp] = []
-        self.page_sinks: list[Callable[[PageTarget], None]] = []
+        self.page_listeners: list[Callable[[PageTarget], None]] = []
         self.page_of: Callable[[PageTarget], object] = lambda _target: None
-        """What a page is to users: the business of the layer above."""
+        """The object that users have for a page, set by the layer above."""
         self._nursery = nursery
 
     async def start(self) -> None:
@@ -143,14 +144,14 @@ class Tabs:
             except RemoteError as error:
                 if not gone() and "No target with given id" not in error.message:
                     raise
-            # Chrome says yes and forgets it where the page was just changing its document: then it is told again.
+            # Chrome says yes and forgets it where the page was just changing its document: then it is sent again.
             with trio.move_on_after(_CLOSE_PATIENCE):
                 await self.changes.wait_for(gone)
                 return
 
     async def _follow(self, targets: Targets) -> None:
         async for attachment in targets.attachments:
-            if attachment.session.ended and not (attachment.info.type == "page" and self.page_sinks):
+            if attachment.session.ended and not (attachment.info.type == "page" and self.page_listeners):
                 self._let_opener_go_on(attachment)
                 continue
             parent = attachment.session.parent
@@ -160,7 +161,7 @@ class Tabs:
                 self._start(self._set_up_frame, page, attachment)
             elif attachment.waiting or (parent is not None and parent.id is not None):
                 self._start(self._release, self._page_of(attachment.session), attachment)
-            # What is left was attached by hand on the browser's own session: the business of who did it.
+            # What is left was attached by hand on the browser's own session: its owner detaches it.
 
     @property
     def nursery(self) -> trio.Nursery:
@@ -191,8 +192,10 @@ class Tabs:
             if not page.is_set_up:
                 self._let_opener_go_on(attachment)
 
-        for sink in tuple(self.page_sinks):  # also with one that is closed already, for who expects it
-            sink(page)
+        for listener in tuple(
+            self.page_listeners
+        ):  # also with one that is closed already, for who expects it
+            listener(page)
         page.session.on_end(ended)
         if page.session.ended:
             self._let_opener_go_on(attachment)

@@ -19,7 +19,7 @@ which is searched for; or a function of the URL."""
 
 
 def url_test(pattern: UrlPattern) -> Callable[[str], bool]:
-    """Return the test that a pattern stands for. Raises InvalidArgumentError for what is none."""
+    """Return the test that a pattern stands for. Raises InvalidArgumentError for a value that is not a pattern."""
     if isinstance(pattern, str) and pattern:
         parts = [re.escape(part) for part in pattern.split("*")]
         compiled = re.compile(".*".join(parts), re.DOTALL)

@@ -205,7 +205,7 @@ def decode_reply(method: str, raw: _Raw, kind: type[T]) -> T:
 
 
 def decode_bytes(method: str, text: str) -> bytes:
-    """Decode the base64 of a reply. Raises UndecodableReplyError for what is none."""
+    """Decode the base64 of a reply. Raises UndecodableReplyError for a text that is not base64."""
     try:
         return base64.b64decode(text)
     except ValueError as error:

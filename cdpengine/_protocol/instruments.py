@@ -28,7 +28,7 @@ _FAILED = "an instrument of the traffic failed and was taken out"
 class Span:
     """One action of the program's own, such as "page.click e7": the cause of the commands sent meanwhile.
 
-    `began` is trio's clock in seconds; `seen_by` are those that saw a command of it, and so are told when it ends.
+    `began` is trio's clock in seconds; `seen_by` are those that saw a command of it; they are called when it ends.
     """
 
     number: int

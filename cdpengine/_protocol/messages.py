@@ -74,7 +74,7 @@ def envelope_or_none(message: bytes | str) -> Envelope | None:
 
 
 def _decode_halves(message: bytes | str) -> Envelope | None:
-    """Read an envelope the slow way, None when it is none.
+    """Read an envelope the slow way; None when the message is not one.
 
     JavaScript that cuts a text in the middle of an emoji makes strings with half a surrogate pair. Chrome sends
     them as escapes; the standard library reads them, msgspec refuses them even inside of what it leaves raw.

@@ -1,6 +1,6 @@
 """The multiplexer: many sessions' calls and events over one stream of messages. Sans-I/O.
 
-Rule: no trio, no sockets, no clock. It is fed messages and answers with what to deliver; it is told of calls,
+Rule: no trio, no sockets, no clock. It is fed messages and answers with what to deliver; it takes calls,
 and of what ended. A call is in the table from the moment it is opened until its reply is fed, it is closed,
 or its session or the connection ends: exactly one of these, exactly once. No sequence of messages makes it
 raise; what it cannot place it names as a Stray, and counts.

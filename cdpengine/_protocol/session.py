@@ -55,10 +55,10 @@ class Session:
         self.parent = parent
         self._ended: Callable[[str | None], EngineError] | None = None
         self._crashed = False
-        self._sinks: dict[str, list[Callable[[Event], None]]] = {}
+        self._listeners: dict[str, list[Callable[[Event], None]]] = {}
         self._streams: list[EventStream] = []
         self._routes: dict[str, tuple[EventStream, ...]] = {}
-        self._end_sinks: list[Callable[[], None]] = []
+        self._end_listeners: list[Callable[[], None]] = []
         self._domains: dict[str, int] = {}
         self._enabling: dict[str, SharedCall] = {}
 
@@ -181,7 +181,7 @@ class Session:
         on entering and disabled on leaving, counted over all subscriptions; `enable=False` leaves that to you.
         At most `buffer` events wait; where more came, the stream raises EventsLostError and goes on.
 
-        Raises InvalidArgumentError for a pattern that is none.
+        Raises InvalidArgumentError for an invalid pattern.
         """
         if not patterns:
             raise InvalidArgumentError(
@@ -285,26 +285,29 @@ class Session:
 
     # --- for the layer above and for the reader ----------------------------------------------------------
 
-    def on_event(self, method: str, sink: Callable[[Event], None]) -> None:
-        """Have the reader call `sink` with each such event, before any later message is looked at.
+    def on_event(self, method: str, listener: Callable[[Event], None]) -> None:
+        """Have the reader call `listener` with each such event, before any later message is looked at.
 
-        For models that must be up to date when a later reply arrives (frames, targets). A sink is quick and
+        For models that must be up to date when a later reply arrives (frames, targets). A listener is quick and
         never waits; what it cannot decode is logged and passed over. What else it raises is logged with its
         traceback and counted (`ConnectionStatistics.failed_callbacks`), and it is called again with the next
         event; nobody else notices. Everything else uses `subscribe`.
         """
-        self._sinks.setdefault(method, []).append(sink)
+        self._listeners.setdefault(method, []).append(listener)
 
-    def off_event(self, method: str, sink: Callable[[Event], None]) -> None:
-        """Take a sink of `on_event` out again."""
-        self._sinks[method].remove(sink)
+    def off_event(self, method: str, listener: Callable[[Event], None]) -> None:
+        """Take a listener of `on_event` out again."""
+        self._listeners[method].remove(listener)
 
-    def on_end(self, sink: Callable[[], None]) -> None:
-        """Have `sink` called once when the session ends; at once when it has. What it raises: as in `on_event`."""
+    def on_end(self, listener: Callable[[], None]) -> None:
+        """Have `listener` called once when the session ends; at once when it has.
+
+        What it raises: as in `on_event`.
+        """
         if self._ended is not None:
-            sink()
+            listener()
         else:
-            self._end_sinks.append(sink)
+            self._end_listeners.append(listener)
 
     def error(self, method: str | None = None) -> EngineError | None:
         """Return the reason why the session cannot be used now, or None when it can."""
@@ -314,8 +317,8 @@ class Session:
 
     def deliver(self, event: Event) -> None:
         """Pass one event on (called by the reader)."""
-        if event.method in self._sinks:
-            self._call_sinks(event)
+        if event.method in self._listeners:
+            self._call_listeners(event)
         if self._streams:
             streams = self._routes.get(event.method)
             if streams is None:
@@ -325,10 +328,10 @@ class Session:
             for stream in streams:
                 stream.deliver(event)
 
-    def _call_sinks(self, event: Event) -> None:
-        for sink in tuple(self._sinks.get(event.method, ())):
+    def _call_listeners(self, event: Event) -> None:
+        for listener in tuple(self._listeners.get(event.method, ())):
             try:
-                sink(event)
+                listener(event)
             except UndecodableReplyError as error:
                 self.connection.pass_over(event, error)
             except Exception as error:  # noqa: BLE001 - a stranger's code: the connection lives on
@@ -343,7 +346,7 @@ class Session:
         self.connection.fail_calls(self.id, self._crash_error)
         for stream in self._streams:
             stream.crash(self._crash_error(None))
-        self._call_sinks(Event(CRASHED, self.id, b"{}"))
+        self._call_listeners(Event(CRASHED, self.id, b"{}"))
 
     def revive(self) -> None:
         """Note that the target was reloaded after a crash (called by the reader)."""
@@ -357,10 +360,10 @@ class Session:
         self.connection.fail_calls(self.id, reason)
         for stream in self._streams:
             stream.end(lambda: reason(None))
-        sinks, self._end_sinks = self._end_sinks, []
-        for sink in sinks:
+        listeners, self._end_listeners = self._end_listeners, []
+        for listener in listeners:
             try:
-                sink()
+                listener()
             except Exception as error:  # noqa: BLE001 - as in _call_sinks
                 self.connection.callback_failed(f"the end of {self.describe()}", error)
 
@@ -369,7 +372,7 @@ class Session:
 
 
 CRASHED = "cdpengine.crashed"
-"""The name under which `on_event` sinks are told of a crash."""
+"""The name under which `on_event` listeners are called after a crash."""
 
 
 def _together(method: str, given: object, named: Mapping[str, Any]) -> dict[str, Any]:

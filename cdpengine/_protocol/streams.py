@@ -140,7 +140,7 @@ class Stream(Generic[T]):
         self._queue: deque[T | EventsLostError | TargetCrashedError] = deque()
         self._waiting = 0
         self._gap: EventsLostError | None = None
-        self._crash_noted = False  # after the last event that was kept, and not yet told
+        self._crash_noted = False  # after the last event that was kept, and not yet raised
         self._received = 0
         self._dropped = 0
         self._end: Callable[[], Exception] | None = None
@@ -219,7 +219,7 @@ class Stream(Generic[T]):
         self._arrived.unpark()
 
     def crash(self, error: TargetCrashedError) -> None:
-        """Note that the target crashed here (called by the reader): told once, in its place."""
+        """Note that the target crashed here (called by the reader): raised once, in its place."""
         if not self._crash_noted:
             self._gap = None
             self._crash_noted = True

@@ -33,7 +33,7 @@ logger = get_logger("cdpengine.session")
 
 
 class Attachment(msgspec.Struct, frozen=True):
-    """A session that Chrome attached. `waiting`: the target is paused until it is told to run."""
+    """A session that Chrome attached. `waiting`: the target is paused until `Runtime.runIfWaitingForDebugger`."""
 
     session: Session
     info: TargetInfo

@@ -52,8 +52,8 @@ class Arrival:
 
     def __attrs_post_init__(self) -> None:
         self._end = trio.current_time() + min(BOUND, self.seconds / 2)
-        self._frames = {self.page.target_id, *self.page.navigation.told}
-        self.page.navigation.told.clear()
+        self._frames = {self.page.target_id, *self.page.navigation.set_off}
+        self.page.navigation.set_off.clear()
 
     async def begun(self) -> None:
         """Wait until what was asked for has come, or has come to nothing."""

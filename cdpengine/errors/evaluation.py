@@ -126,7 +126,7 @@ class RecoveryReport:
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
 class EvaluationTimeoutError(DeadlineExceededError):
-    """The script did not finish in time and was told to stop. `report` says what was done and what is known."""
+    """The script did not finish in time and was terminated. `report` says what was done and what is known."""
 
     report: RecoveryReport = attrs.field(factory=RecoveryReport)
 

@@ -100,4 +100,4 @@ async def test_cancelled_at_each_step(
     await page.reload()
     assert await page.evaluate("own") == "undefined"
     if name == "http_credentials":
-        assert page.session._sinks.get("Fetch.authRequired", []) == []
+        assert page.session._listeners.get("Fetch.authRequired", []) == []

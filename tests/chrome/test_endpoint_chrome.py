@@ -20,9 +20,9 @@ pytestmark = pytest.mark.chrome
 async def forward(stream: trio.SocketStream, port: int) -> None:
     """Pass the bytes of one connection on to another port, as a tunnel does."""
 
-    async def copy(source: trio.SocketStream, sink: trio.SocketStream) -> None:
+    async def copy(source: trio.SocketStream, listener: trio.SocketStream) -> None:
         async for chunk in source:
-            await sink.send_all(chunk)
+            await listener.send_all(chunk)
         nursery.cancel_scope.cancel()
 
     async with await trio.open_tcp_stream("127.0.0.1", port) as other, trio.open_nursery() as nursery:

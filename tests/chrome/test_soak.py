@@ -77,8 +77,8 @@ async def measure(page: cdpengine.Page) -> dict[str, object]:
     return {
         "in flight": [connection.statistics().in_flight for connection in page.browser.connections],
         "sessions": [connection.statistics().sessions for connection in page.browser.connections],
-        "sinks": sum(len(sinks) for sinks in page.session._sinks.values()),
-        "end sinks": len(page.session._end_sinks),
+        "listeners": sum(len(listeners) for listeners in page.session._listeners.values()),
+        "end listeners": len(page.session._end_listeners),
         "domains": dict(page.session._domains),
         "frames": len(page.frames),
         "tasks": trio.lowlevel.current_statistics().tasks_living,

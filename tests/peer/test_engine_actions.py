@@ -337,7 +337,7 @@ async def test_goto_cancelled_at_each_moment(
         assert all(connection.statistics().in_flight == 0 for connection in browser.connections)
         assert not page.session._domains.get("Network")
         assert not any(
-            page.session._sinks.get(f"Network.{name}") for name in ("responseReceived", "loadingFailed")
+            page.session._listeners.get(f"Network.{name}") for name in ("responseReceived", "loadingFailed")
         )
         assert (await page.goto("https://b.example/")).url == "https://b.example/"
 
@@ -350,9 +350,9 @@ async def test_a_thousand_navigations_leave_no_trace(
     def sizes() -> tuple[int, ...]:
         main = page._core.target.frames.main
         return (
-            len(page.session._sinks),
-            sum(map(len, page.session._sinks.values())),
-            len(page.session._end_sinks),
+            len(page.session._listeners),
+            sum(map(len, page.session._listeners.values())),
+            len(page.session._end_listeners),
             len(page.session._domains),
             len(page.session._enabling),
             len(page.frames),

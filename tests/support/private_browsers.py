@@ -64,10 +64,10 @@ class PrivateBrowsers:
             async with browser, trio.open_nursery() as nursery:
                 await browser.send_all(f"GET {address.path} HTTP/1.1\r\n".encode() + rest)
 
-                async def copy(source: trio.abc.ReceiveStream, sink: trio.abc.SendStream) -> None:
+                async def copy(source: trio.abc.ReceiveStream, listener: trio.abc.SendStream) -> None:
                     try:
                         while data := await source.receive_some(65_536):
-                            await sink.send_all(data)
+                            await listener.send_all(data)
                     except trio.BrokenResourceError:
                         pass  # either end is the end of both
                     nursery.cancel_scope.cancel()

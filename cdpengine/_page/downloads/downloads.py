@@ -38,7 +38,7 @@ CANCEL_GRACE = 1.0
 """Seconds that Chrome gets to confirm that a download which nobody wants any more is over."""
 
 _EARLY = 100
-"""Reports that are kept for downloads of which Chrome has not told yet."""
+"""Reports that are kept for downloads that Chrome has not announced yet."""
 
 _OPENERS_KEPT = 1000
 
@@ -63,7 +63,7 @@ class _Open:
 
 
 class Downloads:
-    """The downloads of one browser, told on its own session. `pages` are those that the engine knows."""
+    """The downloads of one browser, reported on its own session. `pages` are those that the engine knows."""
 
     def __init__(self, root: Session, pages: Mapping[str, PageTarget], nursery: trio.Nursery) -> None:
         self.records: deque[Download] = deque(maxlen=KEPT)
@@ -286,7 +286,7 @@ class Downloads:
             self._early.setdefault(progress.guid, []).append(progress)
 
     def _is_known(self, guid: str) -> bool:
-        """Whether a download is under way, or among the latest that ended: told again, it is the same one.
+        """Whether a download is under way, or among the latest that ended: reported again, it is the same one.
 
         Taken for another one, it would be cancelled, and the file removed that the first one is moving.
         """
@@ -358,7 +358,8 @@ class Downloads:
         with suppress(OSError):  # Chrome has it open still, and removes it itself
             await trio.to_thread.run_sync(remove)
 
-    # --- what Chrome is told -----------------------------------------------------------------------------------
+    # --- what is sent to Chrome
+    # -----------------------------------------------------------------------------------
 
     async def _give_up(self, download: Download) -> None:
         with undoing(CANCEL_GRACE), suppress(ConnectionLostError):
@@ -366,7 +367,7 @@ class Downloads:
 
     def _post_cancel(self, download: Download) -> None:
         download.cancelled = True
-        # Not waited for: what comes of it is told by an event; refused, it had ended before.
+        # Not waited for: an event reports the result; a refusal means that it had ended before.
         with suppress(SessionGoneError, ConnectionLostError):
             context = _in_context(download.context_id)
             self._root.post("Browser.cancelDownload", guid=download.guid, **context)

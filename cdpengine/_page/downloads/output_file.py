@@ -107,7 +107,8 @@ class OutputFile:
 def checked_path(what: str, path: str | os.PathLike[str], *, overwrite: bool = True) -> Path:
     """Return `path` as a Path.
 
-    Raises InvalidArgumentError for what is none or names a folder; without `overwrite`, for a file that exists.
+    Raises InvalidArgumentError for a value that is not a path, or names a folder; without `overwrite`, for a file
+    that exists.
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise InvalidArgumentError(

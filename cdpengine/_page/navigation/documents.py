@@ -1,7 +1,7 @@
 """The engine's own scripts in the documents of a page: called in the isolated world of a frame, on its session.
 
-Rule: what a script answers is plain data, or an object that is held under one group and let go of with it. That a
-document is gone is told as DocumentGone, so that whoever follows it takes the next one.
+Rule: what a script answers is plain data, or an object of one group that is released with it. That a
+document is gone is raised as DocumentGone, so that its followers take the next one.
 """
 
 from __future__ import annotations

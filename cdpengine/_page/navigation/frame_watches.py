@@ -1,4 +1,4 @@
-"""FrameWatches: what holds in the documents of all frames of a page, told by observers in the documents.
+"""FrameWatches: what holds in the documents of all frames of a page, reported by observers in them.
 
 Rule: each document has one observer, in the isolated world; its report comes when it changes, so nothing is polled
 from here. A document that is replaced takes its observer along, and the next one gets its own.
@@ -92,7 +92,7 @@ class FrameWatches:
     def reports(self) -> list[Report] | None:
         """Return the documents' reports; None while one of them has not reported.
 
-        Raises why a document cannot be followed: InvalidArgumentError for a selector that is none.
+        Raises why a document cannot be followed: InvalidArgumentError for an invalid selector.
         """
         if self._failure is not None:
             raise copy.copy(self._failure)
@@ -131,7 +131,8 @@ class FrameWatches:
                 except DocumentGone:
                     await trio.sleep(_AGAIN)
                 except (SessionGoneError, ConnectionLostError):
-                    return  # the page ended, and its waiters are told; or the frame moves: that is another key
+                    # the page ended, and its waiters get the reason; or the frame moves: that is another key
+                    return
                 except EngineError as error:
                     self._failure = error
                     self._page.changes.notify()

@@ -113,8 +113,8 @@ class PendingNavigation:
     Chrome holds back what is for the page's process until that document comes or the navigation is stopped
     (termination excepted), so such a page does not answer, and hangs not at all. `under_way` is of the main frame,
     once the navigation has begun. `asked` are all frames for which one was asked for: True where it has begun.
-    `arrived` tells for each frame when its present document came (trio's clock), and `told` which frames an action
-    has set on their way, for whoever looks at the page next.
+    `arrived` says for each frame when its present document came (trio's clock), and `set_off` which frames an
+    action made navigate, for the next snapshot of the page.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class PendingNavigation:
         self.under_way = False
         self.asked: dict[str, bool] = {}
         self.arrived: dict[str, float] = {}
-        self.told: set[str] = set()
+        self.set_off: set[str] = set()
         self._main_frame_id = main_frame_id
         self._notify = notify
         self.listen(session)
@@ -152,7 +152,9 @@ class PendingNavigation:
     def _cleared(self, event: Event) -> None:
         cleared = _decoded(event, FrameClearedScheduledNavigation)
         if cleared is not None and self.asked.get(cleared.frame_id) is False:
-            del self.asked[cleared.frame_id]  # it came to nothing: one that begins is told of before
+            del self.asked[
+                cleared.frame_id
+            ]  # nothing came of it: a navigation that begins is reported before
             self._notify()
 
     def _ended(self, event: Event) -> None:
@@ -170,7 +172,7 @@ class PendingNavigation:
         detached = _decoded(event, FrameDetached)
         if detached is not None and detached.reason != "swap":
             self.arrived.pop(detached.frame_id, None)
-            self.told.discard(detached.frame_id)
+            self.set_off.discard(detached.frame_id)
             self._end(detached.frame_id)
 
     def _end(self, frame_id: str) -> None:

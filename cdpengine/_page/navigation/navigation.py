@@ -111,22 +111,22 @@ class _DocumentWatch:
     @contextmanager
     def on(self, session: Session) -> Iterator[None]:
         """Watch the session's Network events while the body runs."""
-        sinks: list[tuple[str, Callable[[Event], None]]] = [
+        listeners: list[tuple[str, Callable[[Event], None]]] = [
             ("Network.requestWillBeSent", self.request_sent),
             ("Network.responseReceived", self.response_received),
             ("Network.loadingFailed", self.loading_failed),
         ]
-        for method, sink in sinks:
-            session.on_event(method, sink)
+        for method, listener in listeners:
+            session.on_event(method, listener)
         try:
             yield
         finally:
-            for method, sink in sinks:
-                session.off_event(method, sink)
+            for method, listener in listeners:
+                session.off_event(method, listener)
 
 
 def check_wait_until(wait_until: str) -> LoadState:
-    """Return the load state. Raises InvalidArgumentError for a name that is none."""
+    """Return the load state. Raises InvalidArgumentError for an unknown name."""
     if wait_until in LOAD_STATES:
         return wait_until
     raise InvalidArgumentError(
@@ -222,7 +222,7 @@ async def _tells_of(page: PageTarget, moved: Callable[[], bool]) -> bool:
     """Say whether the page's own document has moved, or is about to.
 
     The browser process tells of its history, the page's of its documents, and the first may be ahead: what the
-    page answers comes after what it has told.
+    page answers comes after what it has reported.
     """
     if not moved() and not page.navigation.under_way:
         await answers(page.session)

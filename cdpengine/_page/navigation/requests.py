@@ -86,7 +86,7 @@ class RequestsUnderWay:
         return True
 
     def _tells_no_end(self, sent: RequestWillBeSentHead) -> bool:
-        """Whether this is the script of a worker whose loading has no end that is told."""
+        """Whether this is the script of a worker whose loading has no reported end."""
         return not sent.loader_id and self._type_of(sent.request_id) in _UNATTACHED_WORKERS
 
     def _end_script(self, target_id: str) -> bool:
@@ -102,7 +102,7 @@ class RequestsUnderWay:
         return [request for request in self._requests.values() if not _is_over(request, frames)]
 
     def forget_session(self, session_id: str | None) -> None:
-        """Drop what a session that ended had told."""
+        """Drop what a session that ended had reported."""
         for key in [key for key in self._requests if key[0] == session_id]:
             del self._requests[key]
         self.since = self._now()
@@ -159,7 +159,7 @@ async def watch_requests(page: PageTarget) -> AsyncIterator[RequestsUnderWay]:
                     task_status.started()
                     await trio.sleep_forever()
             except SessionGoneError:
-                pass  # ended or crashed: whoever waits for the page is told
+                pass  # ended or crashed: the page's waiters get the reason
             finally:
                 for method in (*_EVENTS, "Target.attachedToTarget"):
                     session.off_event(method, observe)

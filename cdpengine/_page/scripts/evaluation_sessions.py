@@ -206,7 +206,7 @@ class EvaluationSessions:
     async def _keep_connection(
         self, opener: ConnectionOpener, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        patience = math.inf  # whoever starts the engine has a deadline of its own
+        patience = math.inf  # the start of the engine has a deadline of its own
         if self._optional:
             left = trio.current_effective_deadline() - trio.current_time()
             patience = min(_OPEN_PATIENCE, left / 2)
@@ -238,7 +238,7 @@ class EvaluationSessions:
 
     def _opened_again(self, row: _Row, reason: str | None) -> None:
         row.succeeded()
-        # Not told before: where the browser ends, the evaluation session may be the first to hear of it.
+        # Not logged before: where the browser ends, the evaluation session may be the first to end.
         logger.info("the evaluation session connection ended and was opened again: %s", reason)
 
     async def _live(self, opener: ConnectionOpener, opened: Callable[[], object], patience: float) -> None:

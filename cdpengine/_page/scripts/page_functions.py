@@ -73,7 +73,7 @@ class _Callee:
     ) -> PendingCall:
         """Send a call of `function`, and do not wait. An argument is JSON, or a RemoteHandle of the same world.
 
-        `function` is sent as it is given: whoever gives one of the engine's own has noted it (`js.own`). An object
+        `function` is sent as it is given; the engine's own functions are noted by `js.own`. An object
         that it returns is put into `group`; without one, into that of the object that it is called on. Raises as
         `Session.post` does.
         """

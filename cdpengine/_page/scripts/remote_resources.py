@@ -23,7 +23,7 @@ T = TypeVar("T")
 Undo = Callable[[T], Awaitable[object]]
 
 _GRACE = 0.08
-"""Seconds that whoever gives up waits for the taking back: it mostly is done when the caller is told."""
+"""Seconds that a cancelled caller waits for the disposal, which is mostly done by then."""
 
 _SETTLE_GRACE = 2.0
 """Seconds that the end of the engine waits for what is still to be taken back."""

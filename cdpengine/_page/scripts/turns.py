@@ -34,8 +34,8 @@ class Turn:
     ) -> SharedCall:
         """Send an evaluation as soon as the page is done with the one before it; return its call at once then.
 
-        One that waits for a promise has let go of the page. `params` is called when it is sent, `waits` where it
-        has to wait. Raises why the session ended. Cancelled, it has sent nothing.
+        One that waits for a promise no longer occupies the page. `params` is called when it is sent, `waits` where
+        it has to wait. Raises why the session ended. Cancelled, it has sent nothing.
         """
         if self._is_free() and not self._lock.locked():
             return self._sent(method, params)

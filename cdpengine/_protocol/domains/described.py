@@ -1,7 +1,7 @@
 """Descriptions: which event, reply or type of the protocol each structure decodes.
 
 Rule: a structure has the fields that are used, and a default for each field that the protocol calls optional. It
-is described where it is defined, so that whoever compares the engine with a browser needs no list beside it.
+is described where it is defined, so that a comparison of the engine with a browser needs no list beside it.
 """
 
 from __future__ import annotations

@@ -267,7 +267,7 @@ REQUEST_EVENTS: dict[str, type[RequestEvent]] = {
     "Network.webSocketFrameError": WebSocketFrameError,
     "Network.webSocketClosed": WebSocketClosed,
 }
-"""What is told of a request from its beginning to its end, each event with its whole structure."""
+"""The events of a request from its beginning to its end, each with its whole structure."""
 
 
 # --- cookies --------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
 
 @event("Target.attachedToTarget")
 class AttachedToTarget(msgspec.Struct, rename="camel"):
-    """A session begins. `waiting_for_debugger`: its target is paused until it is told to run."""
+    """A session begins. `waiting_for_debugger`: its target is paused until `Runtime.runIfWaitingForDebugger`."""
 
     session_id: str
     target_info: TargetInfo
