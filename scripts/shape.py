@@ -33,6 +33,8 @@ class Module:
     path: Path
     lines: int
     tree: ast.Module = attrs.field(repr=False)
+    stub: ast.Module | None = attrs.field(default=None, repr=False)
+    """The syntax tree of the `.pyi` file beside it, whose relative imports are the package's lazy names."""
 
     @property
     def package(self) -> str:
@@ -75,7 +77,9 @@ def read_modules(package: Path) -> list[Module]:
         parts = inside.with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         text = path.read_text("utf-8")
-        found.append(Module(name, inside, text.count("\n"), ast.parse(text)))
+        beside = path.with_suffix(".pyi")
+        stub = ast.parse(beside.read_text("utf-8")) if beside.exists() else None
+        found.append(Module(name, inside, text.count("\n"), ast.parse(text), stub))
     return found
 
 
@@ -105,10 +109,20 @@ def count_files(modules: Sequence[Module]) -> Counter[str]:
 
 
 def public_names(modules: Sequence[Module]) -> dict[str, list[str]]:
-    """Return what each public package names in its `__all__`."""
+    """Return what each public package names in its `__all__`, or imports in its stub."""
     top = modules[0].name.partition(".")[0]
     faces = {f"{top}.{face}" if face else top for face in FACES}
-    return {module.name: declared_names(module.tree) for module in modules if module.name in faces}
+    return {
+        module.name: declared_names(module.tree) if module.stub is None else imported_names(module.stub)
+        for module in modules
+        if module.name in faces
+    }
+
+
+def imported_names(stub: ast.Module) -> list[str]:
+    """Return the names that a stub imports from its own package, sorted."""
+    imports = (node for node in stub.body if isinstance(node, ast.ImportFrom) and node.level)
+    return sorted({each.asname or each.name for node in imports for each in node.names})
 
 
 def declared_names(tree: ast.Module) -> list[str]:

@@ -91,14 +91,17 @@ def finish(
     gone = set() if gone is None else gone
     wrappers = set() if wrappers is None else wrappers
     hints: dict[Node, str] = {}
+    noted: list[Hint] = []
     for node, raw, said in reversed(shown):
         hint = ""
         if raw:
             in_lines = node.role in roles.CELL_ROLES and node.name != "" and has_lines(raw)
             if in_lines:
                 said = ""  # a name has no line breaks
-            node.children = _finished(raw, said, gone, labels, frame_id, wrappers)
-            hint = _hints(raw, hints)
+            node.children = _finished(raw, said, gone, labels, frame_id, wrappers, noted)
+            if noted or hints:
+                noted.clear()
+                hint = _hints(raw, hints)
             if node.role in roles.CELL_ROLES and node.name:
                 if len(node.children) == 1 and _is_text(node.children[0], node.name):
                     if in_lines:
@@ -122,7 +125,7 @@ def finish(
             gone.add(node)
             if hint:
                 hints[node] = hint
-    return _finished(top, "", gone, labels, frame_id, wrappers)
+    return _finished(top, "", gone, labels, frame_id, wrappers, noted)
 
 
 def _finished(
@@ -132,8 +135,9 @@ def _finished(
     labels: Mapping[int, str],
     frame_id: str | None,
     wrappers: AbstractSet[Node],
+    noted: list[Hint],
 ) -> list[Node]:
-    """Join runs of text and leave out what `said`, the name above, has said already."""
+    """Join runs of text and leave out what `said`, the name above, has said already. `noted` gets the hints."""
     children: list[Node] = []
     pieces: list[str] = []
     caption: int | None = None
@@ -153,7 +157,7 @@ def _finished(
                 end_run()
             caption = child.caption
         elif isinstance(child, Hint):
-            continue
+            noted.append(child)
         elif child not in gone and not (_is_mere_image(child) and _repeats(child.name, said)):
             if pieces:
                 end_run()

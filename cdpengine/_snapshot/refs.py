@@ -213,11 +213,32 @@ class RefTable:
             return
         done.add(id(document))
         view = _View(document, self._renderer(document), partial or document.cut)
+        known, groups, snapshot = view.renderer.nodes.get, view.groups, self._snapshots
+        place = document.frame_id, document.session_id, document.loader_id
         stack = document.roots[::-1]
         while stack:
             node = stack.pop()
             if node.wants_ref or (every and node.kind != "text" and node.backend_node_id is not None):
-                self._give(node, view, given)
+                entry = known(node.backend_node_id)  # type: ignore[arg-type]
+                if entry is None or entry.seen == snapshot:
+                    self._give(node, view, given)
+                else:
+                    # What `_give` does, of one that is as it was: most are, and a call for each takes longer.
+                    ref, role, name = entry.ref, node.role, node.name
+                    group = groups.get((role, name))
+                    if group is None:
+                        group = groups[role, name] = []
+                    if (
+                        ref.name == name
+                        and ref.role == role
+                        and ref.nth == len(group)
+                        and (ref.frame_id, ref.session_id, ref.loader_id) == place
+                    ):
+                        entry.seen = snapshot
+                        group.append(entry)
+                        given[node] = ref
+                    else:
+                        self._give(node, view, given)
             if node.document is not None:
                 self._walk(node.document, partial, every, done, given)
             elif node.children:

@@ -188,3 +188,7 @@ __all__ = [
     "shortages_named",
     "shown_url",
 ]
+
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__  # where users import it from, in tracebacks and pickles

@@ -80,7 +80,8 @@
   const detailsFor = makeDetails(dom, isSecret);
   const labelsFor = makeLabels(dom, elements);
   const styles = makeStyles(dom);
-  const reuse = makeReuse(dom, makeSteady(dom));
+  const worded = new WeakSet(); // elements of which it was read how their text is written
+  const reuse = makeReuse(dom, makeSteady(dom), { isNative, isWorded: (at) => worded.has(at) });
 
   function numberOf(element) {
     let number = numbers.get(element);
@@ -323,6 +324,7 @@
       if (parent !== null && (solid || (data.includes("\n") ? runningText(depth) !== 0 : isPreformatted(depth)))) {
         if (parent !== styled) {
           styled = parent;
+          worded.add(parent);
           const style = getComputedStyle(parent);
           transform = style.textTransform;
           spaces = style.whiteSpaceCollapse;

@@ -10,7 +10,7 @@
 //
 // Where a walk said what the one before it said, the trunk is compared like a part from then on, and as long as no
 // mutation is observed, and nothing that is compared differs, the page is still, and nothing is walked (`isStill`).
-(function (dom, steady) {
+(function (dom, steady, ways) {
   "use strict";
 
   const MOST_IN_A_PART = 32;
@@ -203,9 +203,9 @@
       }
       if (still.state !== state || still.focused !== focused || ofDocument("fullscreenElement") !== null) return false;
       if (!still.decorated && decorates()) return false;
-      const { parts } = still;
+      const { parts, inBoxes } = still;
       for (let i = 0; i < parts.length; i++) {
-        if (!isSteady(parts[i]) || ((i & 63) === 63 && performance.now() > deadline)) return false;
+        if (!isSteady(parts[i], inBoxes && i > 0) || ((i & 63) === 63 && performance.now() > deadline)) return false;
       }
       since = performance.now();
       records = 0;
@@ -306,7 +306,7 @@
           takeDown(part, (at, tag, style) => {
             if (tag === "li" && at === part.root && getAttribute.call(at, "role") !== null) return true;
             return at === focused || isRestless(at, tag, style);
-          });
+          }, ways);
           if (part.stale) spoil(part);
           partsRead.push(part);
         },
@@ -329,9 +329,11 @@
             if (tag === "label" || (tag === "li" && getAttribute.call(at, "role") !== null)) return;
           }
           const whole = { root: trunkRead[0], stale: false, elements: trunkRead, decorated };
-          if (trunkRead.length) takeDown(whole, isRestless);
+          if (trunkRead.length) takeDown(whole, isRestless, ways);
           const all = trunkRead.length ? [whole, ...partsRead] : partsRead;
-          if (!whole.stale) still = { number: used, state, focused, decorated, parts: all };
+          // The trunk, which is plain then, is compared first. What hosts shadow trees or slots is never in it.
+          const inBoxes = trunkRead.length > 0 && whole.plain;
+          if (!whole.stale) still = { number: used, state, focused, decorated, parts: all, inBoxes };
         },
 
         // The context of what is right in an element of the trunk.

@@ -19,11 +19,16 @@
 
   const [STYLE, DISPLAY, SIGHT, CURSOR, TRANSFORM, SPACES, LENGTH] = [1, 2, 3, 4, 5, 6, 7];
 
+  // What is read nowhere is not compared: the cursor in native controls, and how text is written where there is none.
+  const UNREAD = "";
+
   const { getter } = dom;
   const localName = getter(Element.prototype, "localName");
   const shadowRoot = getter(Element.prototype, "shadowRoot");
   const firstChild = getter(Node.prototype, "firstChild");
   const firstElementChild = getter(Element.prototype, "firstElementChild");
+  const nextSibling = getter(Node.prototype, "nextSibling");
+  const parentNode = getter(Node.prototype, "parentNode");
   const { checkVisibility } = Element.prototype;
 
   // What can be compared only by looking. Passwords are not kept.
@@ -52,21 +57,24 @@
     return `${checkVisibility.call(at, WITH_BOX)} ${style.visibility}`;
   }
 
-  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory.
-  function isSteady(part) {
+  // `checks` has LENGTH entries for each element, side by side: most of the time goes into fetching memory. With
+  // `inBoxes` it is known that all that the part is in has boxes: its root has one then, if its own style says so.
+  function isSteady(part, inBoxes = false) {
     const { checks, plain, holders, controls, pseudos, hosts } = part;
-    if (plain && !checkVisibility.call(part.root, VISIBLE)) return false;
+    if (plain && !inBoxes && !checkVisibility.call(part.root, VISIBLE)) return false;
     for (let i = 0; i < hosts.length; i++) if (shadowRoot.call(hosts[i]) !== null) return false;
     for (let i = 0; i < checks.length; i += LENGTH) {
       const at = checks[i];
       const style = checks[i + STYLE];
       if (style.display !== checks[i + DISPLAY]) return false;
       if ((plain ? style.visibility : sight(at, style)) !== checks[i + SIGHT]) return false;
-      if (style.cursor !== checks[i + CURSOR]) return false;
+      const cursor = checks[i + CURSOR];
+      if (cursor !== UNREAD && style.cursor !== cursor) return false;
       const transform = checks[i + TRANSFORM];
       if (transform === null) continue; // nothing is in it
-      if (style.textTransform !== transform || skips(style)) return false;
-      if (style.whiteSpaceCollapse !== checks[i + SPACES]) return false;
+      if (skips(style)) return false;
+      if (transform === UNREAD) continue;
+      if (style.textTransform !== transform || style.whiteSpaceCollapse !== checks[i + SPACES]) return false;
     }
     if (holders !== null) {
       for (let i = 0; i < holders.length; i++) if (holders[i].content !== "normal") return false;
@@ -90,6 +98,15 @@
     return skipping !== "visible" && skipping !== "";
   }
 
+  // Whether it says something of its own, or `isWorded` that its blanks do.
+  function hasText(at, isWorded) {
+    if (isWorded(at)) return true;
+    for (let child = firstChild.call(at); child !== null; child = nextSibling.call(child)) {
+      if (child.nodeType === 3 && /\S/.test(child.data)) return true;
+    }
+    return false;
+  }
+
   // Adds to the part, which has a root, elements and whether it is decorated:
   //   plain     it has boxes as its root has them and `display` says
   //   checks    element, style, display, visibility or sight, cursor, text-transform, white-space-collapse, ...
@@ -98,9 +115,12 @@
   //   controls  place among the checks, tag, state, ...
   //   pseudos   style, content and display, ...
   // The part is stale when it can't be compared, or `isRestless` says so of an element. The last three may be null.
-  function takeDown(part, isRestless) {
+  // `ways` are those of the walk to say whether an element is a native control, and whether it read how its text is
+  // written.
+  function takeDown(part, isRestless, { isNative, isWorded }) {
     const { elements, root, decorated } = part;
     const [checks, hosts, holders, controls, pseudos] = [[], [], [], [], []];
+    const controlled = new Set(); // native controls, and what is in them
     const plain = checkVisibility.call(root, VISIBLE) && elements.every((at) => !BOXLESS.has(localName.call(at)));
     for (const at of elements) {
       const tag = localName.call(at);
@@ -113,9 +133,11 @@
       }
       if (HOSTS.has(tag)) hosts.push(at);
       if (CONTROLS.has(tag)) controls.push(checks.length, tag, stateOf(at, tag, style));
-      const transform = firstChild.call(at) === null ? null : style.textTransform;
-      checks.push(at, style, style.display, plain ? style.visibility : sight(at, style), style.cursor, transform);
-      checks.push(style.whiteSpaceCollapse);
+      if (controlled.has(parentNode.call(at)) || isNative(at, tag)) controlled.add(at);
+      const worded = hasText(at, isWorded);
+      const transform = firstChild.call(at) === null ? null : worded ? style.textTransform : UNREAD;
+      checks.push(at, style, style.display, plain ? style.visibility : sight(at, style));
+      checks.push(controlled.has(at) ? UNREAD : style.cursor, transform, worded ? style.whiteSpaceCollapse : UNREAD);
       if (!decorated) continue;
       for (const which of ["::before", "::after"]) {
         const pseudo = getComputedStyle(at, which);

@@ -32,7 +32,7 @@ from cdpengine.errors import EngineError, RecoveryReport, RecoveryStep
 CLASSES = [
     kind
     for _, kind in inspect.getmembers(errors, inspect.isclass)
-    if issubclass(kind, EngineError) and kind.__module__.startswith(f"{errors.__name__}.")
+    if issubclass(kind, EngineError) and kind.__module__.startswith(errors.__name__)
 ]
 
 VALUES: dict[str, object] = {
@@ -286,3 +286,11 @@ def test_undecodable_reply_gives_its_raw_json_back() -> None:
 def test_errors_can_be_raised_and_chained(kind: type[EngineError]) -> None:
     with pytest.raises(kind, match=re.escape(str(make(kind))[:20])):
         raise make(kind)
+
+
+def test_every_public_error_shows_where_it_is_imported_from() -> None:
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        if isinstance(kind, type):
+            assert kind.__module__ == "cdpengine.errors"
+            assert pickle.loads(pickle.dumps(kind)) is kind
