@@ -1,7 +1,7 @@
-"""Activities: the collectors of all pages of a browser, and who has one from its start.
+"""Activities: the collectors of all pages of a browser, and which pages have one from their start.
 
-Rule: a page that nobody asked about has none, and costs nothing. One that is to be collected from the start
-is, before its first script runs; so is what a page that is collected opens.
+Rule: a page without a request for its activity has none, and costs nothing. A page that is collected from its
+start is collected before its first script runs; so is every page that a collected page opens.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from cdpengine._activity.arguments import ValueReader
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.options import ActivityOptions
+from cdpengine._activity.values import ValueReader
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.calls import PendingCall
@@ -30,7 +30,7 @@ class Activities:
         tabs.set_ups.append(self._set_up)
 
     def of(self, page: PageTarget) -> Collector:
-        """Return the collector of a page, the same one each time; it lives as long as anybody knows the page."""
+        """Return the collector of a page, the same one each time; it lives as long as the page object."""
         collector = _collector_of(page)
         if collector is None:
             collector = page.collector = Collector(page, self._reader)
@@ -70,7 +70,7 @@ class Activities:
         return self._of_contexts.get(page.context_id, self._of_all)
 
     def _begin(self, page: PageTarget, options: ActivityOptions) -> None:
-        # Not waited for: what is sent next comes after it. A page that crashed or is gone has nothing to tell.
+        # Not waited for: what is sent next comes after it. A page that crashed or is gone sends nothing.
         with suppress(SessionGoneError, ConnectionLostError):
             self.of(page).apply(options)
 

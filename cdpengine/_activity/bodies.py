@@ -1,7 +1,9 @@
-"""Bodies of responses: as Chrome hands them out, as they arrive, and as they are kept.
+"""Bodies of responses: decoded, read in pieces as they come (BodyStream), and kept as they arrive (BodyStore).
 
-Rule: what is kept or waits for its reader is bounded; what is not whole is never taken for whole: the size
-that Chrome counted says so.
+Rule: what is kept or waits for its reader is bounded. A body that is not whole is never taken for whole: the size
+that Chrome counted decides. A body is kept while it comes, so it is there even where its document has gone by the
+time that it is whole. Where Chrome did not send all of it in pieces, it is asked for as a whole, at once. What is
+not kept says why.
 """
 
 from __future__ import annotations
@@ -10,14 +12,25 @@ import codecs
 import json
 import re
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
+import trio
 
-from cdpengine._protocol.calls import decode_bytes
-from cdpengine._protocol.domains.network import ResponseBodyReply
+from cdpengine._activity.options import KeepBodies
+from cdpengine._protocol.calls import PendingCall, decode_bytes
+from cdpengine._protocol.domains.network import ResponseBodyReply, StreamResourceContentReply
 from cdpengine._protocol.session import Session
-from cdpengine.errors import BodyUndecodableError
+from cdpengine.errors import (
+    BodyUndecodableError,
+    ConnectionLostError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+)
+
+if TYPE_CHECKING:
+    from cdpengine._activity.request import Request
 
 
 @attrs.frozen
@@ -30,12 +43,12 @@ class Body:
 
 async def fetch_body(session: Session, request_id: str) -> Body:
     """Return the body of a response that has come to its end. Raises RemoteError when Chrome has it no more."""
-    return received_body(
+    return decode_body(
         await session.request("Network.getResponseBody", {"requestId": request_id}, ResponseBodyReply)
     )
 
 
-def received_body(reply: ResponseBodyReply) -> Body:
+def decode_body(reply: ResponseBodyReply) -> Body:
     """Return the body that a reply has."""
     if reply.base64_encoded:
         return Body(decode_bytes("Network.getResponseBody", reply.body))
@@ -54,8 +67,8 @@ def charset_of(headers: dict[str, str]) -> str:
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE)
 
 
-def as_sent(body: Body, headers: dict[str, str], size: int) -> Body:
-    """Return a body that Chrome gave as text with the bytes that came, where its character set and size tell."""
+def restore_bytes(body: Body, headers: dict[str, str], size: int) -> Body:
+    """Return a body that Chrome gave as text with the bytes that came, if its character set and size show them."""
     if body.text is None or len(body.data) == size:
         return body
     for encoding in (charset_of(headers) or "utf-8", "utf-8-sig"):
@@ -102,7 +115,7 @@ def json_of(url: str, text: str) -> Any:
 class Incoming:
     """A body as it arrives, for one reader, of which at most `limit` bytes wait.
 
-    Chrome tells what came before by a reply, and what comes then by events: `begin` takes the first.
+    Chrome sends what came before in a reply, and what comes then in events: `begin` takes the first.
     """
 
     def __init__(self, limit: int) -> None:
@@ -120,18 +133,18 @@ class Incoming:
         return self._early is None
 
     def begin(self, before: bytes) -> None:
-        """Take what came before anybody listened."""
+        """Take what came before the first event."""
         early, self._early = self._early or [], None
         for part in (before, *early):
             self.feed(part)
 
     def refuse(self) -> None:
-        """Note that it is not told as it arrives."""
+        """Note that it is not sent as it arrives."""
         self.refused = True
         self._early = None
 
     def feed(self, data: bytes) -> None:
-        """Take the next part. Over the limit, all is let go."""
+        """Take the next part. Over the limit, all is dropped."""
         if self._early is not None:
             self._early.append(data)
         elif data:
@@ -156,3 +169,165 @@ class Incoming:
         if self.over or self.refused or not self.begun or self.total != size:
             return None
         return b"".join(self._parts)
+
+
+PIECE = 2**16
+"""Bytes of a piece, where a body that is there as a whole is given in pieces."""
+
+
+class BodyStream:
+    """An async iterator over the pieces of a body. Get it from `Response.stream`."""
+
+    def __init__(self, request: Request, backlog: int) -> None:
+        self._request = request
+        self._incoming = Incoming(backlog)
+        self._started = False
+        self._whole: bytes | None = None
+        self._position = 0
+
+    def __aiter__(self) -> BodyStream:
+        return self
+
+    async def __anext__(self) -> bytes:
+        """Return the next piece, waiting for it."""
+        if not self._started:
+            self._started = True
+            await self._start()
+        if self._whole is not None:
+            piece = self._whole[self._position : self._position + PIECE]
+            self._position += len(piece)
+            if not piece:
+                raise StopAsyncIteration
+            return piece
+        return await self._next()
+
+    def close(self) -> None:
+        """Take no more of it."""
+        if self._incoming in self._request.streams:
+            self._request.streams.remove(self._incoming)
+
+    async def _start(self) -> None:
+        request = self._request
+        if not request.ended and request.kept is None:
+            request.streams.append(self._incoming)
+            try:
+                params = {"requestId": request.id}
+                reply = await request.session.request(
+                    "Network.streamResourceContent", params, StreamResourceContentReply
+                )
+            except (RemoteError, SessionGoneError):
+                self.close()  # it has come already, or goes on in another process
+            else:
+                self._incoming.begin(decode_bytes("Network.streamResourceContent", reply.buffered_data))
+                return
+        self._whole = (await request.body()).data
+
+    async def _next(self) -> bytes:
+        request = self._request
+        while True:
+            if self._incoming.over:
+                limit = self._incoming.limit
+                raise request.unavailable(f"its reader fell behind by more than {limit} bytes")
+            if (piece := self._incoming.take()) is not None:
+                return piece
+            if request.ended:
+                break
+            await request.wait_change()
+        if request.failure:
+            came = self._incoming.total
+            raise request.unavailable(f"the request failed ({request.failure}) after {came} bytes")
+        if self._incoming.total != request.body_size:
+            reason = f"{self._incoming.total} of its {request.body_size} bytes were reported"
+            raise request.unavailable(reason)
+        raise StopAsyncIteration
+
+
+class BodyStore:
+    """Keeps the bodies that `rules` want; its tasks live in `nursery`."""
+
+    def __init__(self, rules: KeepBodies, nursery: trio.Nursery) -> None:
+        self.rules = rules
+        self._nursery = nursery
+        self._kept: deque[tuple[Request, int]] = deque()
+        self._total = 0
+
+    def begins(self, request: Request) -> None:
+        """Take note of a response whose headers have come (called by the reader)."""
+        if not self.rules.wants(request.url, request.type):
+            return
+        length = request.response.header("content-length") if request.response else None
+        encoded = request.response is not None and request.response.header("content-encoding")
+        if length is not None and length.isdecimal() and int(length) > self.rules.largest and not encoded:
+            request.not_kept = self._too_large(int(length))
+            return
+        try:
+            call = request.session.post("Network.streamResourceContent", requestId=request.id)
+        except (SessionGoneError, ConnectionLostError):
+            return
+        request.incoming = Incoming(self.rules.largest)
+        self._nursery.start_soon(self._begin, request, request.incoming, call, name="keep a body")
+
+    def ended(self, request: Request) -> None:
+        """Take note of the end of a request (called by the reader)."""
+        incoming = request.incoming
+        if incoming is None:
+            return
+        if request.failure:
+            self._not_kept(request, "")
+            return
+        whole = incoming.whole(request.body_size)
+        if whole is not None:
+            self._keep(request, Body(whole))
+        elif incoming.over or request.body_size > self.rules.largest:
+            self._not_kept(request, self._too_large(request.body_size))
+        else:
+            # Known too late to be read in pieces. Asked for at once: its document may go at any moment.
+            try:
+                call = request.session.post("Network.getResponseBody", requestId=request.id)
+            except (SessionGoneError, ConnectionLostError) as error:
+                self._not_kept(request, f"it was not kept: {error}")
+            else:
+                self._nursery.start_soon(self._take, request, call, name="keep a body")
+
+    async def _begin(self, request: Request, incoming: Incoming, call: PendingCall) -> None:
+        try:
+            reply = await call.decoded(StreamResourceContentReply)
+            beginning = decode_bytes("Network.streamResourceContent", reply.buffered_data)
+        except RemoteError:
+            incoming.refuse()  # it has come already, or goes on in another process: it is asked for whole
+        except (SessionGoneError, ConnectionLostError, ProtocolError) as error:
+            if request.kept is None:
+                self._not_kept(request, f"it was not kept: {error}")
+        else:
+            incoming.begin(beginning)
+
+    async def _take(self, request: Request, call: PendingCall) -> None:
+        try:
+            body = decode_body(await call.decoded(ResponseBodyReply))
+        except (RemoteError, SessionGoneError, ConnectionLostError, ProtocolError) as error:
+            self._not_kept(request, f"it was not kept: {error}")
+            return
+        body = restore_bytes(body, request.response_headers, request.body_size)
+        if len(body.data) > self.rules.largest:
+            self._not_kept(request, self._too_large(len(body.data)))
+        else:
+            self._keep(request, body)
+
+    def _not_kept(self, request: Request, reason: str) -> None:
+        request.not_kept = reason
+        request.incoming = None
+        request.changed()
+
+    def _keep(self, request: Request, body: Body) -> None:
+        request.kept, request.incoming = body, None
+        request.changed()
+        self._kept.append((request, len(body.data)))
+        self._total += len(body.data)
+        while self._total > self.rules.total and len(self._kept) > 1:
+            oldest, size = self._kept.popleft()
+            self._total -= size
+            oldest.kept = None
+            oldest.not_kept = f"it was kept, and made room for others (total={self.rules.total})"
+
+    def _too_large(self, size: int) -> str:
+        return f"it was not kept: it has {size} bytes, more than largest={self.rules.largest}"

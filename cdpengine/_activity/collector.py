@@ -1,8 +1,8 @@
 """Collector: follows what one page does, in all its sessions: its own, its frames', its workers'.
 
-Rule: a part (console, errors, requests) is switched on with its first user and off with its last one; nothing
-is on before. All is taken by the reader, so nothing is lost before a consumer's own bound, and nobody waits
-for a consumer.
+Rule: a part (console, errors, requests) is switched on with its first user and off with its last one; nothing is
+on before. Events are taken by the reader, so nothing is lost before a consumer's own bound, and nothing waits for
+a consumer.
 """
 
 from __future__ import annotations
@@ -13,21 +13,19 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from cdpengine._activity.arguments import ValueReader
-from cdpengine._activity.body_store import BodyStore
-from cdpengine._activity.buffers import Buffer
-from cdpengine._activity.console import ConsoleMessage
+from cdpengine._activity.bodies import BodyStore
+from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._activity.har import Visit
 from cdpengine._activity.options import ActivityOptions
-from cdpengine._activity.page_errors import PageError
 from cdpengine._activity.request import Following, Request
 from cdpengine._activity.response import Response
-from cdpengine._activity.subscribers import Outlets, Part, RequestEnded
+from cdpengine._activity.streams import Buffer, Part, RequestEnded, Subscribers
+from cdpengine._activity.values import ValueReader
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import release_object
 from cdpengine._protocol.calls import SharedCall, decode_bytes
-from cdpengine._protocol.domains import network as told
+from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.page import FrameNavigated, PageFired
 from cdpengine._protocol.domains.runtime import (
     ConsoleAPICalled,
@@ -46,7 +44,7 @@ _DOMAINS: dict[Part, tuple[str, ...]] = {
 }
 
 _FOLLOWED = 10_000
-"""Requests that are followed at a time; beyond, the oldest are let go."""
+"""Requests that are followed at a time; beyond, the oldest are dropped."""
 
 _HELD = 500
 """Messages and errors whose objects the page holds for us, so that they can be read; no fewer than are kept."""
@@ -71,10 +69,10 @@ class Collector:
         self._switched_on: dict[Part, list[SharedCall]] = {}
         self._on: dict[tuple[str | None, Part], Callable[[], None]] = {}
         self._known: set[str | None] = set()
-        self.outlets = Outlets(page.session)
+        self.subscribers = Subscribers(page.session)
         self._exchanges = Exchanges(_FOLLOWED)
         self._following = Following(active=False)
-        self._keeper: BodyStore | None = None
+        self._body_store: BodyStore | None = None
         self._held: deque[tuple[Session, Sequence[str]]] = deque()
         page.session.on_end(self._page_ended)
         page.session.on_event(CRASHED, self._page_crashed)
@@ -94,11 +92,11 @@ class Collector:
         after: frozenset[Any] = frozenset() if options is None else options.parts
         calls = self.hold(after - before)
         if options is not None:
-            self.console = _bounded(self.console, options.console)
-            self.errors = _bounded(self.errors, options.errors)
-            self.requests = _bounded(self.requests, options.requests)
+            self.console = _with_bound(self.console, options.console)
+            self.errors = _with_bound(self.errors, options.errors)
+            self.requests = _with_bound(self.requests, options.requests)
         rules = None if options is None else options.bodies
-        self._keeper = None if rules is None else BodyStore(rules, self.page.nursery)
+        self._body_store = None if rules is None else BodyStore(rules, self.page.nursery)
         self.options = options
         self.release(before - after)
         return calls
@@ -199,7 +197,7 @@ class Collector:
             return {"Runtime.consoleAPICalled": self._console_called, "Log.entryAdded": self._log_added}
         if part == "errors":
             return {"Runtime.exceptionThrown": self._thrown, "Runtime.exceptionRevoked": self._revoked}
-        return dict.fromkeys(told.REQUEST_EVENTS, self._network)
+        return dict.fromkeys(network.REQUEST_EVENTS, self._network)
 
     def _switch_off(self, part: Part) -> None:
         if part != "requests" and not (self._users["console"] or self._users["errors"]):
@@ -221,10 +219,10 @@ class Collector:
                 self._deliver(exchange)
 
     def _page_ended(self) -> None:
-        self.outlets.end()
+        self.subscribers.end()
 
     def _page_crashed(self, _event: Event) -> None:
-        self.outlets.crash()
+        self.subscribers.crash()
         for exchange in self._exchanges.under_way():
             if exchange.owner.session is self.page.session:
                 self._exchanges.fail(exchange, "its page crashed")
@@ -239,21 +237,21 @@ class Collector:
 
     def _log_added(self, session: Session, event: Event) -> None:
         entry = event.decode(EntryAdded).entry
-        if entry.source != "worker":  # the worker's own session tells it, with its arguments
+        if entry.source != "worker":  # the worker's own session reports it, with its arguments
             self._add_message(ConsoleMessage(entry, session, self._reader), session, event)
 
     def _add_message(self, message: ConsoleMessage, session: Session, event: Event) -> None:
         if self.console is not None and self.options is not None and self.options.console:
             self.console.add(message, len(bytes(event.raw)))
         self._hold_objects(session, message.object_ids)
-        self.outlets.deliver("console", message)
+        self.subscribers.deliver("console", message)
 
     def _thrown(self, session: Session, event: Event) -> None:
         error = PageError(event.decode(ExceptionThrown), session, self._reader)
         if self.errors is not None and self.options is not None and self.options.errors:
             self.errors.add(error, len(bytes(event.raw)))
         self._hold_objects(session, error.object_ids)
-        self.outlets.deliver("errors", error)
+        self.subscribers.deliver("errors", error)
 
     def _revoked(self, session: Session, event: Event) -> None:
         number = event.decode(ExceptionRevoked).exception_id
@@ -269,7 +267,7 @@ class Collector:
                 self._release(kept)
 
     def _release(self, kept: int) -> None:
-        """Have the pages let go of objects that nobody can ask for any more. Sent, not waited for."""
+        """Release the objects in the pages that cannot be asked for any more. Sent, not waited for."""
         while len(self._held) > kept:
             session, object_ids = self._held.popleft()
             for object_id in object_ids:
@@ -278,29 +276,29 @@ class Collector:
     # --- requests, in the reader --------------------------------------------------------------------------------
 
     def _network(self, session: Session, event: Event) -> None:
-        told_event = event.decode(told.REQUEST_EVENTS[event.method])
-        exchange = self._exchanges.take(None, told_event)
+        decoded = event.decode(network.REQUEST_EVENTS[event.method])
+        exchange = self._exchanges.take(None, decoded)
         if exchange is None:
             return
-        if isinstance(told_event, told.RequestWillBeSent | told.WebSocketCreated):
+        if isinstance(decoded, network.RequestWillBeSent | network.WebSocketCreated):
             self._began(session, exchange, len(bytes(event.raw)))
             return
         request: Request = exchange.owner
-        match told_event:
-            case told.RequestWillBeSentExtraInfo() | told.ResponseReceivedExtraInfo():
+        match decoded:
+            case network.RequestWillBeSentExtraInfo() | network.ResponseReceivedExtraInfo():
                 pass  # may come on another session, that of the page for a worker's
-            case told.ResponseReceived() | told.WebSocketHandshakeResponseReceived():
+            case network.ResponseReceived() | network.WebSocketHandshakeResponseReceived():
                 request.session = session
-                if self._keeper is not None:
-                    self._keeper.begins(request)
-            case told.DataReceived():
-                if told_event.data and (request.incoming is not None or request.streams):
-                    _feed(request, told_event.data)
+                if self._body_store is not None:
+                    self._body_store.begins(request)
+            case network.DataReceived():
+                if decoded.data and (request.incoming is not None or request.streams):
+                    _feed(request, decoded.data)
             case (
-                told.LoadingFinished()
-                | told.LoadingFailed()
-                | told.WebSocketFrameError()
-                | told.WebSocketClosed()
+                network.LoadingFinished()
+                | network.LoadingFailed()
+                | network.WebSocketFrameError()
+                | network.WebSocketClosed()
             ):
                 request.session = session
         self._deliver(exchange)
@@ -320,37 +318,37 @@ class Collector:
         exchange.page = self.visits[-1].id if self.visits else ""
         if self.requests is not None and self.options is not None and self.options.requests:
             self.requests.add(request, size)
-        self.outlets.deliver("requests", request)
+        self.subscribers.deliver("requests", request)
 
     def _deliver(self, exchange: Exchange) -> None:
         """Deliver the responses that have all their headers, and the ends, of a chain of redirects.
 
-        Headers as they went over the network may be told late. They are waited for until the chain itself ends.
+        Headers as they went over the network may come late. They are waited for until the chain itself ends.
         """
         over = exchange.ended
         hops: list[Exchange] = []
         each: Exchange | None = exchange
-        while each is not None and not each.owner.told_end:
+        while each is not None and not each.owner.end_delivered:
             hops.append(each)
             each = each.before
         for hop in reversed(hops):
             request: Request = hop.owner
             response = request.response
-            if response is not None and not request.told_response:
+            if response is not None and not request.response_delivered:
                 if hop.awaits_headers and not over:
                     break
-                request.told_response = True
-                self.outlets.deliver("responses", response)
+                request.response_delivered = True
+                self.subscribers.deliver("responses", response)
             if hop.ended:
                 self._ended(request)
 
     def _ended(self, request: Request) -> None:
-        request.told_end = True
-        if self._keeper is not None:
-            self._keeper.ended(request)
+        request.end_delivered = True
+        if self._body_store is not None:
+            self._body_store.ended(request)
         else:
             request.incoming = None
-        self.outlets.deliver("finished", RequestEnded(request))
+        self.subscribers.deliver("finished", RequestEnded(request))
         request.changed()
 
     # --- navigation, in the reader ------------------------------------------------------------------------------
@@ -380,11 +378,11 @@ class Collector:
             self.visits[-1].loaded = event.decode(PageFired).timestamp
 
 
-def _bounded(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
+def _with_bound(buffer: Buffer[Any] | None, bound: int) -> Buffer[Any] | None:
     if buffer is None:
         return Buffer(bound) if bound else None
     if bound:
-        buffer.rebound(bound)
+        buffer.set_bound(bound)
     return buffer
 
 

@@ -1,10 +1,10 @@
 """Exchanges: requests and their answers, put together from Chrome's events. Pure.
 
-Rule: an event that belongs to no known request is passed over. A redirect ends one exchange and begins the next.
-Headers as they went over the network (ExtraInfo) are told by another process than the rest, and come in any order
-with it: before their request, or after the next one began. Among themselves they keep the order of the requests,
-and each request says in the end whether it has any; so the n-th of them is that of the n-th request that has any.
-With a bound, what has ended is forgotten in the order in which it ended, so that memory does not grow with the
+Rule: an event that belongs to no known request is ignored. A redirect ends one exchange and begins the next.
+Headers as they went over the network (ExtraInfo) are sent by another process than the rest, in any order with it:
+before their request, or after the next one began. Among themselves they keep the order of the requests, and each
+request says in the end whether it has any; so the n-th of them belongs to the n-th request that has any. With a
+bound, exchanges that have ended are removed in the order in which they ended, so memory does not grow with the
 page's life.
 """
 
@@ -16,15 +16,15 @@ from typing import Any
 
 import attrs
 
-from cdpengine._protocol.domains import network as told
+from cdpengine._protocol.domains import network
 
 _ENDED_KEPT = 200
-"""Exchanges that are known for a while after their end: their headers may be told after it."""
+"""Exchanges that are known for a while after their end: their headers may come after it."""
 
 _MOST_EARLY = 1_000
-"""Requests for which headers are held that came before them; beyond, the oldest are let go."""
+"""Requests for which headers are held that came before them; beyond, the oldest are dropped."""
 
-_ExtraInfo = told.RequestWillBeSentExtraInfo | told.ResponseReceivedExtraInfo
+_ExtraInfo = network.RequestWillBeSentExtraInfo | network.ResponseReceivedExtraInfo
 
 
 @attrs.define(eq=False, repr=False)
@@ -33,13 +33,13 @@ class Exchange:
 
     `encoded` counts the bytes that came over the network, headers included, `decoded` those of the body.
     `before` is the exchange that was redirected to this one. `has_extra_info` is None until Chrome has said
-    whether headers as they went over the network belong to this one. `owner` is the collector's business.
+    whether headers as they went over the network belong to this one. `owner` is for the collector.
     """
 
-    sent: told.RequestWillBeSent
+    sent: network.RequestWillBeSent
     before: Exchange | None = None
     after: Exchange | None = None
-    response: told.Response | None = None
+    response: network.Response | None = None
     request_headers: dict[str, str] | None = None
     response_headers: dict[str, str] | None = None
     response_status: int | None = None
@@ -68,11 +68,11 @@ class Exchange:
 
 @attrs.define(eq=False)
 class _Chain:
-    """The requests of one id, each redirected to the next, and the headers that were told with that id."""
+    """The requests of one id, each redirected to the next, and the headers that came with that id."""
 
     hops: list[Exchange] = attrs.Factory(list)
-    sent: list[told.RequestWillBeSentExtraInfo] = attrs.Factory(list)
-    answered: list[told.ResponseReceivedExtraInfo] = attrs.Factory(list)
+    sent: list[network.RequestWillBeSentExtraInfo] = attrs.Factory(list)
+    answered: list[network.ResponseReceivedExtraInfo] = attrs.Factory(list)
 
     def assign(self) -> None:
         """Give each hop the headers that are its own, as far as is known by now."""
@@ -85,7 +85,7 @@ class _Chain:
             hop.response_headers, hop.response_status = answer.headers, answer.status_code
 
     def unassigned(self) -> _Chain:
-        """Return a chain of what was told so far of no hop of this one."""
+        """Return a chain of the headers so far that belong to no hop of this one."""
         taken = sum(hop.has_extra_info is not False for hop in self.hops)
         return _Chain(sent=self.sent[taken:], answered=self.answered[taken:])
 
@@ -108,18 +108,18 @@ class Exchanges:
         """Return those that have not ended."""
         return [chain.hops[-1] for chain in self._known.values() if not chain.hops[-1].ended]
 
-    def take(self, scope: Hashable, event: told.RequestEvent) -> Exchange | None:
+    def take(self, scope: Hashable, event: network.RequestEvent) -> Exchange | None:
         """Take one event, and return the exchange that it is about, None when that is not known.
 
         Of ExtraInfo, that is the latest of its id; the headers may be those of one before it. `scope` says within
         what request ids are unique.
         """
         key = (scope, event.request_id)
-        if isinstance(event, told.RequestWillBeSent):
+        if isinstance(event, network.RequestWillBeSent):
             return self._sent(key, event)
-        if isinstance(event, told.WebSocketCreated):
-            request = told.Request(url=event.url, method="GET")
-            sent = told.RequestWillBeSent(
+        if isinstance(event, network.WebSocketCreated):
+            request = network.Request(url=event.url, method="GET")
+            sent = network.RequestWillBeSent(
                 request_id=event.request_id, type="WebSocket", request=request, initiator=event.initiator
             )
             return self._sent(key, sent)
@@ -130,18 +130,18 @@ class Exchanges:
             return None
         exchange = chain.hops[-1]
         _apply(exchange, event)
-        if isinstance(event, told.ResponseReceived):
+        if isinstance(event, network.ResponseReceived):
             chain.assign()
         if exchange.ended and self._kept is not None:
             self._end(key, exchange)
         return exchange
 
     def fail(self, exchange: Exchange, reason: str) -> None:
-        """Note that nothing more will be told of an exchange."""
+        """Note that nothing more will come of an exchange."""
         if not exchange.ended:
             exchange.failure = reason
 
-    def _sent(self, key: Hashable, event: told.RequestWillBeSent) -> Exchange:
+    def _sent(self, key: Hashable, event: network.RequestWillBeSent) -> Exchange:
         chain = self._known.pop(key, None) or self._early.pop(key, None) or _Chain()
         before = chain.hops[-1] if chain.hops else None
         if before is not None and event.redirect_response is not None:
@@ -166,7 +166,7 @@ class Exchanges:
             chain = self._early.setdefault(key, _Chain())
             if self._kept is not None and len(self._early) > _MOST_EARLY:
                 del self._early[next(iter(self._early))]
-        if isinstance(extra, told.ResponseReceivedExtraInfo):
+        if isinstance(extra, network.ResponseReceivedExtraInfo):
             chain.answered.append(extra)
         else:
             chain.sent.append(extra)
@@ -182,38 +182,38 @@ class Exchanges:
                 del self._known[key]
 
 
-def _apply(exchange: Exchange, event: told.RequestEvent) -> None:
+def _apply(exchange: Exchange, event: network.RequestEvent) -> None:
     match event:
-        case told.ResponseReceived():
+        case network.ResponseReceived():
             exchange.response, exchange.has_extra_info = event.response, event.has_extra_info
-        case told.DataReceived():
+        case network.DataReceived():
             exchange.decoded += event.data_length
-        case told.LoadingFinished():
+        case network.LoadingFinished():
             exchange.finished, exchange.encoded = event.timestamp, event.encoded_data_length
-        case told.LoadingFailed():
+        case network.LoadingFailed():
             exchange.finished = event.timestamp
             exchange.failure = event.error_text or ("canceled" if event.canceled else "failed")
             if event.blocked_reason:
                 exchange.failure += f" (blocked: {event.blocked_reason})"
-        case told.RequestServedFromCache():
+        case network.RequestServedFromCache():
             exchange.from_cache = True
-        case told.WebSocketWillSendHandshakeRequest():
+        case network.WebSocketWillSendHandshakeRequest():
             sent = exchange.sent
             sent.timestamp, sent.wall_time = event.timestamp, event.wall_time
             sent.request.headers = event.request.headers
-        case told.WebSocketHandshakeResponseReceived():
+        case network.WebSocketHandshakeResponseReceived():
             answer = event.response
-            exchange.response = told.Response(
+            exchange.response = network.Response(
                 url=exchange.sent.request.url,
                 status=answer.status,
                 status_text=answer.status_text,
                 headers=answer.headers,
                 protocol="websocket",
             )
-        case told.WebSocketFrameError():
+        case network.WebSocketFrameError():
             exchange.failure = exchange.failure or event.error_message or "failed"
             exchange.finished = exchange.finished or event.timestamp
-        case told.WebSocketClosed():
+        case network.WebSocketClosed():
             exchange.finished = event.timestamp
         case _:
             pass

@@ -1,23 +1,33 @@
-"""Exchanges as an HTTP Archive (HAR 1.2). Pure.
+"""HTTP Archives (HAR 1.2) of exchanges, and the bodies that are put into them.
 
-Rule: only what the browser told of is said. Sizes and times that it did not tell of are -1, as the format has
-it; what is known beyond the format stands in comments. A request without an answer has status 0 and says why;
-a body that is not there says why. Cookies are not listed: they are secrets; headers are as they were given.
+Rule: an archive says only what the browser reported. Sizes and times that are not known are -1, as the format has
+it; what is known beyond the format is in comments. A request without an answer has status 0 and says why, and so
+does a body that is missing. Cookies are not listed: they are secrets; headers are as they were given. Bodies are
+fetched within bounds of size, number and time.
 """
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 import msgspec
+import trio
 
+from cdpengine._activity.bodies import Body, charset_of
 from cdpengine._activity.exchange import Exchange
-from cdpengine._protocol.domains import network as told
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.domains import network
 from cdpengine._version import __version__
+from cdpengine.errors import BodyUnavailableError
+
+if TYPE_CHECKING:
+    from cdpengine._activity.request import Request
+
 
 Json = dict[str, Any]
 """A JSON object of the format."""
@@ -234,7 +244,7 @@ def _query(url: str) -> list[tuple[str, str]]:
         return []
 
 
-def _http_version(response: told.Response | None) -> str:
+def _http_version(response: network.Response | None) -> str:
     protocol = "" if response is None else response.protocol
     return {"h2": "HTTP/2", "h3": "HTTP/3", "http/1.1": "HTTP/1.1", "http/1.0": "HTTP/1.0"}.get(
         protocol, protocol
@@ -248,3 +258,78 @@ def _date(wall: float) -> str:
 
 def _ms(seconds: float) -> float:
     return round(seconds * 1000, 3)
+
+
+LARGEST_BODY = 2**20
+"""Bytes of a body that are put into an archive, by default."""
+
+_AT_A_TIME = 8
+
+_TEXTUAL = ("text/", "application/json", "application/javascript", "application/xml", "image/svg+xml")
+
+
+async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float) -> list[Exchange]:
+    """Return the exchanges of the requests, copies with their bodies. Takes at most `at_most` seconds.
+
+    Raises ConnectionLostError.
+    """
+    exchanges = [attrs.evolve(request.exchange) for request in requests]
+    jobs = list(zip(requests, exchanges, strict=True))
+    for request, exchange in jobs:
+        exchange.body_comment = _why_not(request, largest) or "the page did not answer in time"
+    waiting = [job for job in jobs if not _why_not(job[0], largest)]
+
+    working = _AT_A_TIME
+    done = trio.Event()
+
+    async def work() -> None:
+        nonlocal working
+        while waiting:
+            request, exchange = waiting.pop(0)
+            try:
+                _put(exchange, await request.body())
+            except BodyUnavailableError as error:
+                exchange.body_comment = f"the body is missing: {error.reason}"
+        working -= 1
+        if not working:
+            done.set()
+
+    with trio.move_on_after(at_most):
+        async with open_body_nursery() as nursery:
+            for _ in range(_AT_A_TIME):
+                nursery.start_soon(work, name="bodies for an archive")
+            await done.wait()
+    return exchanges
+
+
+def _why_not(request: Request, largest: int) -> str:
+    if request.response is None:
+        return "there was no response"
+    if request.redirected_to is not None:
+        return "a redirect"
+    if not request.ended:
+        return "the body is missing: it had not come to its end"
+    if request.failure:
+        return f"the body is missing: {request.failure}"
+    if request.type == "WebSocket":
+        return "a websocket has no body"
+    if request.body_size > largest:
+        return f"the body is missing: it has {request.body_size} bytes, and at most {largest} were wanted"
+    return ""
+
+
+def _put(exchange: Exchange, body: Body) -> None:
+    exchange.body_comment = ""
+    if body.text is not None:
+        exchange.body = body.text
+        return
+    kind = exchange.response.mime_type if exchange.response is not None else ""
+    if kind.startswith(_TEXTUAL):
+        headers = exchange.response_headers or (exchange.response.headers if exchange.response else {})
+        try:
+            exchange.body = body.data.decode(charset_of(headers) or "utf-8")
+        except (UnicodeDecodeError, LookupError):
+            pass
+        else:
+            return
+    exchange.body, exchange.body_encoding = base64.b64encode(body.data).decode("ascii"), "base64"

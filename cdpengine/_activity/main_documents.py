@@ -1,4 +1,4 @@
-"""MainDocuments: the responses that a page's documents came with, followed while a navigation is on.
+"""MainDocuments: the responses that a page's documents came with, followed while a navigation is under way.
 
 Rule: nothing is switched on for it: a navigation listens to the network anyway. Of other requests only their ids
 are read.
@@ -13,15 +13,15 @@ from cdpengine._activity.exchange import Exchanges
 from cdpengine._activity.request import Following, Request
 from cdpengine._activity.response import Response
 from cdpengine._page.page_target import PageTarget
-from cdpengine._protocol.domains import network as told
+from cdpengine._protocol.domains import network
 from cdpengine._protocol.streams import Event
 
 _KEPT = 50
 """Documents that are followed at a time."""
 
-_EVENTS = [name for name in told.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
+_EVENTS = [name for name in network.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
 
-_EXTRA = (told.RequestWillBeSentExtraInfo, told.ResponseReceivedExtraInfo)
+_EXTRA = (network.RequestWillBeSentExtraInfo, network.ResponseReceivedExtraInfo)
 
 
 class MainDocuments:
@@ -33,7 +33,7 @@ class MainDocuments:
         self._following = Following()
 
     def response(self, loader_id: str) -> Response | None:
-        """Return what a document came with; None where Chrome told of no response."""
+        """Return what a document came with; None where Chrome reported no response."""
         exchange = self._exchanges.known(None, loader_id)
         return None if exchange is None else exchange.owner.response
 
@@ -51,10 +51,10 @@ class MainDocuments:
                 session.off_event(method, self._take)
 
     def _take(self, event: Event) -> None:
-        kind = told.REQUEST_EVENTS[event.method]
-        request_id = event.decode(told.RequestEvent).request_id
-        if kind is told.RequestWillBeSent:
-            sent = event.decode(told.RequestWillBeSent)
+        kind = network.REQUEST_EVENTS[event.method]
+        request_id = event.decode(network.RequestEvent).request_id
+        if kind is network.RequestWillBeSent:
+            sent = event.decode(network.RequestWillBeSent)
             if request_id != sent.loader_id or sent.frame_id != self._page.target_id:
                 return
         elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:

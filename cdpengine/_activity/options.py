@@ -1,6 +1,6 @@
-"""ActivityOptions: what of a page's doing is kept, and how much of it. KeepBodies: which bodies.
+"""ActivityOptions: what is kept of a page's activity, and how much. KeepBodies: which bodies.
 
-Rule: what cannot be is refused when it is made, before anything is switched on.
+Rule: an impossible value is refused when the options are made, before anything is switched on.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class ActivityOptions:
         return frozenset(part for part in ("console", "errors", "requests") if getattr(self, part))
 
 
-def checked_options(given: object) -> ActivityOptions | None:
+def check_options(given: object) -> ActivityOptions | None:
     """Return the options that `activity=` means: True is all the defaults, None and False nothing.
 
     Raises InvalidArgumentError for anything else than those and an ActivityOptions.

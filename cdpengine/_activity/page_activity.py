@@ -1,4 +1,4 @@
-"""PageActivity: the face of what one page does: `page.activity`.
+"""PageActivity: the public interface of what one page does: `page.activity`.
 
 Rule: nothing is on before it is asked for; what was on is off when its scope ends, however that ends.
 """
@@ -14,14 +14,12 @@ from typing import TypeVar
 import trio
 
 from cdpengine._activity import har
-from cdpengine._activity.buffers import Buffer
 from cdpengine._activity.collector import Collector
-from cdpengine._activity.console import ConsoleMessage
-from cdpengine._activity.har_bodies import LARGEST_BODY, filled
+from cdpengine._activity.console import ConsoleMessage, PageError
+from cdpengine._activity.har import LARGEST_BODY, fill_bodies
 from cdpengine._activity.options import ActivityOptions, KeepBodies
-from cdpengine._activity.page_errors import PageError
 from cdpengine._activity.request import Request
-from cdpengine._activity.subscribers import PART_OF, ActivityStream, Kind
+from cdpengine._activity.streams import PART_OF, ActivityStream, Buffer, Kind
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._protocol.calls import SharedCall
@@ -30,8 +28,11 @@ from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgum
 
 T = TypeVar("T")
 
-_PATIENCE = 2.0
-"""Seconds that a page gets to confirm that it reports, where somebody only listens. A stuck page does so later."""
+_REPORTING_TIMEOUT = 2.0
+"""Seconds that a page gets to confirm that it reports, where it is only listened to.
+
+A stuck page does so later.
+"""
 
 
 class PageActivity:
@@ -108,7 +109,7 @@ class PageActivity:
             before = self.collector.options
             calls = self.collector.apply(options)
             try:
-                await _answered(calls)
+                await _wait_for_answers(calls)
             except BaseException:
                 with contextlib.suppress(SessionGoneError, ConnectionLostError):
                     self.collector.apply(before)
@@ -146,7 +147,7 @@ class PageActivity:
         finally:
             with contextlib.suppress(
                 SessionGoneError, ConnectionLostError
-            ):  # what cannot be switched on again has nothing to tell
+            ):  # what cannot be switched on again sends nothing
                 self.collector.apply(before)
 
     def clear(self) -> None:
@@ -179,20 +180,20 @@ class PageActivity:
         parts = {PART_OF[kind] for kind in wanted}
         stream = ActivityStream(wanted, buffer, caller())
         collector = self.collector
-        collector.outlets.add(stream, wanted)
+        collector.subscribers.add(stream, wanted)
         try:
             calls = collector.hold(parts)
             try:
                 # What is done over another connection would be ahead of what is not answered yet. A page that is
                 # stuck answers later; it obeys in order all the same.
-                with trio.move_on_after(_PATIENCE):
-                    await _answered(calls)
+                with trio.move_on_after(_REPORTING_TIMEOUT):
+                    await _wait_for_answers(calls)
                 await trio.lowlevel.checkpoint()
                 yield stream
             finally:
                 collector.release(parts)
         finally:
-            collector.outlets.remove(stream)
+            collector.subscribers.remove(stream)
             stream.end(_left)
 
     # --- archives ---------------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ class PageActivity:
             )
         check_timeout(timeout)
         with within("make an archive of a page's requests", timeout) as budget:
-            exchanges = await filled(requests, largest_body, budget.remaining / 2) if bodies else None
+            exchanges = await fill_bodies(requests, largest_body, budget.remaining / 2) if bodies else None
             if exchanges is None:
                 exchanges = [request.exchange for request in requests]
             await trio.lowlevel.checkpoint()
@@ -264,7 +265,7 @@ def _kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:
     return buffer
 
 
-async def _answered(calls: Sequence[SharedCall]) -> None:
+async def _wait_for_answers(calls: Sequence[SharedCall]) -> None:
     for call in calls:
         await call.wait()
 

@@ -1,7 +1,7 @@
 """Request: what a page asked the network for, and what came of it.
 
-Rule: it shows what Chrome has told so far, and goes on changing until the request has ended. A body comes from
-what was kept of it, or from Chrome while that has it; where neither has it, BodyUnavailableError says so.
+Rule: it shows what Chrome has reported so far, and goes on changing until the request has ended. A body comes from
+what was kept of it, or from Chrome while Chrome has it; where neither has it, BodyUnavailableError says so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import attrs
 import trio
 
 from cdpengine._activity import har
-from cdpengine._activity.bodies import Body, Incoming, as_sent, fetch_body
+from cdpengine._activity.bodies import Body, Incoming, fetch_body, restore_bytes
 from cdpengine._activity.exchange import Exchange
 from cdpengine._activity.response import Response
 from cdpengine._budget import within
@@ -38,15 +38,15 @@ class Request:
     __slots__ = (
         "_lot",
         "_response",
+        "end_delivered",
         "exchange",
         "following",
         "incoming",
         "kept",
         "not_kept",
+        "response_delivered",
         "session",
         "streams",
-        "told_end",
-        "told_response",
     )
 
     def __init__(self, exchange: Exchange, session: Session, following: Following) -> None:
@@ -57,8 +57,8 @@ class Request:
         self.not_kept = ""
         self.incoming: Incoming | None = None
         self.streams: list[Incoming] = []
-        self.told_end = False
-        self.told_response = False
+        self.end_delivered = False
+        self.response_delivered = False
         self._response: Response | None = None
         self._lot: trio.lowlevel.ParkingLot | None = None
 
@@ -83,7 +83,7 @@ class Request:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers as they went over the network, where Chrome has told those, else as they were to be sent."""
+        """The headers as they went over the network, if Chrome has reported them, else as they were to be sent."""
         extra = self.exchange.request_headers
         return self.exchange.sent.request.headers if extra is None else extra
 
@@ -194,8 +194,8 @@ class Request:
     async def finished(self, *, timeout: float = 30) -> None:
         """Wait until it has ended; look at `failure` then.
 
-        Raises DeadlineExceededError, and BodyUnavailableError when nobody follows the page's requests any more, so
-        that its end will not be heard of.
+        Raises DeadlineExceededError, and BodyUnavailableError when the page's requests are not followed any more,
+        so that its end will not be heard of.
         """
         with within(f"wait for the end of {shown_url(self.url)}", timeout):
             await self.wait_ended()
@@ -237,7 +237,7 @@ class Request:
             raise self.unavailable(f"the request failed ({self.failure})")
         try:
             body = await fetch_body(self.session, self.id)
-            return as_sent(body, self.response_headers, self.body_size)
+            return restore_bytes(body, self.response_headers, self.body_size)
         except RemoteError as error:
             note = f"; {self.not_kept}" if self.not_kept else ""
             raise self.unavailable(f"Chrome does not have it ({error.message}){note}") from None
@@ -246,7 +246,7 @@ class Request:
 
     @property
     def response_headers(self) -> dict[str, str]:
-        """The headers of the response as Chrome tells them, none where there is none."""
+        """The headers of the response as Chrome reports them, none where there is none."""
         response = self.exchange.response
         return self.exchange.response_headers or ({} if response is None else response.headers)
 

@@ -1,6 +1,6 @@
-"""Response: what a request was answered, and its body.
+"""Response: the answer to a request, and its body.
 
-Rule: it shows what Chrome has told so far. The body is asked for when somebody wants it, within their time.
+Rule: it shows what Chrome has reported so far. The body is asked for when it is wanted, within the caller's time.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from cdpengine._activity.bodies import json_of, text_of
-from cdpengine._activity.body_stream import PIECE, BodyStream
+from cdpengine._activity.bodies import PIECE, BodyStream, json_of, text_of
 from cdpengine._budget import within
 from cdpengine._protocol.domains.network import Timing
 from cdpengine.errors import InvalidArgumentError, shown_url
@@ -34,7 +33,7 @@ class Response:
         return f"<Response {self.status} {shown_url(self.url)[:80]}>"
 
     @property
-    def _told(self) -> Any:
+    def _reply(self) -> Any:
         return self.request.exchange.response
 
     @property
@@ -46,7 +45,7 @@ class Response:
     def status(self) -> int:
         """The HTTP status."""
         status = self.request.exchange.response_status
-        return int(self._told.status if status is None else status)
+        return int(self._reply.status if status is None else status)
 
     @property
     def ok(self) -> bool:
@@ -56,17 +55,17 @@ class Response:
     @property
     def status_text(self) -> str:
         """The words with the status; "" in HTTP/2."""
-        return str(self._told.status_text)
+        return str(self._reply.status_text)
 
     @property
     def headers(self) -> Mapping[str, str]:
         """The headers; where one came several times, its values are separated by line breaks.
 
-        Those that pages may not see (Set-Cookie) are told by another process of Chrome: on a busy machine they can
+        Those that pages may not see (Set-Cookie) come from another process of Chrome: on a busy machine they can
         come some milliseconds after a page has its answer.
         """
         extra = self.request.exchange.response_headers
-        headers: Mapping[str, str] = self._told.headers if extra is None else extra
+        headers: Mapping[str, str] = self._reply.headers if extra is None else extra
         return headers
 
     def header(self, name: str) -> str | None:
@@ -77,32 +76,32 @@ class Response:
     @property
     def mime_type(self) -> str:
         """The type as Chrome took it, such as "text/html"."""
-        return str(self._told.mime_type)
+        return str(self._reply.mime_type)
 
     @property
     def protocol(self) -> str:
         """Such as "http/1.1", "h2", "h3", "data"."""
-        return str(self._told.protocol)
+        return str(self._reply.protocol)
 
     @property
     def remote_address(self) -> tuple[str, int] | None:
         """Address and port of the server, None where Chrome did not say."""
-        return (self._told.remote_ip.strip("[]"), self._told.remote_port) if self._told.remote_ip else None
+        return (self._reply.remote_ip.strip("[]"), self._reply.remote_port) if self._reply.remote_ip else None
 
     @property
     def from_cache(self) -> bool:
         """Whether it came from one of Chrome's caches."""
-        return bool(self.request.exchange.from_cache or self._told.from_disk_cache)
+        return bool(self.request.exchange.from_cache or self._reply.from_disk_cache)
 
     @property
     def from_service_worker(self) -> bool:
         """Whether a service worker answered."""
-        return bool(self._told.from_service_worker)
+        return bool(self._reply.from_service_worker)
 
     @property
     def timing(self) -> Timing | None:
         """Chrome's own times; `request.timings` are easier to read."""
-        timing: Timing | None = self._told.timing
+        timing: Timing | None = self._reply.timing
         return timing
 
     async def body(self, *, timeout: float = 30) -> bytes:

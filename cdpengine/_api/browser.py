@@ -14,7 +14,7 @@ from typing import Unpack
 
 import attrs
 
-from cdpengine._activity.options import ActivityOptions, checked_options
+from cdpengine._activity.options import ActivityOptions, check_options
 from cdpengine._api.browser_measure import BrowserMeasure
 from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.context import BrowserContext
@@ -24,7 +24,7 @@ from cdpengine._api.page import Page
 from cdpengine._api.page_core import PageCore
 from cdpengine._api.page_expect import Expected, arrive
 from cdpengine._budget import Budget, within
-from cdpengine._emulation.emulation_options import EmulationOptions
+from cdpengine._emulation.options import EmulationOptions
 from cdpengine._emulation.permissions import PermissionState
 from cdpengine._emulation.proxies import Proxy
 from cdpengine._evaluate.counters import EvaluationStatistics
@@ -162,7 +162,7 @@ class Browser(BrowserMeasure):
         `activity` has kept what it does, from before the first document: True, or an ActivityOptions. Raises as
         `Page.goto` does; the page is closed again in that case, and when it is cancelled.
         """
-        options = checked_options(activity)
+        options = check_options(activity)
         if url is not None:
             check_url(url)
         with action_span("browser.new_page"), within("open a page", timeout) as budget:
@@ -189,7 +189,7 @@ class Browser(BrowserMeasure):
         True, or an ActivityOptions; None and False: of those that come, nothing. What `page.activity` says of one
         page goes before it; a page that another page opens is as that one. Raises InvalidArgumentError.
         """
-        self._state.activities.set_for_all(checked_options(activity))
+        self._state.activities.set_for_all(check_options(activity))
 
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
@@ -308,7 +308,7 @@ class Browser(BrowserMeasure):
         Raises InvalidArgumentError, StateFileInvalidError, CookieRefusedError, EmulationRefusedError,
         StorageUnavailableError; then there is no context. DeadlineExceededError, ConnectionLostError.
         """
-        options = checked_options(activity)
+        options = check_options(activity)
         plan = plan_context(
             storage_state=storage_state,
             proxy=proxy,

@@ -17,7 +17,7 @@ from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
-from cdpengine._storage.seen_origins import SeenOrigins
+from cdpengine._storage.state_transfer import SeenOrigins
 
 
 class BrowserState:

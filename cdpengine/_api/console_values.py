@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cdpengine._evaluate.receive import receive_value
+from cdpengine._evaluate.results import receive_value
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, RemoteObject
 from cdpengine._protocol.session import Session

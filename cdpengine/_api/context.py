@@ -21,7 +21,7 @@ from cdpengine._api.context_network import ContextNetwork
 from cdpengine._api.context_storage import ContextStorage
 from cdpengine._budget import within
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.emulation_options import EmulationOptions, check_options
+from cdpengine._emulation.options import EmulationOptions, check_options
 from cdpengine._emulation.permissions import PermissionState, check_permissions
 from cdpengine._emulation.proxies import Proxy
 from cdpengine._page.downloads.download import Download

@@ -13,10 +13,10 @@ import trio
 
 from cdpengine._api.browser_state import BrowserState
 from cdpengine._budget import Budget, within
-from cdpengine._emulation.emulation_options import Settings
+from cdpengine._emulation.options import Settings
 from cdpengine._page.page_target import PageTarget
 from cdpengine._protocol.domains.target import BrowserContextsReply
-from cdpengine._storage.origin_page import OriginPage, open_origin_page
+from cdpengine._storage.storage_items import OriginPage, open_origin_page
 from cdpengine.errors import InvalidArgumentError, RemoteError
 
 

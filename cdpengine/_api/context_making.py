@@ -19,7 +19,7 @@ from cdpengine._api.context_core import ContextCore
 from cdpengine._api.context_storage import load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.emulation_options import check_options
+from cdpengine._emulation.options import check_options
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
 from cdpengine._emulation.proxies import Proxy, check_proxy, context_params
 from cdpengine._protocol.domains.target import CreateBrowserContextReply

@@ -23,9 +23,8 @@ from cdpengine._storage.databases import (
     list_caches,
     list_databases,
 )
-from cdpengine._storage.state_files import read_state, write_state
 from cdpengine._storage.state_transfer import apply_state, collect_state
-from cdpengine._storage.storage_state import StorageState, checked_state
+from cdpengine._storage.storage_state import StorageState, check_state, read_state, write_state
 from cdpengine.errors import InvalidArgumentError
 
 
@@ -119,7 +118,7 @@ async def load_state(state: StorageState | str | Path) -> StorageState:
     """Return a state, given as such or as a file, checked. Raises StateFileInvalidError, InvalidArgumentError."""
     if isinstance(state, StorageState):
         await trio.lowlevel.checkpoint()
-        return checked_state(state)
+        return check_state(state)
     return await trio.to_thread.run_sync(read_state, _path(state))
 
 

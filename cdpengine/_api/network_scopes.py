@@ -15,10 +15,15 @@ import attrs
 from cdpengine._api.awaitable_scope import AwaitableScope
 from cdpengine._api.scoped import Scoped, check_function, check_limit
 from cdpengine._budget import within
-from cdpengine._network.credentials import Credentials
-from cdpengine._network.emulation import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
+from cdpengine._network.constants import (
+    NetworkConditions,
+    ResourceType,
+    check_conditions,
+    check_cpu_rate,
+    check_resource_types,
+)
 from cdpengine._network.headers import check_headers
-from cdpengine._network.interceptor import interceptor_of
+from cdpengine._network.interceptor import Credentials, interceptor_of
 from cdpengine._network.registration import (
     RouteFailure,
     RouteHandler,
@@ -27,13 +32,7 @@ from cdpengine._network.registration import (
     Stage,
     chrome_url_of,
 )
-from cdpengine._network.words import (
-    NetworkConditions,
-    ResourceType,
-    check_conditions,
-    check_cpu_rate,
-    check_resource_types,
-)
+from cdpengine._network.settings import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import DOCUMENTS, DOCUMENTS_AND_WORKERS, Hold

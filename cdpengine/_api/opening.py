@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from cdpengine._activity.options import ActivityOptions, checked_options
+from cdpengine._activity.options import ActivityOptions, check_options
 from cdpengine._api.browser import Browser
 from cdpengine._budget import Budget
 from cdpengine._launch.endpoint import (
@@ -111,7 +111,7 @@ async def launch(
         raise InvalidArgumentError(what="transport", given=repr(transport), expected='"websocket" or "pipe"')
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
-    activity_options = checked_options(activity)
+    activity_options = check_options(activity)
     budget = Budget.start("launch the browser", timeout)
     options = LaunchOptions(
         executable=find_browser(executable).path,
@@ -177,7 +177,7 @@ async def connect(
     """
     if recover_after is not None:
         check_seconds("recover_after", recover_after)
-    activity_options = checked_options(activity)
+    activity_options = check_options(activity)
     budget = Budget.start("connect", timeout)
     _check_recording()
     resolved: ResolvedEndpoint | None = None

@@ -25,7 +25,7 @@ from cdpengine._api.page_scripts import PageScripts
 from cdpengine._api.page_waiting import PageWaiting
 from cdpengine._api.page_windows import PageWindows
 from cdpengine._budget import within
-from cdpengine._evaluate.recovery import Recovery, check_recovery, patience_of, recover_page
+from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.liveness import QUICK_PROBE
@@ -162,7 +162,7 @@ class Page(
         """
         check_recovery(allow)
         with action_span("page.recover"), within("recover the page", timeout):
-            report = await recover_page(self._core.target, allow=allow, patience=patience_of(timeout))
+            report = await recover_page(self._core.target, allow=allow, extra_wait=extra_wait_for(timeout))
             if report.under_way:
                 await self._core.target.recovered()
                 report = self._core.target.last_recovery or report

@@ -23,7 +23,7 @@ from cdpengine._api.context_core import ContextCore
 from cdpengine._api.page_core import PageVerbs, explain_deadline
 from cdpengine._budget import check_timeout, within
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.emulation_options import EmulationOptions, check_options
+from cdpengine._emulation.options import EmulationOptions, check_options
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.urls import origin_of

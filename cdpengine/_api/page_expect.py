@@ -19,7 +19,7 @@ import trio
 from cdpengine._activity.har import Redacting
 from cdpengine._activity.page_activity import PageActivity
 from cdpengine._activity.response import Response
-from cdpengine._activity.subscribers import ActivityStream, RequestEnded
+from cdpengine._activity.streams import ActivityStream, RequestEnded
 from cdpengine._api.page_core import PageVerbs, explain_deadline
 from cdpengine._budget import Budget, check_timeout, within
 from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer

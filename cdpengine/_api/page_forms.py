@@ -31,7 +31,7 @@ from cdpengine._input.forms.fill import (
 from cdpengine._input.forms.option import Option, request_for
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.text_entry import blur, focus, press, type_text
-from cdpengine._input.forms.upload import UploadFile, checked_files, upload
+from cdpengine._input.forms.upload import UploadFile, check_files, upload
 from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
@@ -236,7 +236,7 @@ class PageForms(PageVerbs):
         InvalidArgumentError, before anything is sent, for files that are not there; NotInteractableError for an
         input that does not take these, or no files at all.
         """
-        await checked_files(paths)
+        await check_files(paths)
         async with self._core.input(f"upload to {describe_target(target)}", timeout) as act:
             node = await act.resolve_target(target, heal)
             return await act.with_effects(await upload(node, *paths, context=act.context))

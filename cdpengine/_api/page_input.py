@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from cdpengine._api.page_core import PageVerbs
 from cdpengine._api.targets import ElementTarget, describe_target
 from cdpengine._input.action import ActionOutcome
-from cdpengine._input.devices.mouse import checked_point
+from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.drag import drag
 from cdpengine._input.forms.select import choose_clicked_option
 from cdpengine._input.geometry import Point
 from cdpengine._input.pointer import click, hover, rest, scroll_at, tap
-from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlighted, scroll_into_view
+from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node, scroll_into_view
 from cdpengine._page.node import Node
 from cdpengine.errors import InvisibleError
 
@@ -199,7 +199,7 @@ class PageInput(PageVerbs):
         async with self._core.input(action, timeout) as act:
             end: Node | Point
             if isinstance(destination, tuple):
-                end = checked_point(*destination)
+                end = check_point(*destination)
             else:
                 end = await act.resolve_destination(destination, heal)
             outcome = await drag(
@@ -236,7 +236,7 @@ class PageView(PageVerbs):
         over = "" if target is None else f" over {describe_target(target)}"
         async with self._core.input(f"scroll by ({dx}, {dy}){over}", timeout) as act:
             if target is None:
-                delta = checked_point(dx, dy, what="dx, dy")
+                delta = check_point(dx, dy, what="dx, dy")
                 at = self._core.mouse.position
                 at = at if at != (0, 0) else Point(1, 1)
                 dialog = await self._core.mouse.wheel_at(at, delta)
@@ -298,5 +298,5 @@ class PageView(PageVerbs):
                 node = self._core.node(target)
                 if await bounding_box(node, self._core.worlds) is None:
                     raise InvisibleError(action="highlight", target=node.description, reason="it has no box")
-                await stack.enter_async_context(highlighted(node, rgb, info=info))
+                await stack.enter_async_context(highlight_node(node, rgb, info=info))
             yield

@@ -19,10 +19,9 @@ import trio
 from cdpengine._api.awaitable_scope import AwaitableScope
 from cdpengine._api.scoped import Scoped, check_function, check_limit
 from cdpengine._budget import within
-from cdpengine._evaluate.bindings import Binding, BindingFailure, ExposedFunction
-from cdpengine._evaluate.init_scripts import InitScript
-from cdpengine._evaluate.literals import to_literal
-from cdpengine._evaluate.receive import holds_objects, receive_value
+from cdpengine._evaluate.injection import Binding, BindingFailure, ExposedFunction, InitScript
+from cdpengine._evaluate.results import holds_objects, receive_value
+from cdpengine._evaluate.source import to_literal
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import Hold

@@ -1,9 +1,9 @@
-"""Emulations: what pages are told of the device, the place and the person, in layers.
+"""Emulation of the device, the place and the person that pages see, in layers.
 
-Rule: a layer is of one page and the popups it opens, or of a context; it holds from before the first script of
-every document and frame that comes while it is there. What is in effect for a page is what its layers say, the
-nearest last; when one ends, its pages are told what is left, and a page without layers is as Chrome makes it.
-A layer that Chrome refuses leaves nothing behind.
+Rule: a layer belongs to one page and the popups it opens, or to a context. It holds from before the first script
+of every document and frame that comes while it is there. What is in effect for a page is what its layers say, the
+nearest last. When one ends, its pages get what is left, and a page without layers is as Chrome makes it. A layer
+that Chrome refuses leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import attrs
 import trio
 
 from cdpengine._budget import undoing
-from cdpengine._emulation.emulation_commands import (
+from cdpengine._emulation.commands import (
     EVALUATION_SESSION,
     PROCESS_WIDE,
     SETTING_OF,
@@ -23,7 +23,7 @@ from cdpengine._emulation.emulation_commands import (
     Command,
     commands,
 )
-from cdpengine._emulation.emulation_options import Settings
+from cdpengine._emulation.options import Settings
 from cdpengine._logs import get_logger
 from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._protocol.calls import PendingCall
@@ -39,10 +39,10 @@ from cdpengine.errors import (
 
 logger = get_logger("cdpengine.state")
 
-_UNDO_GRACE = 0.5
+_UNDO_TIMEOUT = 0.5
 """Seconds that taking back may wait for answers: what was sent is obeyed in order, by a stuck page too."""
 
-_OTHERS_GRACE = 1.0
+_OTHERS_TIMEOUT = 1.0
 """Seconds that pages other than the one that is meant get to answer; later than that they obey all the same."""
 
 _KEPT_APART = 100
@@ -125,18 +125,18 @@ class Emulations:
         """
         if session is page.session:
             page.evaluation_listeners.append(
-                lambda evaluation_session: self._tell_new(page, evaluation_session, EVALUATION_SESSION)
+                lambda evaluation_session: self._post_to_new(page, evaluation_session, EVALUATION_SESSION)
             )
-        self._tell_new(page, session, session.target_type)
+        self._post_to_new(page, session, session.target_type)
         if (evaluation_session := page.evaluation_sessions.get(session.target_id or "")) is not None:
-            self._tell_new(page, evaluation_session, EVALUATION_SESSION)
+            self._post_to_new(page, evaluation_session, EVALUATION_SESSION)
         return []
 
-    def _tell_new(self, page: PageTarget, session: Session, kind: str) -> None:
+    def _post_to_new(self, page: PageTarget, session: Session, kind: str) -> None:
         if self._layers:
             with suppress(ConnectionLostError, SessionGoneError):
                 if sent := self._post_changes(page, session, kind):
-                    page.nursery.start_soon(self._told, sent, name="emulate for a new target")
+                    page.nursery.start_soon(self._log_answers, sent, name="emulate for a new target")
 
     def settings_of(self, page: PageTarget) -> dict[str, object]:
         """Return what is in effect for a page."""
@@ -261,7 +261,7 @@ class Emulations:
             self._claim(set(PROCESS_WIDE & applied.keys()), session)
 
     def _catch_up(self, page: PageTarget, session: Session, kind: str) -> None:
-        """Tell a page that a reload has brought back all anew: what it was told as it crashed, it did not hear."""
+        """Send everything anew to a page that a reload has brought back: what was sent as it crashed was lost."""
         wanted = commands(self.settings_of(page), kind)
         self._applied[session] = dict(wanted)
         with suppress(ConnectionLostError, SessionGoneError):
@@ -287,31 +287,31 @@ class Emulations:
             try:
                 await each.call.raw()
             except RemoteError as error:
-                self._refused(each, error)
-        with trio.move_on_after(_OTHERS_GRACE):
+                self._raise_refusal(each, error)
+        with trio.move_on_after(_OTHERS_TIMEOUT):
             for each in sent:
                 if each not in own:
-                    await self._answered(each)
+                    await self._wait_for_answer(each)
         await trio.lowlevel.checkpoint()
 
-    async def _answered(self, each: _Sent) -> None:
+    async def _wait_for_answer(self, each: _Sent) -> None:
         try:
             await each.call.raw()
         except RemoteError as error:
-            self._refused(each, error)
+            self._raise_refusal(each, error)
         except (SessionGoneError, ProtocolError) as error:
-            logger.debug("%s was not told: %s", each.session.describe(), error)
+            logger.debug("%s got no emulation: %s", each.session.describe(), error)
 
-    async def _told(self, sent: list[_Sent]) -> None:
-        """Take the answers of a new session; what it refuses cannot be told to anybody who asked."""
+    async def _log_answers(self, sent: list[_Sent]) -> None:
+        """Take the answers of a new session; what it refuses is logged, because no caller waits for it."""
         with suppress(ConnectionLostError):
             for each in sent:
                 try:
-                    await self._answered(each)
+                    await self._wait_for_answer(each)
                 except (InvalidArgumentError, EmulationRefusedError) as error:
                     logger.warning("%s: %s", each.session.describe(), error)
 
-    def _refused(self, each: _Sent, error: RemoteError) -> None:
+    def _raise_refusal(self, each: _Sent, error: RemoteError) -> None:
         name = SETTING_OF.get(each.group, each.group)
         given = repr(next(iter(each.command.params.values()), ""))[:80]
         if error.message.endswith(_TAKEN):
@@ -327,7 +327,7 @@ class Emulations:
 
     async def _restore(self) -> None:
         """Tell every session what is left. Shielded, with a deadline; gone is as good."""
-        with undoing(_UNDO_GRACE), suppress(ConnectionLostError):
+        with undoing(_UNDO_TIMEOUT), suppress(ConnectionLostError):
             for each in self._spread():
                 with suppress(SessionGoneError, RemoteError, ProtocolError):
                     await each.call.raw()

@@ -1,8 +1,8 @@
 """Permissions: what pages of a context may do without asking, or may not, in layers.
 
-Rule: what is in effect for a context is what its layers say together, the latest last; Chrome itself takes what is
-said of an origin before what is said of all. It can only forget all overrides of a context at once: when a layer
-ends, all are reset, and what is left is set again.
+Rule: what is in effect for a context is what its layers say together, the latest last; Chrome prefers what is said
+of one origin to what is said of all. It can only reset all overrides of a context at once: when a layer ends, all
+are reset, and what is left is set again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 
 PermissionState = Literal["granted", "denied", "prompt"]
 
-_GRACE = 2.0
+_CLOSE_TIMEOUT = 2.0
 """Seconds that taking back may take."""
 
 _DESCRIPTORS: dict[str, dict[str, object]] = {
@@ -152,7 +152,7 @@ class Permissions:
         if layer not in self._layers:
             return  # all were reset meanwhile
         self._layers.remove(layer)
-        with undoing(_GRACE), suppress(ConnectionLostError, RemoteError):
+        with undoing(_CLOSE_TIMEOUT), suppress(ConnectionLostError, RemoteError):
             calls = [self._root.post("Browser.resetPermissions", **_where(layer.context_id))]
             calls += [
                 self._root.post("Browser.setPermission", **_params(left, name, state))

@@ -1,6 +1,6 @@
 """Proxies of browser contexts, checked. Pure.
 
-Rule: Chrome takes any text for a proxy, and then reaches nothing: so what cannot be one is refused before.
+Rule: Chrome accepts any text as a proxy, and then reaches nothing: a text that cannot be one is refused before.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _check_server(server: str) -> None:
 
 
 def context_params(proxy: Proxy) -> dict[str, str]:
-    """Return what `Target.createBrowserContext` is told of it."""
+    """Return the parameters of `Target.createBrowserContext` for it."""
     params = {"proxyServer": proxy.server.rstrip("/") if proxy.server != "direct://" else proxy.server}
     if proxy.bypass:
         # Of several rules for one host Chrome takes the last: what is named goes before "<-loopback>".

@@ -1,4 +1,4 @@
-"""Counters of evaluation: how many, how long, how they ended, what was done about those that did not end.
+"""Counters of evaluation: how many, how long, how they ended, and the recoveries of those that did not end.
 
 Rule: everything that is not an ordinary answer is counted by name. Memory is bounded: of the durations the latest
 thousand are kept, and the percentiles are theirs.
@@ -21,7 +21,7 @@ _DURATIONS_KEPT = 1000
 class EvaluationStatistics:
     """Counts since the page (or the browser) was there; durations in seconds.
 
-    `evaluates` were sent, `answered` gave a value or threw. `terminations` were told to Chrome, `confirmed` by it.
+    `evaluates` were sent, `answered` gave a value or threw. `terminations` were sent to Chrome, `confirmed` by it.
     `recoveries` counts the steps of the ladder that were done, by name; `evaluation_session_rebuilds` and
     `fallbacks` count by reason. `p50`, `p95` and `longest` are of the latest thousand that were answered, None
     without any.
@@ -66,11 +66,11 @@ class EvaluationCounters:
         if self.outer is not None:
             self.outer.answered(seconds, threw=threw)
 
-    def given_up(self, *, timeout: bool) -> None:
+    def note_given_up(self, *, timeout: bool) -> None:
         """Count one whose budget ended, or whose caller was cancelled."""
         self._counts["timeouts" if timeout else "cancellations"] += 1
         if self.outer is not None:
-            self.outer.given_up(timeout=timeout)
+            self.outer.note_given_up(timeout=timeout)
 
     def recovered(self, report: RecoveryReport) -> None:
         """Count the steps of a recovery."""
@@ -81,11 +81,11 @@ class EvaluationCounters:
         if self.outer is not None:
             self.outer.recovered(report)
 
-    def fell_back(self, reason: str) -> None:
-        """Count one time that something simpler had to do, with its reason."""
+    def note_fallback(self, reason: str) -> None:
+        """Count one time that something simpler was done instead, with its reason."""
         self._fallbacks[reason] += 1
         if self.outer is not None:
-            self.outer.fell_back(reason)
+            self.outer.note_fallback(reason)
 
     def statistics(self, evaluation_session_rebuilds: Mapping[str, int]) -> EvaluationStatistics:
         """Return the counts so far."""

@@ -67,7 +67,7 @@ def deserialize(value: object, details: Sequence[object] = ()) -> Any:
 
     `details` are serialized values, by twos: an object, which names itself by its weakLocalObjectReference,
     and an array of a word and what it means, as js/value.js makes them. They complete what V8 leaves out; they
-    never change what V8 tells. Raises ProtocolError when this is no deep serialization.
+    never change what V8 reports. Raises ProtocolError when this is no deep serialization.
     """
     try:
         return _Deserializer(details).run(value)
@@ -286,4 +286,4 @@ _LISTS = frozenset({"array", "nodelist", "htmlcollection"})
 _DESCRIBED = frozenset(
     {"object", "platformobject", "function", "symbol", "error", "typedarray", "arraybuffer"}
 )
-"""What V8 names without telling its content. Of all other types it tells everything that is kept."""
+"""What V8 names without its content. Of all other types it sends everything that is kept."""

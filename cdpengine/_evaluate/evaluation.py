@@ -1,9 +1,15 @@
 """Evaluate in a page, and stop what does not stop by itself.
 
-Rule: what is evaluated runs on the session that tells what the page does, and is sent once: Chrome keeps the order
-within one session only, and there what the page did before an answer is known when the answer is. When the budget
-ends or the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before anybody is
-told; so the next action finds a page that answers.
+Rule: a script runs on the session that reports what the page does, and is sent once. Chrome keeps the order within
+one session only: there, what the page did before an answer is known when the answer is. When the budget ends or
+the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before the call returns;
+so the next action finds a page that answers.
+
+The main frame of a session needs no execution context: it is Chrome's default. For the main world of a frame
+inside it, Chrome is asked for its contexts each time: their numbers start anew with every renderer process, so a
+remembered one could name another frame's. It is asked on the evaluation session, where nothing else uses
+`Runtime`: Chrome reports contexts only when that is enabled anew. The numbers are the same on all sessions of a
+process.
 """
 
 from __future__ import annotations
@@ -15,16 +21,14 @@ from contextlib import asynccontextmanager
 from typing import Any, Literal
 
 import attrs
+import msgspec
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._evaluate.contexts import context_of
 from cdpengine._evaluate.counters import EvaluationCounters
-from cdpengine._evaluate.literals import to_literal
-from cdpengine._evaluate.receive import holds_objects, receive_value
 from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
-from cdpengine._evaluate.results import explain
-from cdpengine._evaluate.source import is_function
+from cdpengine._evaluate.results import explain_refusal, holds_objects, receive_value
+from cdpengine._evaluate.source import is_function, to_literal
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
@@ -41,6 +45,7 @@ from cdpengine.errors import (
     EvaluationFailedError,
     EvaluationTimeoutError,
     InvalidArgumentError,
+    NodeNotFoundError,
     RecoveryReport,
     RemoteError,
     SessionGoneError,
@@ -54,7 +59,7 @@ _CHROME_MARGIN = 0.5
 """Seconds by which Chrome's own timeout is later than ours: it frees the page where this process is gone."""
 
 _LONGEST = 1e6
-"""Seconds. A longer timeout is not told to Chrome: what takes days needs no help from there."""
+"""Seconds. A longer timeout is not sent to Chrome: it is longer than any page lives."""
 
 logger = get_logger("cdpengine.evaluate")
 
@@ -219,9 +224,9 @@ class Evaluator:
                 try:
                     return await self._evaluate(run, script, budget)
                 except (ConnectionLostError, SessionGoneError):
-                    # Its frame's session ended under it: nobody will hear how the script ends, others stop it.
+                    # Its frame's session ended under it: how the script ends is not reported, and others stop it.
                     if run.sent and self.page.session.error() is None:
-                        self.counters.fell_back("its session ended under it")
+                        self.counters.note_fallback("its session ended under it")
                         self.counters.recovered(
                             await recover(self.page, run.session, sent=True, call=run.call)
                         )
@@ -231,7 +236,7 @@ class Evaluator:
                     if run.sent:
                         report = await recover(self.page, run.session, allow=allow, sent=True, call=run.call)
                         self.counters.recovered(report)
-                        self.counters.given_up(timeout=scope.cancel_called)
+                        self.counters.note_given_up(timeout=scope.cancel_called)
                     raise
                 finally:
                     run.release()
@@ -271,7 +276,7 @@ class Evaluator:
             return await receive_value(run.session, reply, run.group)
         except EvaluationFailedError as failed:
             _hide_given(failed, script.args)
-            raise _detached(failed, objects) or failed from None
+            raise _stale_ref_error(failed, objects) or failed from None
 
     def _frame_of(self, nodes: Sequence[Node]) -> Frame:
         return (self.page.frames.get(nodes[0].frame_id) if nodes else None) or self.page.frames.main
@@ -280,7 +285,7 @@ class Evaluator:
         handles = [each for each in script.objects if isinstance(each, JSHandle)]
         target_ids = {node.session.target_id for node in nodes} | {each.session.target_id for each in handles}
         if len(target_ids) > 1:
-            raise _several("documents of several processes")
+            raise _several_documents_error("documents of several processes")
         own = self.page.session_of(frame).target_id
         session = await self.page.script_session(
             (target_ids.pop() if target_ids else own) or self.page.target_id
@@ -307,7 +312,7 @@ class Evaluator:
             limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
             return params | limit
 
-        return await self._sent(run, session, "Runtime.evaluate", timed, budget)
+        return await self._send(run, session, "Runtime.evaluate", timed, budget)
 
     async def _call(
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
@@ -320,7 +325,7 @@ class Evaluator:
         objects = [
             each.object_id
             if isinstance(each, JSHandle)
-            else await self._resolved(session, each, run.group, where)
+            else await self._resolve(session, each, run.group, where)
             for each in script.objects
         ]
         call = {
@@ -330,9 +335,9 @@ class Evaluator:
             **_HOW,
             **in_group(run.group, session),
         }
-        return await self._sent(run, session, "Runtime.callFunctionOn", lambda: call, budget)
+        return await self._send(run, session, "Runtime.callFunctionOn", lambda: call, budget)
 
-    async def _resolved(self, session: Session, node: Node, group: ObjectGroup, where: dict[str, int]) -> str:
+    async def _resolve(self, session: Session, node: Node, group: ObjectGroup, where: dict[str, int]) -> str:
         await trio.lowlevel.checkpoint_if_cancelled()
         try:
             call = post_resolve(session, node.backend_node_id, group, **where)
@@ -353,7 +358,7 @@ class Evaluator:
             )
         return object_id
 
-    async def _sent(
+    async def _send(
         self, run: _Run, session: Session, method: str, params: Callable[[], dict[str, Any]], budget: Budget
     ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -367,7 +372,7 @@ class Evaluator:
                 raise InvalidArgumentError(
                     what="nodes", given="nodes of several frames", expected=expected
                 ) from None
-            raise explain(error) from None
+            raise explain_refusal(error) from None
 
 
 _WAITS = "waiting for an evaluation of the same page that was sent before and keeps the page busy"
@@ -375,13 +380,15 @@ _WAITS = "waiting for an evaluation of the same page that was sent before and ke
 _HOW = {"returnByValue": False, "awaitPromise": True, "userGesture": True}
 
 
-def _several(given: str) -> InvalidArgumentError:
+def _several_documents_error(given: str) -> InvalidArgumentError:
     return InvalidArgumentError(
         what="elements", given=f"elements of {given}", expected="elements of one document"
     )
 
 
-def _detached(failed: EvaluationFailedError, objects: Sequence[Node | JSHandle]) -> StaleRefError | None:
+def _stale_ref_error(
+    failed: EvaluationFailedError, objects: Sequence[Node | JSHandle]
+) -> StaleRefError | None:
     """Return what it means when our own check of the nodes threw, None for every other failure."""
     found = re.search(rf"{_DETACHED}(\d+)", failed.text)
     if found is None or int(found[1]) >= len(objects):
@@ -390,3 +397,54 @@ def _detached(failed: EvaluationFailedError, objects: Sequence[Node | JSHandle])
     return StaleRefError(
         ref=description, description="a detached node", reason="it is no longer in the document"
     )
+
+
+class _AuxData(msgspec.Struct, rename="camel"):
+    frame_id: str = ""
+    is_default: bool = False
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    id: int
+    aux_data: _AuxData = msgspec.field(default_factory=_AuxData)
+
+
+class _ContextCreated(msgspec.Struct):
+    context: _Context
+
+
+_MARK = "Runtime.executionContextCreated"
+
+
+async def context_of(
+    page: PageTarget, session: Session, worlds: IsolatedWorlds, frame: Frame, world: str
+) -> int | None:
+    """Return the id of the frame's context in that world, None for the session's default one.
+
+    Raises NodeNotFoundError when the frame is gone; as `PageTarget.evaluation_session_of`, for the main world of a
+    frame inside.
+    """
+    gone = NodeNotFoundError(
+        target=f"frame {frame.url[:200] or frame.id[:8]}", reason="it is gone, or moved to another process"
+    )
+    if world == "isolated":
+        try:
+            return await worlds.users_context(session, frame.id)
+        except RemoteError:
+            raise gone from None
+    if frame.id == session.target_id:
+        return None
+    evaluation_session = await page.evaluation_session_of(session.target_id or page.target_id)
+    # Enabling reports all contexts that there are, before it is answered.
+    async with (
+        evaluation_session.subscribe(_MARK, enable=False) as events,
+        evaluation_session.enabled("Runtime"),
+    ):
+        found = None
+        while events.statistics().waiting:
+            context = (await events.receive()).decode(_ContextCreated).context
+            if context.aux_data.is_default and context.aux_data.frame_id == frame.id:
+                found = context.id
+    if found is None:
+        raise gone
+    return found

@@ -1,11 +1,12 @@
-"""The recovery steps: bring a page back that does not answer, one step after the other.
+"""Recovery: brings a page back that does not answer, one step after the other.
 
-Rule: a step is bounded, shielded and timed, and nothing is called done that Chrome did not confirm; the page is
-probed before it is called responsive. The caller waits for the quick steps (dialog, terminate) only. What takes
-longer (further terminations, a reload, a closing) goes on in the engine's nursery, and the page's next action
-waits for it.
+Rule: a step is bounded, shielded and timed, and is called done only when Chrome confirmed it; the page is probed
+before it is called responsive. The caller waits for the quick steps (dialog, terminate) only. What takes longer
+(further terminations, a reload, a closing) goes on in the engine's nursery, and the page's next action waits for
+it.
 
-Termination and crash are the whole process's: popups and other pages of the same site that live in it are hit too.
+Termination and crash concern the whole process: popups and other pages of the same site that live in it are hit
+too.
 """
 
 from __future__ import annotations
@@ -48,43 +49,43 @@ logger = get_logger("cdpengine.recovery")
 QUICK = 0.09
 """Seconds for dialog, termination and probe together. Chrome confirms a termination in 2 ms (measured)."""
 
-_FIRST_PROBE = 0.04
+_FIRST_PROBE_TIMEOUT = 0.04
 """Seconds that a page gets to answer before it counts as hung, where nothing is known to run in it."""
 
-_LAST_PROBE = 0.015
+_LAST_PROBE_TIME = 0.015
 """Seconds of QUICK that are kept for the probe when the termination is not confirmed."""
 
-_AGAIN = 0.015
+_TERMINATE_AGAIN_AFTER = 0.015
 """Seconds after a termination in which a page answers, where nothing else hangs in it: 2 ms (measured)."""
 
-_PATIENCE = 0.5
+_EXTRA_WAIT = 0.5
 """Seconds more for the first probe, and for the rest, where the caller asked for a recovery and waits for it: on a
 busy machine a page that answers may take longer, and is not to lose its script, or itself, for that."""
 
 _SHARE = 20
-"""That patience is at most this part of the time that the caller gives."""
+"""That extra wait is at most this part of the time that the caller gives."""
 
-_CONFIRMED = 0.25
+_CONFIRM_TIMEOUT = 0.25
 """Seconds for Chrome to confirm a further termination: what cannot be stopped is never confirmed."""
 
-_GO_ON = 2.0
+_GO_ON_TIMEOUT = 2.0
 """Seconds after which a page that terminations do not bring back is left as it is."""
 
-_DIALOG = 0.03
+_DIALOG_TIMEOUT = 0.03
 
 _WAIT = 0.02
 """Seconds more that the caller waits for a reload or closing; then it goes on without it."""
 
-_SLOW = 5.0
+_SLOW_TIMEOUT = 5.0
 """Seconds for a reload or a closing, to its end."""
 
-_AFTER_RELOAD = 1.0
+_RELOAD_PROBE_TIMEOUT = 1.0
 """Seconds of _SLOW that are kept for the probe after the reload."""
 
-_STOP_LOADING = 0.5
+_STOP_LOADING_TIMEOUT = 0.5
 
-_CLOSE_AGAIN = 1.0
-"""Seconds until Chrome is told again to close: it takes 0.5 s on a hung page, and starts anew when told again
+_CLOSE_AGAIN_AFTER = 1.0
+"""Seconds until Chrome is asked again to close: it takes 0.5 s on a hung page, and starts anew when asked again
 (measured)."""
 
 _ELSEWHERE = "data:text/html,"
@@ -107,22 +108,23 @@ async def recover(
     allow: Recovery = "terminate",
     sent: bool,
     call: SharedCall | None = None,
-    patience: float = 0,
+    extra_wait: float = 0,
 ) -> RecoveryReport:
     """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
 
-    With `patience`, what answers later is waited for: first for as long once, and once more after the termination.
+    With `extra_wait`, what answers later is waited for: first for as long once, and once more after the
+    termination.
 
     `session` is the one that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
     so it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
     has not ended, it is terminated again, since what was terminated first may have been one of another page in the
-    same process. Never raises for what the page or the browser does: the report tells.
+    same process. Never raises for what the page or the browser does: the report says what happened.
     """
     with trio.CancelScope(shield=True):
         target_id = page.target_id if session is None else session.target_id or page.target_id
         unanswered: list[SharedCall] = []
         sessions = page.recovery_sessions(target_id)
-        report = await _quick(page, sessions, sent, call, patience, unanswered)
+        report = await _quick(page, sessions, sent, call, extra_wait, unanswered)
         _take_terminations(page, sessions, unanswered)
         if not report.responsive and not page.closed:
             page.evaluation_session_in_doubt()
@@ -137,22 +139,22 @@ async def recover(
     return report
 
 
-def patience_of(seconds: float) -> float:
+def extra_wait_for(seconds: float) -> float:
     """Return how long a recovery waits for slow answers whose caller gives it so many seconds in all."""
-    return min(_PATIENCE, seconds / _SHARE)
+    return min(_EXTRA_WAIT, seconds / _SHARE)
 
 
-async def recover_page(page: PageTarget, *, allow: Recovery, patience: float) -> RecoveryReport:
+async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) -> RecoveryReport:
     """Recover the page's main frame, then each frame that runs in a process of its own.
 
     As `recover`, for each.
     """
-    report = await recover(page, None, allow=allow, sent=False, patience=patience)
+    report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait)
     for target_id, evaluation_session in list(page.evaluation_sessions.items()):
         if report.under_way or page.closed:
             break
         if target_id != page.target_id and not evaluation_session.ended:
-            more = await recover(page, evaluation_session, allow=allow, sent=False, patience=patience)
+            more = await recover(page, evaluation_session, allow=allow, sent=False, extra_wait=extra_wait)
             report = RecoveryReport(
                 steps=report.steps + more.steps,
                 responsive=report.responsive and more.responsive,
@@ -174,7 +176,7 @@ def _take_terminations(
 
     async def wait() -> None:
         try:
-            with trio.move_on_after(_GO_ON), suppress(SessionGoneError, ConnectionLostError):
+            with trio.move_on_after(_GO_ON_TIMEOUT), suppress(SessionGoneError, ConnectionLostError):
                 while not all(call.done for call in pending):
                     await answers(sessions[0])
         finally:
@@ -196,29 +198,29 @@ async def _quick(
     sessions: Sequence[Session],
     sent: bool,
     call: SharedCall | None,
-    patience: float,
+    extra_wait: float,
     unanswered: list[SharedCall],
 ) -> RecoveryReport:
     steps: list[RecoveryStep] = []
     end = trio.current_time() + QUICK
-    if not sent and await _probed(sessions, trio.current_time() + _FIRST_PROBE + patience):
+    if not sent and await _probe(sessions, trio.current_time() + _FIRST_PROBE_TIMEOUT + extra_wait):
         return RecoveryReport(sent=sent, responsive=True)
-    # What the probe had of the patience is not taken from the steps, which get as much once more.
-    end = max(end, trio.current_time() + QUICK - _FIRST_PROBE) + patience
+    # What the probe had of the extra wait is not taken from the steps, which get as much once more.
+    end = max(end, trio.current_time() + QUICK - _FIRST_PROBE_TIMEOUT) + extra_wait
     if page.dialog_is_open:
         started, done = trio.current_time(), False
-        with trio.move_on_after(_DIALOG):
+        with trio.move_on_after(_DIALOG_TIMEOUT):
             done = await dismiss_dialog(sessions)
         steps.append(RecoveryStep("dialog", done, "dismissed" if done else "", _since(started)))
     started, done = trio.current_time(), False
-    with trio.move_on_at(end - _LAST_PROBE):
+    with trio.move_on_at(end - _LAST_PROBE_TIME):
         done = await terminate(sessions, unanswered)
     steps.append(RecoveryStep("terminate", done, _why_not(page, sessions), _since(started)))
-    responsive = await _answered(sessions, call, end, unanswered, again=patience > 0)
+    responsive = await _wait_for_answer(sessions, call, end, unanswered, again=extra_wait > 0)
     return RecoveryReport(sent=sent, steps=tuple(steps), responsive=responsive)
 
 
-async def _answered(
+async def _wait_for_answer(
     sessions: Sequence[Session],
     call: SharedCall | None,
     deadline: float,
@@ -237,7 +239,7 @@ async def _answered(
     def goes_on() -> bool:
         return again if call is None else not call.done
 
-    pause, answers_due = _AGAIN, 2 if goes_on() else 1
+    pause, answers_due = _TERMINATE_AGAIN_AFTER, 2 if goes_on() else 1
     with trio.move_on_at(deadline), suppress(SessionGoneError, ConnectionLostError):
         while answers_due:
             with trio.move_on_after(pause if goes_on() else math.inf):
@@ -247,7 +249,7 @@ async def _answered(
             if goes_on():
                 started = trio.current_time()
                 await terminate(sessions, unanswered)
-                pause = _AGAIN + 2 * (
+                pause = _TERMINATE_AGAIN_AFTER + 2 * (
                     trio.current_time() - started
                 )  # a busy machine takes longer for all of it
         return True
@@ -255,16 +257,18 @@ async def _answered(
 
 
 async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
-    """Go on after the caller was told, until the page answers. The page's next action waits for it."""
+    """Go on after the call has returned, until the page answers. The page's next action waits for it."""
     started, sessions = trio.current_time(), page.recovery_sessions(target_id)
     done = responsive = False
     unanswered: list[SharedCall] = []
     try:
-        with trio.move_on_after(_CONFIRMED):
+        with trio.move_on_after(_CONFIRM_TIMEOUT):
             done = not page.recovery_under_way and await terminate(sessions, unanswered)
         step = RecoveryStep("terminate", done, _why_not(page, sessions), _since(started))
         if done:
-            responsive = await _answered(sessions, None, started + _GO_ON, unanswered, again=True)
+            responsive = await _wait_for_answer(
+                sessions, None, started + _GO_ON_TIMEOUT, unanswered, again=True
+            )
         if not page.closed:
             _log(page, RecoveryReport(sent=True, steps=(step,), responsive=responsive))
     finally:
@@ -281,7 +285,7 @@ def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
     return "" if sessions else "no session to send it on"
 
 
-async def _probed(sessions: Sequence[Session], deadline: float) -> bool:
+async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
     if not sessions:
         return False
     with trio.move_on_at(deadline), suppress(SessionGoneError, ConnectionLostError):
@@ -310,7 +314,7 @@ async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> N
     done, detail, responsive = False, "not in time", False
     name: Literal["reload", "close"] = "close" if allow == "close" else "reload"
     try:
-        with trio.move_on_after(_SLOW):
+        with trio.move_on_after(_SLOW_TIMEOUT):
             try:
                 detail = await (_close(page) if name == "close" else _reload(page))
                 done = True
@@ -318,7 +322,7 @@ async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> N
                 detail = str(error).partition("\n")[0][:200]
         milliseconds = _since(started)
         if name == "reload" and not page.closed:
-            responsive = await _probed([page.session], trio.current_time() + _AFTER_RELOAD)
+            responsive = await _probe([page.session], trio.current_time() + _RELOAD_PROBE_TIMEOUT)
         step = RecoveryStep(name, done, detail, milliseconds)
         page.last_recovery = attrs.evolve(
             report, steps=(*report.steps, step), responsive=responsive, under_way=False
@@ -330,7 +334,7 @@ async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> N
 
 
 async def _reload(page: PageTarget) -> str:
-    budget = Budget.start("recovery by reload", _SLOW - _AFTER_RELOAD)
+    budget = Budget.start("recovery by reload", _SLOW_TIMEOUT - _RELOAD_PROBE_TIMEOUT)
     with budget.scope():
         url = page.frames.main.url
         if page.navigation.under_way and not page.session.crashed and await _stop_loading(page):
@@ -370,7 +374,7 @@ async def _crash(page: PageTarget) -> bool:
 
 async def _stop_loading(page: PageTarget) -> bool:
     """Stop the navigation that is under way. True when the page answers then."""
-    with trio.move_on_after(_STOP_LOADING), suppress(RemoteError, ProtocolError):
+    with trio.move_on_after(_STOP_LOADING_TIMEOUT), suppress(RemoteError, ProtocolError):
         await page.session.call("Page.stopLoading")
         await answers(page.session)
         return True
@@ -382,7 +386,7 @@ async def _close(page: PageTarget) -> str:
     while not page.closed:
         with suppress(RemoteError):  # no target with that id: it is going
             await root.call("Target.closeTarget", targetId=page.target_id)
-        with trio.move_on_after(_CLOSE_AGAIN):
+        with trio.move_on_after(_CLOSE_AGAIN_AFTER):
             await page.changes.wait_for(lambda: page.closed)
     return ""
 

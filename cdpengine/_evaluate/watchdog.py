@@ -1,8 +1,8 @@
-"""The watchdog: notices a page that has hung by itself, in a timer or a click handler, and recoveries it.
+"""Watchdog: notices a page that has hung by itself, in a timer or a click handler, and recovers it.
 
-Rule: it asks each page now and then whether it is there, one question at a time. A page that owes an answer for
-`recover_after` seconds gets the default recovery: its dialog dismissed, its script terminated. It takes no page
-away.
+Rule: it asks each page from time to time whether it answers, one question at a time. A page that has not answered
+for `recover_after` seconds gets the default recovery: its dialog dismissed, its script terminated. It closes no
+page.
 """
 
 from __future__ import annotations

@@ -21,12 +21,12 @@ from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.input_observer import (
     InputObserver,
     Record,
-    in_order,
-    judge,
+    verify,
+    wait_until_reported,
 )
 from cdpengine._input.actionability.node_handle import post_library_call
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS
-from cdpengine._input.devices.delivery import delivered, release
+from cdpengine._input.devices.delivery import release, wait_for_delivery
 from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.geometry import Point
 from cdpengine._input.pointer import TO_CLICK, TO_HOVER, check_position, deliver
@@ -47,10 +47,10 @@ _PRESSED = ("pointerdown", "mousedown")
 _DROPPED = ("dragenter", "dragover", "drop")
 _RELEASED = ("pointermove", "mousemove", "pointerup", "mouseup")
 
-_CLEANING = 0.5
+_CLEAN_UP_TIMEOUT = 0.5
 """Seconds that a cancelled drag gets to find out whether Chrome has started one of its own."""
 
-_SETTLING = 2
+_FINAL_MOVES = 2
 """More moves of an HTML5 drag at its end: a list can reorder at each; what comes there has to accept the drop."""
 
 _NUDGE = 8.0
@@ -70,7 +70,7 @@ class _Interception:
     data: dict[str, Any] | None = None
     entered: bool = False
 
-    def taken(self, event: Event) -> None:
+    def note_start(self, event: Event) -> None:
         self.data = event.decode(DragIntercepted).data
 
     def post(self, kind: str, at: Point, modifiers: int) -> PendingCall:
@@ -136,7 +136,7 @@ class _Drag:
         steps: int,
     ) -> ActionOutcome:
         interception = self.interception
-        interception.page.on_event("Input.dragIntercepted", interception.taken)
+        interception.page.on_event("Input.dragIntercepted", interception.note_start)
         try:
             start, pressed = await self._press(source_position)
             if self.mouse.buttons == 0:  # a dialog, opened by the press, took the rest
@@ -149,33 +149,33 @@ class _Drag:
 
     async def _press(self, position: tuple[float, float] | None) -> tuple[Point, Record]:
         """Press on the source, and move a little: an HTML5 drag starts with that."""
-        witness = InputObserver(_PRESSED, "mousedown", enough="pointerdown", marked=True)
+        observer = InputObserver(_PRESSED, "mousedown", enough="pointerdown", marked=True)
         required = NO_REQUIREMENTS if self.force else TO_CLICK
 
         async def press(at: Point) -> bool:
             self.start = at
             # Not waited for: it is obeyed in order, and a page that is stuck is found out by the press.
             self.interception.page.post("Input.setInterceptDrags", enabled=True)
-            return await self.mouse.press_at(at, self.modifiers, witness.mark)
+            return await self.mouse.press_at(at, self.modifiers, observer.mark)
 
         async with self._inspect(self.source, "drag") as inspection:
             at, record, dialog = await deliver(
                 inspection,
                 press,
-                witness,
+                observer,
                 required,
                 navigation=self.context.navigation,
                 position=position,
-                undo=lambda: self.mouse.up(mark=witness.mark),
+                undo=lambda: self.mouse.up(mark=observer.mark),
             )
-        judge(self.source, "drag", record, forced=self.force, dialog=dialog)
+        verify(self.source, "drag", record, forced=self.force, dialog=dialog)
         if dialog:
             await self.mouse.up()
         else:
             for share in (0.5, 1.0):
                 nudged = Point(at.x + share * _NUDGE, at.y + share * _NUDGE)
                 await self.mouse.hover(nudged.x, nudged.y, modifiers=self.modifiers)
-            await in_order(self.source.session)
+            await wait_until_reported(self.source.session)
         return at, record or Record()
 
     async def _to_node(
@@ -185,7 +185,7 @@ class _Drag:
         steps: int,
         pressed: Record,
     ) -> ActionOutcome:
-        witness = self._witness()
+        observer = self._make_observer()
         required = NO_REQUIREMENTS if self.force else TO_HOVER
         async with self._inspect(self.source, "drag") as held, self._inspect(node, "drop on") as inspection:
             inspection.dragging = True
@@ -194,7 +194,7 @@ class _Drag:
                 post_library_call(source, "drag", True)
             try:
                 try:
-                    at = await inspection.wait_for_point(required, position, witness)
+                    at = await inspection.wait_for_point(required, position, observer)
                 except StaleRefError as gone:
                     raise NotDeliveredError(
                         action="drag",
@@ -210,18 +210,18 @@ class _Drag:
                     await self._move(at, steps)
                     return await self._release(at)
 
-                record, dialog = await witness.watch_over(
+                record, dialog = await observer.watch_over(
                     finish, self.context.interruptions, self.context.navigation
                 )
             finally:
-                witness.end()
+                observer.end()
                 if source is not None:
                     with suppress(SessionGoneError, ConnectionLostError):
                         post_library_call(source, "drag", False)
-        return self._landed(at, node.description, pressed, record or Record(), witness, dialog)
+        return self._outcome_of_release(at, node.description, pressed, record or Record(), observer, dialog)
 
     async def _to_point(self, at: Point, steps: int, pressed: Record) -> ActionOutcome:
-        witness = self._witness()
+        observer = self._make_observer()
 
         async def finish() -> bool:
             await self._move(at, steps)
@@ -233,21 +233,21 @@ class _Drag:
                 dialog = await finish()
                 return self._outcome(at, None, "", pressed.seen, dialog=dialog)
             try:
-                await witness.arm_at(source, at)
-                record, dialog = await witness.watch_over(
+                await observer.arm_at(source, at)
+                record, dialog = await observer.watch_over(
                     finish, self.context.interruptions, self.context.navigation
                 )
             finally:
-                witness.end()
-        return self._landed(at, "", pressed, record or Record(), witness, dialog)
+                observer.end()
+        return self._outcome_of_release(at, "", pressed, record or Record(), observer, dialog)
 
-    def _witness(self) -> InputObserver:
+    def _make_observer(self) -> InputObserver:
         if self.interception.data is None:
             return InputObserver(_RELEASED, "mouseup", enough="pointerup", guard=False, on_disabled=True)
         return InputObserver(_DROPPED, "drop", guard=False, on_disabled=True)
 
-    def _landed(
-        self, at: Point, target: str, pressed: Record, record: Record, witness: InputObserver, dialog: bool
+    def _outcome_of_release(
+        self, at: Point, target: str, pressed: Record, record: Record, observer: InputObserver, dialog: bool
     ) -> ActionOutcome:
         """Say what became of the release, or the drop. `target` is the destination node's description, if any.
 
@@ -257,17 +257,17 @@ class _Drag:
         the source. None, not known, where the point is in the document of another frame than the source's.
         """
         astray = dict(record.astray)
-        by_page = witness.final == "mouseup"
+        by_page = observer.final == "mouseup"
         if record.complete:
             receiver = target
         else:
             receiver = (
-                astray.get(witness.final)
-                or astray.get(witness.enough)
+                astray.get(observer.final)
+                or astray.get(observer.enough)
                 or (self.source.description if by_page else "")
             )
         landed: bool | None = record.complete or by_page
-        if witness.final in astray:
+        if observer.final in astray:
             landed = landed or record.begun or not target
         elif not landed and not target and not astray:
             landed = None
@@ -300,7 +300,7 @@ class _Drag:
                 self.mouse.position = at
                 await self._drag_over(at)
         # Once more where it is, as a hand does: what a page puts there at the last move would not take the drop.
-        for _ in range(_SETTLING if interception.data is not None else 1):
+        for _ in range(_FINAL_MOVES if interception.data is not None else 1):
             if interception.data is None:
                 await self.mouse.hover(to.x, to.y, modifiers=self.modifiers, wait_for_frame=True)
             else:
@@ -317,8 +317,8 @@ class _Drag:
         await trio.lowlevel.checkpoint_if_cancelled()
         calls = [interception.post("drop", at, self.mouse.mask(self.modifiers)), *self._post_end()]
         interception.data = None
-        self.mouse.dropped()
-        return await delivered(calls, self.context.interruptions)
+        self.mouse.note_drop()
+        return await wait_for_delivery(calls, self.context.interruptions)
 
     def _post_end(self) -> list[PendingCall]:
         """End a drag for its source, where that is in another process than the drop.
@@ -336,16 +336,16 @@ class _Drag:
         if self.mouse.buttons and interception.data is None:
             # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
             # would let go of a button that Chrome no longer looks at, and the drag would stay.
-            with undoing(_CLEANING / 2), suppress(ConnectionLostError):
-                await in_order(interception.page)
-        interception.page.off_event("Input.dragIntercepted", interception.taken)
+            with undoing(_CLEAN_UP_TIMEOUT / 2), suppress(ConnectionLostError):
+                await wait_until_reported(interception.page)
+        interception.page.off_event("Input.dragIntercepted", interception.note_start)
         calls: list[PendingCall] = []
         with suppress(SessionGoneError, ConnectionLostError):
             if interception.data is not None:
                 if interception.entered or not self.across:
                     calls.append(interception.post("dragCancel", self.mouse.position, 0))
                 calls += self._post_end()
-                self.mouse.dropped()
+                self.mouse.note_drop()
             elif self.mouse.buttons:
                 calls += self.mouse.post_release("left")
             calls.append(interception.page.post("Input.setInterceptDrags", enabled=False))

@@ -219,7 +219,7 @@ def _between(start: Point, end: Point, share: float) -> Point:
 
 
 @attrs.frozen
-class Placed:
+class ClickPoints:
     """Where the node is now.
 
     `points` are to be tried in order, `frames` are the content boxes of the frames around it, `settle` asks for
@@ -235,22 +235,22 @@ class Placed:
     outer_frames: Sequence[Sequence[Quad]] = ()
 
 
-def place(
+def choose_points(
     quads: Sequence[Quad], windows: Sequence[Quad], box: BoxModel | None, position: tuple[float, float] | None
-) -> Placed:
+) -> ClickPoints:
     """Choose the points to try; the frames are not known here."""
     parts = visible_parts(quads, windows)
     clipped = sum(area(part) for part in parts) < 0.99 * sum(quad.area for quad in quads)
     outside = "no part of it is inside the viewport, and it cannot be scrolled there"
     if position is None:
-        return Placed(candidates(parts), (), settle=clipped, outside=outside)
+        return ClickPoints(candidates(parts), (), settle=clipped, outside=outside)
     if box is not None and box.width and box.height:
         at = Quad.from_floats(box.border).at(position[0] / box.width, position[1] / box.height)
     elif quads:
         at = Point(quads[0].top_left.x + position[0], quads[0].top_left.y + position[1])
     else:
-        return Placed((), (), settle=True, outside=outside)
+        return ClickPoints((), (), settle=True, outside=outside)
     if not all(contains(window.polygon, at) for window in windows):
         where = f"the point ({position[0]:g}, {position[1]:g}) of it is outside the viewport"
-        return Placed((), (), settle=True, outside=where)
-    return Placed((on_pixel(at, windows[0].polygon),), (), settle=clipped, outside=outside)
+        return ClickPoints((), (), settle=True, outside=where)
+    return ClickPoints((on_pixel(at, windows[0].polygon),), (), settle=clipped, outside=outside)

@@ -22,14 +22,14 @@ from cdpengine._input.actionability.input_observer import (
     InputObserver,
     NavigationWatch,
     Record,
-    judge,
+    verify,
 )
 from cdpengine._input.actionability.inspection import Inspection
 from cdpengine._input.actionability.probe import NO_REQUIREMENTS, Requirements
-from cdpengine._input.actionability.retries import pauses_between_looks
+from cdpengine._input.actionability.retries import retry_pauses
 from cdpengine._input.devices.keyboard import check_delay
 from cdpengine._input.devices.keys import modifier_mask
-from cdpengine._input.devices.mouse import checked_point
+from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import SETTLED
@@ -187,7 +187,7 @@ async def scroll_at(
     context: ActionContext,
 ) -> ActionOutcome:
     """Turn the wheel over the node, by CSS pixels: positive is right and down. Raises as `hover` does."""
-    delta = checked_point(dx, dy, what="dx, dy")
+    delta = check_point(dx, dy, what="dx, dy")
     mouse = context.mouse.on(node.session)
     observer = InputObserver(("wheel",), "wheel", guard=False, on_disabled=True)
 
@@ -245,7 +245,7 @@ async def perform(
             inspection, gesture, observer, required, navigation=context.navigation, position=position
         )
     forced = required is NO_REQUIREMENTS
-    verdict = judge(node, action, record, forced=forced, dialog=dialog)
+    verdict = verify(node, action, record, forced=forced, dialog=dialog)
     return ActionOutcome(
         action,
         node.description,
@@ -274,7 +274,7 @@ async def deliver(
     is time. `undo` ends the gesture that it belongs to while it is still held back.
     """
     budget, interruptions = inspection.budget, inspection.interruptions
-    pauses = pauses_between_looks()
+    pauses = retry_pauses()
     tried: tuple[Point, Record | None, bool] | None = None
     while True:
         try:

@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager, suppress
 import attrs
 
 from cdpengine._budget import Budget
-from cdpengine._input.actionability.frame_chain import find_surroundings, measured, points_outside
+from cdpengine._input.actionability.frame_chain import decode_levels, find_frame_chain, points_outside
 from cdpengine._input.actionability.inspection import inspect
-from cdpengine._input.actionability.node_handle import stale
+from cdpengine._input.actionability.node_handle import stale_ref_error
 from cdpengine._input.actionability.probe import Requirements
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import Point, Quad
@@ -46,7 +46,7 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
     """
     session = node.session
     with object_group("box") as group:
-        around = await find_surroundings(node, worlds, group)
+        around = await find_frame_chain(node, worlds, group)
         with pending_group() as post:
             quads_call = post(session.post("DOM.getContentQuads", backendNodeId=node.backend_node_id))
             box_call = post(session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
@@ -55,15 +55,15 @@ async def bounding_box(node: Node, worlds: IsolatedWorlds) -> BoundingBox | None
             found = await result_or_none(quads_call, ContentQuadsReply)
             box = await result_or_none(box_call, BoxModelReply)
             size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
-            tiers = await measured(outer)
+            levels = await decode_levels(outer)
     quads = [Quad.from_floats(floats) for floats in (found.quads if found is not None else [])]
     if box is not None and (not quads or len(quads) == 1):
         quads = [Quad.from_floats(box.model.border)]
-    if not quads or tiers is None:
+    if not quads or levels is None:
         return None
     corners: Sequence[Point] = [corner for quad in quads for corner in quad.polygon]
-    if tiers:
-        corners = points_outside(corners, tiers, size)[-1]
+    if levels:
+        corners = points_outside(corners, levels, size)[-1]
     left, right = min(x for x, _ in corners), max(x for x, _ in corners)
     top, bottom = min(y for _, y in corners), max(y for _, y in corners)
     return BoundingBox(left, top, right - left, bottom - top)
@@ -102,7 +102,7 @@ def check_color(color: str) -> tuple[int, int, int]:
 
 
 @asynccontextmanager
-async def highlighted(node: Node, color: tuple[int, int, int], *, info: bool) -> AsyncIterator[None]:
+async def highlight_node(node: Node, color: tuple[int, int, int], *, info: bool) -> AsyncIterator[None]:
     """Keep the node marked while the block runs; `info` adds its name, size and role beside it.
 
     One node a session: another highlight takes its place. Raises StaleRefError for a node that is gone.
@@ -121,7 +121,9 @@ async def highlighted(node: Node, color: tuple[int, int, int], *, info: bool) ->
         except RemoteError as error:
             if error.method != "Overlay.highlightNode":
                 raise
-            raise stale(node, "a node of another document", "it is no longer in the document") from error
+            raise stale_ref_error(
+                node, "a node of another document", "it is no longer in the document"
+            ) from error
         finally:
             # Posted, not awaited: it goes out in order, also when this task is being cancelled.
             with suppress(SessionGoneError, ConnectionLostError):

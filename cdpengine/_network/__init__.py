@@ -1,1 +1,1 @@
-"""The network as a page sees it: requests intercepted, headers sent along, connections slow or cut."""
+"""Network: requests intercepted, answered and slowed down."""

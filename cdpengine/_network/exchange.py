@@ -1,8 +1,8 @@
 """Exchange: one request that Chrome has stopped, before it is sent or when its response has begun, and its answer.
 
-Rule: an exchange is answered once, by whoever comes first: a handler, or, when all have passed, by going on as if
-nobody had looked. What is said to Chrome is said whole, whoever is cancelled meanwhile; that the page no longer
-wants the request is no error.
+Rule: an exchange is answered once, by the first answer: a handler's, or, when all handlers have passed it on, by
+continuing as without interception. An answer is sent to Chrome as a whole, even when its sender is cancelled. A
+request that the page no longer wants is no error.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import attrs
 import trio
 
-from cdpengine._network.headers import entries, secret_values
+from cdpengine._network.constants import AbortReason
+from cdpengine._network.headers import header_entries, secret_values
 from cdpengine._network.messages import InterceptedRequest, InterceptedResponse
-from cdpengine._network.words import AbortReason
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.network import ResponseBodyReply
 from cdpengine._protocol.session import Session
@@ -30,7 +30,7 @@ from cdpengine.errors import (
 )
 
 _GONE = ("Invalid InterceptionId", "Fetch domain is not enabled")
-"""Chrome's words for a request that is not stopped any more: nobody wants it now, or it was let go."""
+"""Chrome's words for a request that is not stopped any more: the page dropped it, or it was continued."""
 
 
 @attrs.frozen
@@ -90,7 +90,7 @@ class Exchange:
     def pass_on(self) -> None:
         """Let the next taker have it; where there is none, it goes on, with what was changed so far."""
         if self._responded is not None:
-            # It is on its way to the server: whoever intercepts responses gets it from there.
+            # It is on its way to the server: the routes of responses get it from there.
             self._responded = None
             self._fetching.pop(self.request_id, None)
             self.answered = "continued"
@@ -99,7 +99,7 @@ class Exchange:
             if self.takers.pop(0).take(self):
                 return
         self.answered = self.answered or "continued"
-        self.tell(*self.continuing(self.overrides))
+        self.send(*self.continuing(self.overrides))
 
     def override(self, overrides: Overrides) -> None:
         """Change what goes on in the end, and what the takers that follow see of the request."""
@@ -114,10 +114,10 @@ class Exchange:
                 seen["headers"] = dict(overrides.headers)
             self.request = attrs.evolve(self.request, **seen)
 
-    # --- what Chrome is told ---------------------------------------------------------------------------------
+    # --- what is sent to Chrome ------------------------------------------------------------------------------
 
     def continuing(self, overrides: Overrides) -> tuple[str, dict[str, Any]]:
-        """Return the command that lets it go on, changed or not."""
+        """Return the command that continues it, changed or not."""
         params: dict[str, Any] = {}
         if self.response is not None:
             if overrides.status is None and overrides.headers is None:
@@ -125,13 +125,16 @@ class Exchange:
             # Chrome wants both where one is changed.
             status = self.response.status if overrides.status is None else overrides.status
             headers = self.response.header_list if overrides.headers is None else overrides.headers
-            return "Fetch.continueResponse", {"responseCode": status, "responseHeaders": entries(headers)}
+            return "Fetch.continueResponse", {
+                "responseCode": status,
+                "responseHeaders": header_entries(headers),
+            }
         if overrides.url is not None:
             params["url"] = overrides.url
         if overrides.method is not None:
             params["method"] = overrides.method
         if overrides.headers is not None:
-            params["headers"] = entries(overrides.headers)
+            params["headers"] = header_entries(overrides.headers)
         if overrides.post_data is not None:
             params["postData"] = base64.b64encode(overrides.post_data).decode("ascii")
         return "Fetch.continueRequest", params
@@ -142,10 +145,10 @@ class Exchange:
         self._reason = reason
         if self._responded is not None:
             return
-        self.tell("Fetch.failRequest", {"errorReason": reason})
+        self.send("Fetch.failRequest", {"errorReason": reason})
 
-    def tell(self, method: str, params: dict[str, Any]) -> SharedCall | None:
-        """Send an answer; None when there is nobody to send it to. Cancelling who waits does not take it back."""
+    def send(self, method: str, params: dict[str, Any]) -> SharedCall | None:
+        """Send an answer; None when its session is gone. Cancelling the caller does not take it back."""
         if self.session.error(method) is not None:
             return None
         connection = self.session.connection
@@ -167,7 +170,7 @@ class Exchange:
     async def answer(self, name: str, method: str, params: dict[str, Any]) -> None:
         """Send an answer and wait for Chrome's word. Raises RemoteError where it is refused: none is given."""
         self.answered = name
-        call = self.tell(method, params)
+        call = self.send(method, params)
         try:
             if call is not None:
                 await call.wait()
@@ -176,13 +179,13 @@ class Exchange:
                 self.answered = ""
                 raise
         except (SessionGoneError, ConnectionLostError):
-            pass  # and with it whoever wanted an answer
+            pass  # and with it the page that wanted an answer
 
     async def fetch(self, method: str, params: dict[str, Any]) -> InterceptedResponse:
         """Send the request, and return the response when it has begun. Raises RemoteError when it is refused."""
         responded = self._responded = trio.Event()
         self._fetching[self.request_id] = self
-        call = self.tell(method, {**params, "interceptResponse": True})
+        call = self.send(method, {**params, "interceptResponse": True})
         try:
             if call is not None:
                 await call.wait()

@@ -83,12 +83,12 @@ def secret_values(pairs: Iterable[tuple[str, str]]) -> list[str]:
     return found
 
 
-def entries(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+def header_entries(pairs: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     """Return headers as the Fetch domain takes them."""
     return [{"name": name, "value": value} for name, value in pairs]
 
 
-def merged(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
+def merge_headers(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
     """Return the headers of all layers; a later one wins, however its name is written."""
     found: dict[str, tuple[str, str]] = {}
     for layer in layers:

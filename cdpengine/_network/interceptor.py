@@ -1,7 +1,9 @@
-"""Interceptor: what is stopped on one session, and who gets it: the routes, the credentials.
+"""Interceptor: what Chrome stops on one session, and what answers it: the routes, the credentials.
 
-Rule: Chrome is told to stop only what somebody may want, and what nobody wants after all goes on at once, in the
-reader. With nobody left, the Fetch domain is off. The latest route is asked first.
+Rule: Chrome stops only what a route or credentials may want; a request that none of them takes goes on at once, in
+the reader. Without routes and credentials, the Fetch domain is off. The latest route is asked first. Credentials
+go only to the server or proxy that they are for, once for each request: one that asks again has refused them, and
+then the page sees that refusal. No message and no log holds them.
 """
 
 from __future__ import annotations
@@ -10,17 +12,25 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
+from urllib.parse import urlsplit
+
+import attrs
 
 from cdpengine._logs import RepeatedWarning, get_logger
-from cdpengine._network.credentials import Credentials
 from cdpengine._network.exchange import Exchange
-from cdpengine._network.messages import at_response, to_request, to_response
+from cdpengine._network.messages import is_at_response, to_request, to_response
 from cdpengine._network.registration import RouteRegistration
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.fetch import AuthRequired, RequestPaused, RequestPausedId
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
-from cdpengine.errors import ConnectionLostError, SessionGoneError, UndecodableReplyError
+from cdpengine.errors import (
+    ConnectionLostError,
+    InvalidArgumentError,
+    SessionGoneError,
+    UndecodableReplyError,
+    shown_url,
+)
 
 logger = get_logger("cdpengine.network")
 
@@ -49,22 +59,22 @@ class Interceptor:
         else:
             self._credentials.append(part)
             self._session.connection.instruments.add_secret(part.password)
-        return self._tell()
+        return self._update()
 
     def remove(self, part: RouteRegistration | Credentials) -> list[PendingCall]:
-        """Do without it again. What its handlers hold is let go before: `Routed.close`."""
+        """Take it out again. What its handlers hold is continued before: `RouteRegistration.close`."""
         if isinstance(part, RouteRegistration):
             known = part in self._routes
             self._routes = [route for route in self._routes if route is not part]
         else:
             known = part in self._credentials
             self._credentials = [each for each in self._credentials if each is not part]
-        return self._tell() if known else []
+        return self._update() if known else []
 
-    def _tell(self) -> list[PendingCall]:
+    def _update(self) -> list[PendingCall]:
         if not (self._routes or self._credentials):
             self._listen(False)
-            # What is still stopped then, Chrome lets go by itself.
+            # Chrome continues by itself what is still stopped then.
             return [self._session.post("Fetch.disable")]
         self._listen(True)
         patterns: list[dict[str, str]] = []
@@ -84,7 +94,7 @@ class Interceptor:
         switch("Fetch.requestPaused", self._paused)
         switch("Fetch.authRequired", self._auth_required)
 
-    # --- what Chrome tells, in the reader --------------------------------------------------------------------
+    # --- events, in the reader ----------------------------------------------------------------------------
 
     def _paused(self, event: Event) -> None:
         try:
@@ -94,12 +104,12 @@ class Interceptor:
             self._continue(event.decode(RequestPausedId).request_id)
             return
         takers: Sequence[RouteRegistration] = self._routes[::-1]
-        if at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
+        if is_at_response(paused) and (fetched := self._fetching.pop(paused.request_id, None)) is not None:
             fetched.respond(to_response(paused, fetched.body_reader()), takers)
             return
         request = to_request(paused, self._session.target_id or "")
         exchange = Exchange(self._session, paused.request_id, request, None, takers, self._fetching)
-        if at_response(paused):
+        if is_at_response(paused):
             exchange.response = to_response(paused, exchange.body_reader())
         exchange.pass_on()
 
@@ -127,7 +137,7 @@ class Interceptor:
                     "password": found.password,
                 }
         else:
-            self._challenged.pop(asked.request_id).refused(challenge.origin)
+            self._challenged.pop(asked.request_id).note_refusal(challenge.origin)
         with suppress(SessionGoneError, ConnectionLostError):
             self._session.post(
                 "Fetch.continueWithAuth", requestId=asked.request_id, authChallengeResponse=answer
@@ -150,3 +160,63 @@ def interceptor_of(session: Session) -> Interceptor:
 
             session.on_end(forget)
     return found
+
+
+@attrs.frozen(eq=False)
+class Credentials:
+    """`origin` ("https://example.com:8443"): the server that they are for; None: any. `proxy`: for a proxy."""
+
+    username: str = attrs.field(repr=False)
+    password: str = attrs.field(repr=False)
+    origin: str | None = None
+    proxy: bool = False
+    _refused: RepeatedWarning = attrs.field(
+        init=False,
+        repr=False,
+        factory=lambda: RepeatedWarning(logger, "%s refused the credentials that it was given"),
+    )
+
+    @classmethod
+    def checked(cls, username: str, password: str, origin: str | None, proxy: bool) -> Credentials:
+        """Return them checked. Raises InvalidArgumentError."""
+        for what, value in (("username", username), ("password", password)):
+            if not isinstance(value, str):
+                raise InvalidArgumentError(what=what, given=f"a {type(value).__name__}", expected="a str")
+        return cls(username, password, None if origin is None else _origin(origin), bool(proxy))
+
+    def fit(self, origin: str, source: str) -> bool:
+        """Whether they are for the one that asks: the server or proxy (`source`) at `origin`."""
+        if self.proxy != (source == "Proxy"):
+            return False
+        return self.origin is None or self.origin == _normal(origin)
+
+    def patterns(self) -> list[dict[str, str]]:
+        """Return what Chrome has to stop: it asks for credentials only where a request may be stopped."""
+        # A request anywhere can be redirected to the origin, or go by the proxy.
+        return [{"urlPattern": "*", "requestStage": "Request"}]
+
+    def note_refusal(self, origin: str) -> None:
+        """Note that a server, or proxy, does not take them."""
+        self._refused.tell(origin)
+
+
+def _origin(given: str) -> str:
+    if isinstance(given, str):
+        try:
+            normal = _normal(given)
+            parts = urlsplit(given)
+            if normal and not parts.path.strip("/") and not parts.query and parts.username is None:
+                return normal
+        except ValueError:
+            pass
+    expected = 'scheme, host and port, such as "https://example.com:8443"'
+    what = repr(shown_url(given)) if isinstance(given, str) else f"a {type(given).__name__}"
+    raise InvalidArgumentError(what="origin", given=what, expected=expected)
+
+
+def _normal(origin: str) -> str:
+    parts = urlsplit(origin)
+    if not parts.scheme or not parts.hostname:
+        return ""
+    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme, 0)
+    return f"{parts.scheme}://{parts.hostname}:{port}"

@@ -1,8 +1,8 @@
-"""Routed: one route while it is in effect: what it matches, its handler at work, and what failed.
+"""RouteRegistration: one route while it is in effect: what it matches, its handler at work, and what failed.
 
-Rule: a handler is a stranger's code. One that raises, hangs or gives no answer fails its own request, by name, on
+Rule: a handler is foreign code. One that raises, hangs or gives no answer fails its own request, by name, on
 record and in the log; never the page, another request or the program. When the route ends, the requests that its
-handlers hold go on to the next route, as if this one had not been there.
+handlers hold go on to the next route, as if this one had not existed.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class RouteRegistration:
             if not self.match.matches(exchange.asked, stage):
                 return False
         except Exception as error:  # noqa: BLE001 - the user's function: as for the handler
-            self._fail(exchange, f"its pattern raised {_words(error)}", error)
+            self._fail(exchange, f"its pattern raised {_describe_error(error)}", error)
             exchange.abort("Failed")
             return True
         self.seen += 1
@@ -144,9 +144,9 @@ class RouteRegistration:
         try:
             try:
                 with scope, trio.move_on_after(self._limit) as deadline:
-                    await _called(self._handler, route)
-            except Exception as error:  # noqa: BLE001 - a stranger's code: on record, and in the log
-                reason, raised = f"it raised {_words(error)}", error
+                    await _call_handler(self._handler, route)
+            except Exception as error:  # noqa: BLE001 - foreign code: on record, and in the log
+                reason, raised = f"it raised {_describe_error(error)}", error
             if self._closed or self._nursery.cancel_scope.cancel_called:
                 return
             if not reason and deadline.cancelled_caught:
@@ -184,7 +184,7 @@ class RouteRegistration:
         self._failed.tell(*where, reason, error=raised)
 
 
-async def _called(handler: RouteHandler, route: Route) -> None:
+async def _call_handler(handler: RouteHandler, route: Route) -> None:
     result: object = handler(route)
     if not inspect.isawaitable(result):
         raise InvalidArgumentError(
@@ -193,5 +193,5 @@ async def _called(handler: RouteHandler, route: Route) -> None:
     await result
 
 
-def _words(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"[:_LONGEST_REASON]

@@ -1,7 +1,7 @@
-"""Route: one intercepted request in the hands of one handler.
+"""Route: one intercepted request, given to one handler.
 
-Rule: each route is answered once. What cannot be an answer is refused before anything is sent, and the route can
-still be answered then.
+Rule: each route is answered once. An invalid answer is refused before anything is sent, and the route can still be
+answered then.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ from typing import Any
 
 import trio
 
+from cdpengine._network.constants import AbortReason, check_reason
 from cdpengine._network.exchange import Exchange, Overrides
-from cdpengine._network.fulfilment import check_status, fulfilment, read_file
 from cdpengine._network.headers import Headers, check_headers
-from cdpengine._network.messages import InterceptedRequest, InterceptedResponse
-from cdpengine._network.words import AbortReason, check_reason
+from cdpengine._network.messages import (
+    InterceptedRequest,
+    InterceptedResponse,
+    check_status,
+    fulfil_params,
+    read_file,
+)
 from cdpengine.errors import InvalidArgumentError, RouteAnsweredError, shown_url
 
 _METHODS_LONGEST = 40
@@ -84,7 +89,7 @@ class Route:
         """Answer the page instead of the server, with one of `body`, `json`, or the file at `path`, or nothing.
 
         `status` is 200 and there are no other headers, unless given; where the route has a response, both are
-        that one's. `content_type` is "application/json" for `json`, told by the ending of `path`, and
+        that one's. `content_type` is "application/json" for `json`, known from the ending of `path`, and
         "text/plain; charset=utf-8" for a text without one. A body takes at most some 70 MB.
 
         Raises InvalidArgumentError (a file that cannot be read, too), RemoteError when Chrome refuses,
@@ -99,7 +104,7 @@ class Route:
                 )
             content = await read_file(path)
             self._check_open("fulfill")
-        params = fulfilment(
+        params = fulfil_params(
             status,
             headers,
             content,
@@ -198,22 +203,22 @@ class Route:
             expected = "status and headers: the request was sent already"
             raise InvalidArgumentError(what="changes", given="url, method or post_data", expected=expected)
         return Overrides(
-            url=_checked_url(url),
-            method=_checked_method(method),
+            url=_check_url(url),
+            method=_check_method(method),
             headers=None if headers is None else tuple(check_headers(headers)),
-            post_data=_checked_data(post_data),
+            post_data=_check_data(post_data),
             status=None if status is None else check_status(status),
         )
 
 
-def _checked_url(url: str | None) -> str | None:
+def _check_url(url: str | None) -> str | None:
     if url is not None and (not isinstance(url, str) or "://" not in url):
         given = repr(shown_url(url)) if isinstance(url, str) else f"a {type(url).__name__}"
         raise InvalidArgumentError(what="url", given=given, expected="a whole URL, with its scheme")
     return url
 
 
-def _checked_method(method: str | None) -> str | None:
+def _check_method(method: str | None) -> str | None:
     if method is not None and (
         not isinstance(method, str) or not method.isalpha() or len(method) > _METHODS_LONGEST
     ):
@@ -221,7 +226,7 @@ def _checked_method(method: str | None) -> str | None:
     return method
 
 
-def _checked_data(data: bytes | str | None) -> bytes | None:
+def _check_data(data: bytes | str | None) -> bytes | None:
     if isinstance(data, str):
         return data.encode()
     if data is not None and not isinstance(data, (bytes, bytearray, memoryview)):

@@ -1,7 +1,7 @@
 """Cookie: one cookie as data, checked before anything is sent. Pure.
 
-Rule: what Chrome would refuse or drop without a word is refused here, by name, as far as the standard says it
-(RFC 6265bis); a cookie that came from Chrome goes back as it was.
+Rule: what Chrome would refuse or drop silently is refused here, by name, as far as the standard says it (RFC
+6265bis). A cookie that came from Chrome goes back as it was.
 """
 
 from __future__ import annotations
@@ -129,13 +129,13 @@ def checked_cookies(given: object) -> list[Cookie]:
             given=f"a {type(given).__name__}",
             expected="a list of cookies (Cookie or mappings)",
         )
-    return [checked_cookie(each, f"cookies[{number}]") for number, each in enumerate(given)]
+    return [check_cookie(each, f"cookies[{number}]") for number, each in enumerate(given)]
 
 
 _NAMES = frozenset(attribute.name for attribute in attrs.fields(Cookie))
 
 
-def checked_cookie(given: object, what: str = "cookie") -> Cookie:
+def check_cookie(given: object, what: str = "cookie") -> Cookie:
     """Return one cookie, checked. Raises InvalidArgumentError."""
     if isinstance(given, Mapping):
         unknown = [str(key)[:40] for key in given if key not in _NAMES]
@@ -297,6 +297,6 @@ def goes_to(cookie: Cookie, url: str) -> bool:
     return below and host_matches(host, cookie.domain)
 
 
-def expired(cookie: Cookie) -> bool:
+def is_expired(cookie: Cookie) -> bool:
     """Tell whether the cookie's time is over: such a one deletes."""
     return cookie.expires is not None and cookie.expires <= time.time()

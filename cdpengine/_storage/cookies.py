@@ -1,8 +1,8 @@
-"""Cookies of one browser context: got, set and deleted, those of all partitions included.
+"""Cookies of one browser context: read, set and deleted, including those of all partitions.
 
-Rule: all that are set together are there afterwards, or none of them; what Chrome drops without a word is found
-by looking again. Asked of the browser itself: no page is needed, and none notices. Those who watch the wire get to
-know the values that are set as secrets before the first message that holds them.
+Rule: all cookies that are set together are there afterwards, or none of them; what Chrome drops silently is found
+by reading again. The browser itself is asked: no page is needed, and no page can notice. The instruments of the
+connection know the values that are set as secrets before the first message that holds them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.urls import host_matches
 from cdpengine._protocol.domains.storage import CookiesReply
 from cdpengine._protocol.session import Session
-from cdpengine._storage.cookie import Cookie, expired, from_chrome, to_chrome
+from cdpengine._storage.cookie import Cookie, from_chrome, is_expired, to_chrome
 from cdpengine.errors import ConnectionLostError, CookieRefusedError, RemoteError, SessionGoneError
 
-_UNDO_GRACE = 2.0
+_UNDO_TIMEOUT = 2.0
 """Seconds that putting cookies back may take."""
 
 
@@ -32,7 +32,7 @@ def _where(context_id: str | None) -> dict[str, str]:
 async def read_cookies(root: Session, context_id: str | None) -> list[Cookie]:
     """Return all cookies of a context (None: the default one). Raises as `Session.request`.
 
-    Those of opaque partitions are left out: nobody can set them again, or delete them one by one.
+    Those of opaque partitions are left out: they cannot be set again, or deleted one by one.
     """
     reply = await root.request("Storage.getCookies", _where(context_id), CookiesReply)
     return [from_chrome(cookie) for cookie in reply.cookies if not cookie.partition_key_opaque]
@@ -55,7 +55,7 @@ async def write_cookies(
         await _set(root, context_id, cookies)
         after = await read_cookies(root, context_id)
         for cookie in {each.key: each for each in cookies}.values():
-            if not expired(cookie) and not any(_is_stored_as(cookie, each) for each in after):
+            if not is_expired(cookie) and not any(_is_stored_as(cookie, each) for each in after):
                 reason = (
                     "Chrome dropped it: a cookie that is secure may be in its way, or the site's settings"
                 )
@@ -65,7 +65,7 @@ async def write_cookies(
         async def put_back(old: dict[tuple[object, ...], Cookie]) -> None:
             await _put_back(root, context_id, old, cookies)
 
-        await creations.dispose(put_back, before, _UNDO_GRACE)
+        await creations.dispose(put_back, before, _UNDO_TIMEOUT)
         raise
 
 
@@ -113,7 +113,7 @@ async def _put_back(
     cookies: Sequence[Cookie],
 ) -> None:
     with (
-        trio.move_on_after(_UNDO_GRACE, shield=True),
+        trio.move_on_after(_UNDO_TIMEOUT, shield=True),
         suppress(
             ConnectionLostError, RemoteError, SessionGoneError, CookieRefusedError
         ),  # gone, and the cookies with it

@@ -1,4 +1,4 @@
-"""What an origin keeps besides its local storage: IndexedDB, caches, service workers; and the HTTP cache.
+"""Databases: what an origin keeps besides local storage (IndexedDB, caches, service workers), and the HTTP cache.
 
 Rule: listed and cleared, never opened by a script: a database that a page has open is closed by Chrome.
 """
@@ -45,9 +45,11 @@ async def list_databases(session: Session, storage_key: str) -> list[Database]:
     for name in found.database_names:
         params = {**where, "databaseName": name}
         reply = await session.request("IndexedDB.requestDatabase", params, DatabaseReply)
-        told = reply.database_with_object_stores
-        stores = tuple(store.name for store in told.object_stores)
-        databases.append(Database(name=told.name, version=int(told.version), stores=stores))
+        reply_database = reply.database_with_object_stores
+        stores = tuple(store.name for store in reply_database.object_stores)
+        databases.append(
+            Database(name=reply_database.name, version=int(reply_database.version), stores=stores)
+        )
     return databases
 
 

@@ -1,28 +1,35 @@
-"""Storage states out of a context, and into one.
+"""State transfer: storage states read from a context and applied to one, and the origins to read (SeenOrigins).
 
-Rule: a state comes in whole or not at all: what of it was in when something failed is taken out again.
+Rule: a state is applied whole or not at all: when something fails, what was applied is removed again. Chrome lists
+no origins that have local storage, so the origins of pages and their frames are remembered: a few bytes each,
+bounded, and no page is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 
 import trio
 
 from cdpengine._logs import get_logger
+from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.remote_resources import RemoteResources
+from cdpengine._page.urls import origin_of
+from cdpengine._protocol.calls import PendingCall
+from cdpengine._protocol.domains.page import FrameNavigated
 from cdpengine._protocol.session import Session
-from cdpengine._storage.cookie import expired
+from cdpengine._protocol.streams import Event
+from cdpengine._storage.cookie import is_expired
 from cdpengine._storage.cookies import read_cookies, write_cookies
-from cdpengine._storage.origin_page import OriginPage
+from cdpengine._storage.storage_items import OriginPage
 from cdpengine._storage.storage_state import OriginState, StorageState
 from cdpengine.errors import EngineError, StorageUnavailableError
 
 logger = get_logger("cdpengine.state")
 
-_UNDO_GRACE = 3.0
+_UNDO_TIMEOUT = 3.0
 """Seconds that taking out again may take."""
 
 
@@ -67,7 +74,7 @@ async def apply_state(
 
     Raises CookieRefusedError, StorageUnavailableError.
     """
-    cookies = [cookie for cookie in state.cookies if not expired(cookie)]
+    cookies = [cookie for cookie in state.cookies if not is_expired(cookie)]
     origins = [each for each in state.origins if each.local_storage]
     for each in origins:  # before what is there is read: it may be the same
         for value in each.local_storage.values():
@@ -86,7 +93,7 @@ async def apply_state(
                 await items.write(each.local_storage)
             await write_cookies(root, creations, context_id, cookies)
     except BaseException:
-        await creations.dispose(partial(_take_out, origin_page), before, _UNDO_GRACE)
+        await creations.dispose(partial(_take_out, origin_page), before, _UNDO_TIMEOUT)
         raise
 
 
@@ -96,10 +103,48 @@ async def _take_out(
 ) -> None:
     if not before:
         return
-    with trio.move_on_after(_UNDO_GRACE, shield=True), suppress(EngineError):  # gone, and all with it
+    with trio.move_on_after(_UNDO_TIMEOUT, shield=True), suppress(EngineError):  # gone, and all with it
         async with origin_page() as page:
             for each, old in reversed(before):
                 items = await page.go(each.origin)
                 await items.delete([key for key in each.local_storage if key not in old])
                 kept = {key: value for key, value in old.items() if key in each.local_storage}
                 await items.write(kept, entered=False)
+
+
+_MOST = 10_000
+"""Origins that are remembered of a context."""
+
+
+class SeenOrigins:
+    """The origins of one browser. `set_up` is one of the set-ups of its pages."""
+
+    def __init__(self, pages: Mapping[str, PageTarget]) -> None:
+        self._pages = pages
+        self._seen: dict[str | None, dict[str, None]] = {}
+
+    def set_up(self, page: PageTarget, session: Session) -> Sequence[PendingCall]:
+        """Follow the documents of a session's frames."""
+        if session.target_type != "worker":
+
+            def navigated(event: Event) -> None:
+                self._note(page.context_id, event.decode(FrameNavigated).frame.url)
+
+            session.on_event("Page.frameNavigated", navigated)
+        return ()
+
+    def of(self, context_id: str | None) -> list[str]:
+        """Return the origins of a context, in the order in which they came."""
+        for page in self._pages.values():
+            for frame in page.frames:
+                self._note(page.context_id, frame.url)
+        return list(self._seen.get(context_id, ()))
+
+    def forget(self, context_id: str | None) -> None:
+        """Note that a context is disposed of."""
+        self._seen.pop(context_id, None)
+
+    def _note(self, context_id: str | None, url: str) -> None:
+        seen = self._seen.setdefault(context_id, {})
+        if len(seen) < _MOST and (origin := origin_of(url)) is not None:
+            seen[origin] = None

@@ -1,8 +1,9 @@
-"""StorageState: the cookies of a context and the local storage of its origins, as data and as JSON. Pure.
+"""StorageState: the cookies of a context and the local storage of its origins, as data, as JSON and as a file.
 
-Rule: the JSON is what Playwright writes and reads under that name, so files go both ways. A text is taken whole
-or not at all: types are not bent, every cookie and origin is checked, and what is wrong is said by its place, not
-by its value.
+Rule: the JSON is what Playwright writes and reads under that name, so files go both ways. A text is taken whole or
+not at all: types are not converted, every cookie and origin is checked, and an error names the place of what is
+wrong, not its value. A file is replaced only when the new one is whole on disk, and only its owner can read it.
+Reading and writing files blocks: call it in a thread.
 """
 
 from __future__ import annotations
@@ -11,17 +12,27 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import attrs
 
+from cdpengine._launch.private_files import write_private
 from cdpengine._page.urls import check_origin
-from cdpengine._storage.cookie import Cookie, CookiePartition, SameSite, checked_cookie
+from cdpengine._storage.cookie import Cookie, CookiePartition, SameSite, check_cookie
 from cdpengine._storage.storage_items import check_items
-from cdpengine.errors import InvalidArgumentError, exhausted, shortages_named
+from cdpengine.errors import (
+    InvalidArgumentError,
+    StateFileInvalidError,
+    StateFileNotWrittenError,
+    exhausted,
+    os_reason,
+    shortages_named,
+)
 
 if TYPE_CHECKING:
     import cattrs
+
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -75,7 +86,7 @@ class StorageState:
             raise ValueError(transform_error(error)[0]) from None
         try:
             cookies = tuple(
-                checked_cookie(_from_file(each), f"cookies[{number}]")
+                check_cookie(_from_file(each), f"cookies[{number}]")
                 for number, each in enumerate(state.cookies)
             )
             origins = tuple(
@@ -90,9 +101,9 @@ class StorageState:
         return cls(cookies, origins)
 
 
-def checked_state(state: StorageState) -> StorageState:
+def check_state(state: StorageState) -> StorageState:
     """Return a state that a program made, checked. Raises InvalidArgumentError."""
-    cookies = tuple(checked_cookie(each, f"cookies[{n}]") for n, each in enumerate(state.cookies))
+    cookies = tuple(check_cookie(each, f"cookies[{n}]") for n, each in enumerate(state.cookies))
     origins = tuple(OriginState(check_origin(e.origin), check_items(e.local_storage)) for e in state.origins)
     return StorageState(cookies, origins)
 
@@ -182,7 +193,7 @@ def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON")
 
 
-def _strictly(*kinds: type) -> Any:
+def _strict_hook(*kinds: type) -> Any:
     def structure(value: object, _kind: object) -> object:
         if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
             raise TypeError(f"a {type(value).__name__} where a {kinds[0].__name__} is expected")
@@ -199,9 +210,9 @@ def _converter() -> cattrs.Converter:
     from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
     converter = cattrs.Converter()
-    converter.register_structure_hook(str, _strictly(str))
-    converter.register_structure_hook(bool, _strictly(bool))
-    converter.register_structure_hook(float, _strictly(float, int))
+    converter.register_structure_hook(str, _strict_hook(str))
+    converter.register_structure_hook(bool, _strict_hook(bool))
+    converter.register_structure_hook(float, _strict_hook(float, int))
     names = {
         _FileCookie: {
             "http_only": "httpOnly",
@@ -234,3 +245,33 @@ def _converter() -> cattrs.Converter:
         converter.register_structure_hook(kind, strict)
         converter.register_unstructure_hook(kind, make_dict_unstructure_fn(kind, converter, **overrides))  # type: ignore[arg-type]
     return converter
+
+
+_LARGEST = 256 * 1024 * 1024
+"""Bytes of a file that is read."""
+
+
+def read_state(path: Path) -> StorageState:
+    """Return the state that a file holds. Raises StateFileInvalidError."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_LARGEST + 1)
+    except OSError as error:
+        raise StateFileInvalidError(path=str(path), reason=os_reason(error)) from None
+    if len(raw) > _LARGEST:
+        raise StateFileInvalidError(path=str(path), reason=f"it has more than {_LARGEST} bytes")
+    try:
+        return StorageState.from_json(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise StateFileInvalidError(path=str(path), reason="it is no UTF-8 text") from None
+    except ValueError as error:
+        raise StateFileInvalidError(path=str(path), reason=str(error)) from None
+
+
+def write_state(path: Path, state: StorageState) -> None:
+    """Write a state to a private file. Raises StateFileNotWrittenError; the old file stays then."""
+    data = state.to_json().encode()
+    try:
+        write_private(path, data)
+    except OSError as error:
+        raise StateFileNotWrittenError(path=str(path), reason=os_reason(error)) from error

@@ -22,17 +22,17 @@ from cdpengine._protocol.domains.described import Description, Part, description
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
     ("DOMDebugger.getEventListeners", "reply", "_snapshot.listeners:_Listeners"),
-    ("Runtime.callFunctionOn", "reply", "_evaluate.receive:_ReadReply"),
+    ("Runtime.callFunctionOn", "reply", "_evaluate.results:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.walk_installed:_TextReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.walk_numbers:_NodeReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.walk_numbers:_NodesReply"),
-    ("Runtime.executionContextCreated", "event", "_evaluate.contexts:_ContextCreated"),
+    ("Runtime.executionContextCreated", "event", "_evaluate.evaluation:_ContextCreated"),
 )
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
 
 OWN_FORMATS = frozenset({
     "_input.actionability.inspection:_Focus", "_input.forms.check:_Seen", "_input.forms.fill:_Held",
-    "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.probe:Look",
+    "_input.forms.fill:_Made", "_input.forms.listbox:_Seen", "_input.actionability.probe:ProbeReply",
     "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
     "_input.actionability.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
     "_page.navigation.frame_watches:Report", "_page.navigation.settling:Stillness", "_api.page_find:_Deep",

@@ -1,11 +1,11 @@
 // What a node is like right now, and who would receive an event at some points of its document.
-// Called on a node in an isolated world, with one request, the node's tools and what arms a witness:
+// Called on a node in an isolated world, with one request, the node's tools and what arms an observer:
 //   points     [[x, y], ...] in CSS pixels of this document's viewport; tried by hit test
 //   fractions  the points are fractions (0..1) of the viewport's size instead
 //   settle     sample the position over two animation frames even when nothing is animated
 //   dragging   what is being dragged, if anything in this document is, covers nothing
-//   witness    null, or what the witness is to watch once nothing here stands in the way
-//   glance     there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
+//   observer   null, or what the input observer is to watch once nothing here stands in the way
+//   quick      there are no points: the node's middle is taken, where it is plain that it needs no measuring and no
 //              scrolling; else no point is tried, nothing is waited for and nothing is armed
 // Answers, at once or as a promise, with plain JSON: see answer().
 (function (request, tools, arm, known) {
@@ -193,7 +193,7 @@
     const invisible = invisibleBecause();
     const disabled = disabledBecause();
     const behind = behindModal();
-    const wanted = request.witness;
+    const wanted = request.observer;
     const clear = !invisible && !moved && hits.includes(true);
     if (wanted && (wanted.always || (clear && (wanted.disabled || !disabled)))) arm(wanted, pointsOf(request), tools);
     return {
@@ -210,7 +210,7 @@
       never: neverBecause(),
       behind: behind ? "it is outside of an open modal dialog" : "",
       frees: invisible || disabled || covered || behind ? freedBy(coverer) : "",
-      point: request.glance ? request.points[0] ?? null : null,
+      point: request.quick ? request.points[0] ?? null : null,
     };
   }
 
@@ -218,14 +218,14 @@
   if (!element || !node.isConnected || element.ownerDocument !== document) {
     return { connected: false, element: element ? describe(element) : "#" + node.nodeName };
   }
-  if (request.witness) tools.expected(request.witness.id);
-  if (request.glance) {
+  if (request.observer) tools.expected(request.observer.id);
+  if (request.quick) {
     const point = animating() ? null : middleInView();
     request.points = point ? [point] : [];
     return answer(false);
   }
   // Nothing can be moving unless an animation runs or the caller has a reason to ask (it has just scrolled, or
-  // the last look failed). Movement by script alone is not waited for: the hit test comes after it anyway.
+  // the last probe failed). Movement by script alone is not waited for: the hit test comes after it anyway.
   if (!request.settle && !animating()) return answer(false);
   const before = position();
   return nextFrame().then((first) => {

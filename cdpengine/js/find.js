@@ -2,24 +2,24 @@
 // with `visible` only what is drawn, and hidden from nobody. Or { chosen, most }, places in what texts.js made, which
 // is then given as `texts`. Answers an array: first { count, descriptions } or { invalid: why the selector is none },
 // then the elements, at most `most`.
-// Runs in an isolated world; `looking` is what looking.js makes.
-(request, looking, texts) => {
+// Runs in an isolated world; `search` is what node_search.js makes.
+(request, search, texts) => {
   let found = null;
   if (request.chosen) {
     found = request.chosen.map((place) => texts.elements[place]);
   } else {
     if (request.css !== null) {
       try {
-        found = looking.select(request.css);
+        found = search.select(request.css);
       } catch (error) {
         return [{ invalid: String(error.message) }];
       }
     }
-    if (request.text !== null) found = looking.withText(request.text, found, request.exact);
+    if (request.text !== null) found = search.withText(request.text, found, request.exact);
   }
   if (request.visible) {
-    found = found.filter((at) => looking.isVisible(at) && at.closest("[aria-hidden=true], [inert]") === null);
+    found = found.filter((at) => search.isVisible(at) && at.closest("[aria-hidden=true], [inert]") === null);
   }
   const kept = (found || []).slice(0, request.most);
-  return [{ count: found.length, descriptions: kept.map(looking.describe) }, ...kept];
+  return [{ count: found.length, descriptions: kept.map(search.describe) }, ...kept];
 }

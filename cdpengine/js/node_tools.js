@@ -129,21 +129,21 @@
     return request.points.map(([x, y]) => [x + offsetLeft, y + offsetTop]);
   }
 
-  // The entry of a witness (see witness.js), made when it is first expected; whoever ends it takes it away, and a
-  // look that comes to its end only after that arms nothing any more.
+  // The entry of an observer (see input_observer.js), made when it is first expected. What ends it removes it, and a
+  // probe that ends only after that arms nothing any more.
   function expected(id) {
-    const witnesses = (document.cdpengineWitnesses ??= new Map());
-    if (!witnesses.has(id)) {
-      witnesses.set(id, { record: null, waiting: [], done: false, meant: () => false, settle() {}, unlisten() {} });
+    const observers = (document.cdpengineObservers ??= new Map());
+    if (!observers.has(id)) {
+      observers.set(id, { record: null, waiting: [], done: false, meant: () => false, settle() {}, unlisten() {} });
     }
-    return witnesses.get(id);
+    return observers.get(id);
   }
 
   function ended(id) {
-    const witnesses = document.cdpengineWitnesses;
-    witnesses.get(id).unlisten();
-    witnesses.delete(id);
-    if (witnesses.size === 0) delete document.cdpengineWitnesses;
+    const observers = document.cdpengineObservers;
+    observers.get(id).unlisten();
+    observers.delete(id);
+    if (observers.size === 0) delete document.cdpengineObservers;
   }
 
   return { expected, ended, element, imageOf, areaRect, flatParent, flatAncestors, describe, rects, roots, elementAt, receives, pointsOf };

@@ -1,17 +1,17 @@
 // Makes what patterns are searched in: request { css }, which may be null. Answers an object: `elements`, all of the
 // document or those of the selector, and `seen`, { text, elements: [start, end, after], invalid }: the visible text,
 // where in it each element's stands, and the place behind the last element in it.
-// Runs in an isolated world; `looking` is what looking.js makes.
-(request, looking) => {
+// Runs in an isolated world; `search` is what node_search.js makes.
+(request, search) => {
   let among = null;
   if (request.css !== null) {
     try {
-      among = new Set(looking.select(request.css));
+      among = new Set(search.select(request.css));
     } catch (error) {
       return { elements: [], seen: { invalid: String(error.message) } };
     }
   }
-  const { text, places } = looking.visibleText(true);
+  const { text, places } = search.visibleText(true);
   const kept = among === null ? places : places.filter((place) => among.has(place.element));
   return {
     elements: kept.map((place) => place.element),

@@ -1,12 +1,12 @@
 // Watches one document for the conditions of a request, and for quiet. Runs in an isolated world: the page sees
-// neither the observers nor the listeners. `looking` is what looking.js makes, `node` the node of "node" conditions.
+// neither the observers nor the listeners. `search` is what node_search.js makes, `node` the node of "node" conditions.
 // Answers an object that lives as long as it is held:
 //   next(known)   a promise of the report, as soon as it is another than the known one (a report's `key`)
 //   now()         the report as of now
 //   quiet(ms)     a promise of { still, changes, busy } that comes when nothing has changed for `ms` and all is loaded
 //   stillness()   the same as of now: for how many ms nothing has changed
 //   stop()        ends it all
-(request, looking, node) => {
+(request, search, node) => {
   const SLOW_LOOK_MS = 250; // for what changes without any event: a style sheet's rules, a property of an input
   const FRAME_MS = 16;
   const COST_SHARE = 4; // of the time, at most a fifth is spent on looking
@@ -27,8 +27,8 @@
   const STATES = {
     attached: () => node.isConnected,
     detached: () => !node.isConnected,
-    visible: () => looking.isVisible(node),
-    hidden: () => !looking.isVisible(node),
+    visible: () => search.isVisible(node),
+    hidden: () => !search.isVisible(node),
     enabled: () => node.isConnected && !isDisabled(),
     disabled: () => node.isConnected && isDisabled(),
     checked: () => isChecked(),
@@ -46,16 +46,16 @@
   function look(condition) {
     switch (condition.kind) {
       case "pattern": {
-        const text = looking.visibleText(true).text.trim();
+        const text = search.visibleText(true).text.trim();
         return { holds: false, seen: text.slice(0, TEXT_SHOWN), text }; // the asking side says whether it holds
       }
       case "text": {
-        const { text } = looking.visibleText();
-        return { holds: text.includes(looking.wanted(condition.text)), seen: text.trim().slice(0, TEXT_SHOWN) };
+        const { text } = search.visibleText();
+        return { holds: text.includes(search.wanted(condition.text)), seen: text.trim().slice(0, TEXT_SHOWN) };
       }
       case "css": {
-        const found = looking.select(condition.css);
-        const shown = found.filter(looking.isVisible).length;
+        const found = search.select(condition.css);
+        const shown = found.filter(search.isVisible).length;
         return { holds: shown > 0, seen: found.length + " in the document, " + shown + " visible" };
       }
       case "node": {
@@ -105,7 +105,7 @@
   function observe() {
     grown = false;
     observedAt = performance.now();
-    for (const root of looking.roots()) {
+    for (const root of search.roots()) {
       if (observed.has(root)) continue;
       observed.add(root);
       observer.observe(root, { childList: true, subtree: true, attributes: true, characterData: true });
@@ -122,7 +122,7 @@
     const at = last.target.nodeType === Node.ELEMENT_NODE ? last.target : last.target.parentElement;
     const what = last.type === "attributes" ? "attribute " + last.attributeName : last.type === "childList" ? "children" : "text";
     grown = grown || records.some((record) => record.addedNodes.length > 0);
-    noted(what + " of " + (at ? looking.describe(at).slice(0, TEXT_SHOWN) : "the document"));
+    noted(what + " of " + (at ? search.describe(at).slice(0, TEXT_SHOWN) : "the document"));
   });
 
   function stillness() {

@@ -12,7 +12,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._activity.arguments import Unread
+from cdpengine._activity.values import Unread
 from cdpengine.testing import SILENCE, Refusal
 
 
@@ -205,7 +205,7 @@ async def test_a_body_in_pieces_and_a_reader_that_is_too_slow(
         assert [await anext(whole) for _ in range(3)] == [b"x" * 2**15] * 3
         data(scripted, b"lost", told=False)
         network(scripted, "loadingFinished")
-        with pytest.raises(cdpengine.BodyUnavailableError, match="were told"):
+        with pytest.raises(cdpengine.BodyUnavailableError, match="were reported"):
             await anext(whole)
 
 

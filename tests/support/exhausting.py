@@ -20,8 +20,7 @@ import trio
 import cdpengine
 from cdpengine import debug
 from cdpengine._page.downloads.output_file import output_file
-from cdpengine._storage.state_files import write_state
-from cdpengine._storage.storage_state import StorageState
+from cdpengine._storage.storage_state import StorageState, write_state
 
 LIMIT = 64
 

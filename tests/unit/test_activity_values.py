@@ -10,14 +10,12 @@ import msgspec
 import pytest
 
 import cdpengine
-from cdpengine._activity.arguments import Unread, at_hand, shown
-from cdpengine._activity.bodies import Body, Incoming, as_sent, charset_of, json_of, text_of
-from cdpengine._activity.buffers import LARGEST, Buffer
-from cdpengine._activity.console import formatted
+from cdpengine._activity.bodies import Body, Incoming, charset_of, json_of, restore_bytes, text_of
+from cdpengine._activity.console import PageError, format_message
 from cdpengine._activity.exchange import Exchanges
-from cdpengine._activity.options import ActivityOptions, KeepBodies, checked_options
-from cdpengine._activity.page_errors import PageError
-from cdpengine._activity.stack import frames_of
+from cdpengine._activity.options import ActivityOptions, KeepBodies, check_options
+from cdpengine._activity.streams import LARGEST, Buffer
+from cdpengine._activity.values import Unread, all_frames, shown, value_in_event
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine._protocol.domains.runtime import ExceptionThrown, RemoteArgument, StackTrace
 from cdpengine._protocol.messages import decode_payload
@@ -49,7 +47,7 @@ ARRAY: dict[str, Any] = {"subtype": "array", "className": "Array"}
     ({"type": "object", "subtype": "null", "value": None}, None),
 ])  # fmt: skip
 def test_primitives_are_exact(told: dict[str, Any], value: object) -> None:
-    found = at_hand(argument(**told))
+    found = value_in_event(argument(**told))
     assert found == value
     assert type(found) is type(value)
     if isinstance(value, float) and isinstance(found, float):
@@ -64,7 +62,7 @@ def test_primitives_are_exact(told: dict[str, Any], value: object) -> None:
     (preview(), {}),
 ])  # fmt: skip
 def test_small_plain_objects_are_at_hand(remote: RemoteArgument, value: object) -> None:
-    assert at_hand(remote) == value
+    assert value_in_event(remote) == value
 
 
 @pytest.mark.parametrize("remote", [
@@ -83,7 +81,7 @@ def test_small_plain_objects_are_at_hand(remote: RemoteArgument, value: object) 
     argument(type="bigint", unserializableValue="1" * 700 + "n"),
 ])  # fmt: skip
 def test_what_the_event_does_not_tell_whole_is_unread(remote: RemoteArgument) -> None:
-    assert isinstance(at_hand(remote), Unread)
+    assert isinstance(value_in_event(remote), Unread)
 
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
@@ -101,7 +99,7 @@ TEXT, NUMBER = {"type": "string"}, {"type": "number"}
     ([{"type": "boolean", "value": True}, {"type": "undefined"}], "true undefined"),
 ])  # fmt: skip
 def test_formats(told: list[dict[str, Any]], text: str) -> None:
-    assert formatted([argument(**each) for each in told]) == text
+    assert format_message([argument(**each) for each in told]) == text
 
 
 def test_objects_are_shown_by_their_preview() -> None:
@@ -131,8 +129,8 @@ def test_what_was_thrown(exception: dict[str, Any], name: str, message: str, sta
 
 def test_a_stack_has_those_that_led_to_it() -> None:
     inner = {"callFrames": [{"functionName": "a"}], "parent": {"callFrames": [{"functionName": "b"}]}}
-    assert [frame.function_name for frame in frames_of(msgspec.convert(inner, StackTrace))] == ["a", "b"]
-    assert frames_of(None) == ()
+    assert [frame.function_name for frame in all_frames(msgspec.convert(inner, StackTrace))] == ["a", "b"]
+    assert all_frames(None) == ()
 
 
 def test_a_buffer_is_exact_to_its_bound() -> None:
@@ -146,7 +144,7 @@ def test_a_buffer_is_exact_to_its_bound() -> None:
     buffer.clear()
     for number in range(5):
         buffer.add(number, 1)
-    buffer.rebound(2)
+    buffer.set_bound(2)
     assert (list(buffer), buffer.dropped) == ([3, 4], 3)
     buffer.clear(lambda number: number == 4)
     assert (list(buffer), buffer.dropped) == ([4], 0)
@@ -211,7 +209,7 @@ def test_a_body_as_it_arrives() -> None:
 def test_a_text_is_the_bytes_that_came_where_its_size_says_so(
     text: str, kind: str, size: int, data: bytes
 ) -> None:
-    assert as_sent(Body(text.encode(), text), {"content-type": kind}, size) == Body(data, text)
+    assert restore_bytes(Body(text.encode(), text), {"content-type": kind}, size) == Body(data, text)
 
 
 @pytest.mark.parametrize(("data", "kind", "text"), [
@@ -241,7 +239,7 @@ def test_what_is_no_json_says_where() -> None:
     lambda: KeepBodies(types=[1]),  # type: ignore[list-item]
     lambda: KeepBodies(url=5),  # type: ignore[arg-type]
     lambda: ActivityOptions(console=-1),
-    lambda: checked_options(1),
+    lambda: check_options(1),
 ])  # fmt: skip
 def test_wrong_options(make: Any) -> None:
     with pytest.raises(cdpengine.InvalidArgumentError):
@@ -253,6 +251,6 @@ def test_options() -> None:
     assert rules.wants("x.json", "xhr")
     assert not rules.wants("x.json", "Fetch")
     assert not rules.wants("x.html", "XHR")
-    assert checked_options(False) is checked_options(None) is None
-    assert checked_options(True) == ActivityOptions(bodies=False)
+    assert check_options(False) is check_options(None) is None
+    assert check_options(True) == ActivityOptions(bodies=False)
     assert ActivityOptions(console=0, requests=0).parts == {"errors"}

@@ -15,7 +15,7 @@ from cdpengine._protocol.domains.network import ChromeCookie, CookiePartitionKey
 from cdpengine._storage.cookie import (
     Cookie,
     CookiePartition,
-    checked_cookie,
+    check_cookie,
     checked_cookies,
     from_chrome,
     goes_to,
@@ -70,7 +70,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 def test_what_can_be_no_cookie_is_refused_by_name(named: str, wrong: dict[str, Any]) -> None:
     given = {"name": "a", "value": "secret-value", **wrong}
     with pytest.raises(cdpengine.InvalidArgumentError) as caught:
-        checked_cookie(given)
+        check_cookie(given)
     assert named in str(caught.value)
     assert "secret-value" not in str(caught.value)
 
@@ -89,11 +89,11 @@ def test_the_one_that_is_wrong_is_named() -> None:
 
 
 def test_a_url_says_the_domain() -> None:
-    assert checked_cookie({"name": "a", "value": "b", "url": HTTPS}) == Cookie(
+    assert check_cookie({"name": "a", "value": "b", "url": HTTPS}) == Cookie(
         "a", "b", domain="example.com", secure=True
     )
-    assert checked_cookie(Cookie("a", "b", url="http://[::1]:80/")).domain == "[::1]"
-    assert checked_cookie(Cookie("a", "b", domain=".BÜcher.example")).domain == ".xn--bcher-kva.example"
+    assert check_cookie(Cookie("a", "b", url="http://[::1]:80/")).domain == "[::1]"
+    assert check_cookie(Cookie("a", "b", domain=".BÜcher.example")).domain == ".xn--bcher-kva.example"
 
 
 def test_to_chrome_and_back() -> None:
@@ -113,7 +113,7 @@ def test_to_chrome_and_back() -> None:
     )
     sent = to_chrome(cookie)
     assert sent["partitionKey"] == {"topLevelSite": "https://t.com", "hasCrossSiteAncestor": False}
-    told = ChromeCookie(
+    reply_database = ChromeCookie(
         name="a",
         value="b",
         domain=".a.com",
@@ -127,7 +127,7 @@ def test_to_chrome_and_back() -> None:
         source_port=443,
         partition_key=CookiePartitionKey("https://t.com", False),
     )
-    assert from_chrome(told) == cookie
+    assert from_chrome(reply_database) == cookie
     assert from_chrome(ChromeCookie("a", "b", "a.com", "/", expires=-1, session=True)) == Cookie(
         "a", "b", "a.com"
     )

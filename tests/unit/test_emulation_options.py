@@ -8,10 +8,16 @@ from typing import Any
 import pytest
 
 import cdpengine
-from cdpengine._emulation.devices import DEVICES, find_device
-from cdpengine._emulation.emulation_commands import EVALUATION_SESSION, UNDO, Command, commands
-from cdpengine._emulation.emulation_options import Geolocation, check_options
-from cdpengine._emulation.user_agents import UserAgent, check_user_agent, metadata, navigator_platform
+from cdpengine._emulation.commands import EVALUATION_SESSION, UNDO, Command, commands
+from cdpengine._emulation.devices import (
+    DEVICES,
+    UserAgent,
+    check_user_agent,
+    find_device,
+    metadata,
+    navigator_platform,
+)
+from cdpengine._emulation.options import Geolocation, check_options
 
 VERSION = "156.0.8078.79"
 

@@ -16,7 +16,7 @@ import pytest
 
 from cdpengine import errors
 from cdpengine._emulation.proxies import Proxy, check_proxy
-from cdpengine._evaluate.literals import to_literal
+from cdpengine._evaluate.source import to_literal
 from cdpengine._input.devices.keyboard import check_text
 from cdpengine._input.devices.keys import chord_named, key_named
 from cdpengine._input.forms.field_values import texts_of
@@ -25,7 +25,7 @@ from cdpengine._launch.endpoint import check_endpoint
 from cdpengine._launch.flags import check_arguments
 from cdpengine._network.headers import check_headers
 from cdpengine._page.urls import check_origin
-from cdpengine._storage.cookie import checked_cookie
+from cdpengine._storage.cookie import check_cookie
 from cdpengine.cli.output import describe_error
 from cdpengine.errors import EngineError, RecoveryReport, RecoveryStep
 
@@ -165,8 +165,8 @@ def test_what_was_typed_is_in_no_message_and_in_no_json() -> None:
         lambda: check_arguments(["--proxy-server=http://user:hunter2@host\0"]),
         lambda: check_proxy(Proxy("http//user:hunter2@host:80/x")),
         lambda: check_proxy(Proxy("http://user:hunter2@host:80")),
-        lambda: checked_cookie({"name": "a", "value": "hunter2;", "domain": "host"}, "cookie"),
-        lambda: checked_cookie({"name": "a", "value": "b", "url": "ftp://user:hunter2@host/"}, "cookie"),
+        lambda: check_cookie({"name": "a", "value": "hunter2;", "domain": "host"}, "cookie"),
+        lambda: check_cookie({"name": "a", "value": "b", "url": "ftp://user:hunter2@host/"}, "cookie"),
         lambda: check_headers({"authorization": "hunter2\n"}),
         lambda: check_headers({"authorization: Bearer hunter2hunter2": "a"}),
         lambda: check_origin("ftp://user:hunter2@host/"),

@@ -129,7 +129,7 @@ WARNINGS = {
     ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
     ("_measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
     ("_measure/tracing.py", "the trace of what failed could"): "make room, or give another path",
-    ("_network/credentials.py", "%s refused the credentials tha"): "give others",
+    ("_network/interceptor.py", "%s refused the credentials tha"): "give others",
     ("_protocol/streams.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
     ("_emulation/emulation.py", "%s: %s"): "leave out the setting that the error names",
     ("_storage/state_transfer.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",

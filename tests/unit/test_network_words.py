@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._network.credentials import Credentials
-from cdpengine._network.exchange import Overrides
-from cdpengine._network.fulfilment import fulfilment
-from cdpengine._network.headers import check_headers, merged
-from cdpengine._network.messages import InterceptedRequest, InterceptedResponse, at_response, to_request
-from cdpengine._network.registration import RouteMatch, chrome_url_of
-from cdpengine._network.words import (
+from cdpengine._network.constants import (
     ABORT_REASONS,
     NETWORKS,
     RESOURCE_TYPES,
@@ -28,6 +22,17 @@ from cdpengine._network.words import (
     check_reason,
     check_resource_types,
 )
+from cdpengine._network.exchange import Overrides
+from cdpengine._network.headers import check_headers, merge_headers
+from cdpengine._network.interceptor import Credentials
+from cdpengine._network.messages import (
+    InterceptedRequest,
+    InterceptedResponse,
+    fulfil_params,
+    is_at_response,
+    to_request,
+)
+from cdpengine._network.registration import RouteMatch, chrome_url_of
 from cdpengine._notifier import BoundedHistory
 from cdpengine._page.urls import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused
@@ -117,15 +122,15 @@ def test_no_headers(wrong: object) -> None:
 
 
 def test_a_refused_header_is_not_shown() -> None:
-    with pytest.raises(InvalidArgumentError) as refused:
+    with pytest.raises(InvalidArgumentError) as note_refusal:
         check_headers({"Authorization": "Bearer s3cret\n"})
-    assert "s3cret" not in str(refused.value)
-    assert "Authorization" in str(refused.value)
+    assert "s3cret" not in str(note_refusal.value)
+    assert "Authorization" in str(note_refusal.value)
 
 
 def test_headers_of_layers() -> None:
     layers = [{"X-A": "1", "X-B": "1"}, {"x-a": "2"}, {"X-C": "3"}]
-    assert merged(layers) == {"x-a": "2", "X-B": "1", "X-C": "3"}
+    assert merge_headers(layers) == {"x-a": "2", "X-B": "1", "X-C": "3"}
     assert check_headers([("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")]) == [
         ("Set-Cookie", "a=1"),
         ("Set-Cookie", "b=2"),
@@ -140,7 +145,7 @@ def answer(**given_parts: Any) -> dict[str, Any]:
         "json": None,
         "content_type": None,
     }
-    made = fulfilment(**{**parts, **given_parts})
+    made = fulfil_params(**{**parts, **given_parts})
     made["body"] = base64.b64decode(made["body"])
     made["responseHeaders"] = [(entry["name"], entry["value"]) for entry in made["responseHeaders"]]
     return made
@@ -258,7 +263,7 @@ def test_a_request_as_chrome_tells_it() -> None:
         "headers": {"X-A": "1"}, "hasPostData": true, "postDataEntries": [{"bytes": "YQ=="}, {}, {"bytes": "Yg=="}]}}"""
     paused = decode_payload(told, RequestPaused)
     request = to_request(paused, "T")
-    assert not at_response(paused)
+    assert not is_at_response(paused)
     assert (request.post_data, request.header("x-a"), request.header("x-b")) == (b"ab", "1", None)
     untold = decode_payload(
         b'{"requestId": "r", "request": {"url": "u", "hasPostData": true}}', RequestPaused

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cdpengine._evaluate.results import explain, to_python
+from cdpengine._evaluate.results import explain_refusal, to_python
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine.errors import EngineError, EvaluationFailedError, EvaluationTerminatedError, RemoteError
 
@@ -94,7 +94,7 @@ def test_a_thrown_value_that_is_no_error(exception: dict[str, Any], text: str) -
     ],
 )
 def test_refusals_are_explained(message: str, kind: type[EngineError]) -> None:
-    assert type(explain(RemoteError(code=-32000, message=message, method="Runtime.evaluate"))) is kind
+    assert type(explain_refusal(RemoteError(code=-32000, message=message, method="Runtime.evaluate"))) is kind
 
 
 @pytest.mark.parametrize("digits", [5_000, 601, 600, 1])
@@ -107,4 +107,4 @@ def test_a_bigint_of_any_size_is_an_int(digits: int, sign: str) -> None:
 
 def test_a_collected_promise_is_a_failure_of_the_script() -> None:
     error = RemoteError(code=-32000, message="Promise was collected", method="Runtime.evaluate")
-    assert isinstance(explain(error), EvaluationFailedError)
+    assert isinstance(explain_refusal(error), EvaluationFailedError)

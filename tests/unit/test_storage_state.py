@@ -11,8 +11,7 @@ import pytest
 
 import cdpengine
 from cdpengine._storage.cookie import Cookie, CookiePartition
-from cdpengine._storage.state_files import read_state, write_state
-from cdpengine._storage.storage_state import OriginState, StorageState, checked_state
+from cdpengine._storage.storage_state import OriginState, StorageState, check_state, read_state, write_state
 from cdpengine.errors import StateFileNotWrittenError
 
 STATE = StorageState(
@@ -125,14 +124,14 @@ def test_written_for_its_owner_only_and_whole_or_not_at_all(tmp_path: Path) -> N
 
 
 def test_a_state_of_a_programs_own_is_checked() -> None:
-    assert checked_state(STATE) == STATE
+    assert check_state(STATE) == STATE
     for wrong in (
         StorageState((Cookie("a", "b"),)),
         StorageState((), (OriginState("x", {}),)),
         StorageState((), (OriginState("https://x", {"k": 5}),)),  # type: ignore[dict-item]
     ):
         with pytest.raises(cdpengine.InvalidArgumentError):
-            checked_state(wrong)
+            check_state(wrong)
 
 
 def test_the_repr_holds_no_secret() -> None:

@@ -44,7 +44,7 @@ PLACES = {
     "_measure/tracing.py": (PRIVATE, {"OutputFile": 1}),
     "_measure/heap_snapshot.py": (PRIVATE, {"output_file": 1}),
     "_measure/cpu_profile.py": (PRIVATE, {"output_file": 1}),
-    "_storage/state_files.py": (PRIVATE, {"write_private": 1}),
+    "_storage/storage_state.py": (PRIVATE, {"write_private": 1}),
     "cli/har.py": (PRIVATE, {"output_file": 1}),
     "cli/trace_export.py": (PRIVATE, {"new_file": 1}),
     "cli/protocol.py": (PRIVATE, {"new_file": 1}),

@@ -1,8 +1,8 @@
 """Surroundings: the frames around a node, of its own process and of others, and what they do to points.
 
-Rule: a tier is one session's part of the way: the documents from the session's outermost one inwards, each known
+Rule: a level is one session's part of the way: the documents from the session's outermost one inwards, each known
 by the element that has to be hit in it. Points are the innermost session's own CSS pixels, because input is sent
-there; for a hit test in a tier further out they are taken outwards through the content boxes of the frame
+there; for a hit test in a level further out they are taken outwards through the content boxes of the frame
 elements, and what is visible out there is taken inwards. Both hold under every affine transform.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from cdpengine._input.actionability.node_handle import Handle, handle_on, stale
+from cdpengine._input.actionability.node_handle import Handle, handle_on, stale_ref_error
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import ObjectGroup
@@ -40,7 +40,7 @@ class FrameLevel:
 
 @attrs.frozen
 class Measured:
-    """Where a tier's frame elements are: their content boxes, and the size of what the session shows."""
+    """Where a level's frame elements are: their content boxes, and the size of what the session shows."""
 
     frames: Sequence[Quad]
     size: LayoutViewport
@@ -48,9 +48,9 @@ class Measured:
 
 @attrs.define
 class FrameChain:
-    """What is around a node: `inner` the frame elements of its own session, `outer` other sessions' tiers.
+    """What is around a node: `inner` the frame elements of its own session, `outer` other sessions' levels.
 
-    The frame elements are in order from the outermost, the tiers from the nearest.
+    The frame elements are in order from the outermost, the levels from the nearest.
     """
 
     inner: Sequence[Handle]
@@ -64,10 +64,10 @@ class FrameChain:
         """Ask for boxes and sizes in the other sessions."""
         return [
             [
-                post(tier.session.post("Page.getLayoutMetrics")),
-                *(_post_box(post, each) for each in tier.handles),
+                post(level.session.post("Page.getLayoutMetrics")),
+                *(_post_box(post, each) for each in level.handles),
             ]
-            for tier in self.outer
+            for level in self.outer
         ]
 
 
@@ -76,19 +76,19 @@ def _post_box(post: _Post, handle: Handle) -> PendingCall:
     return post(node.session.post("DOM.getBoxModel", backendNodeId=node.backend_node_id))
 
 
-async def content_boxes(calls: Sequence[PendingCall]) -> list[Quad] | None:
+async def decode_boxes(calls: Sequence[PendingCall]) -> list[Quad] | None:
     """Return the content boxes that were asked for; None when one of the elements has none."""
     replies = [await result_or_none(call, BoxModelReply) for call in calls]
     quads = [Quad.from_floats(reply.model.content) for reply in replies if reply is not None]
     return quads if len(quads) == len(replies) else None
 
 
-async def measured(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | None:
-    """Return where the outer tiers' frames are; None when one of them has no box."""
+async def decode_levels(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | None:
+    """Return where the outer levels' frames are; None when one of them has no box."""
     found: list[Measured] = []
     for metrics, *boxes in calls:
         size = (await metrics.decoded(LayoutMetricsReply)).css_layout_viewport
-        quads = await content_boxes(boxes)
+        quads = await decode_boxes(boxes)
         if quads is None:
             return None
         found.append(Measured(quads, size))
@@ -96,16 +96,16 @@ async def measured(calls: Sequence[Sequence[PendingCall]]) -> list[Measured] | N
 
 
 def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> list[Quad] | None:
-    """Return what the outer tiers let be seen, as quads in the innermost session's pixels.
+    """Return what the outer levels let be seen, as quads in the innermost session's pixels.
 
     `size` is that of the innermost session's viewport. None when a frame has no area.
     """
     windows: list[Quad] = []
     steps: list[tuple[Quad, LayoutViewport]] = []
-    for tier in outer:
-        steps.append((tier.frames[-1], size))
-        size = tier.size
-        seen = [Quad.from_rect(0, 0, size.client_width, size.client_height), *tier.frames[:-1]]
+    for level in outer:
+        steps.append((level.frames[-1], size))
+        size = level.size
+        seen = [Quad.from_rect(0, 0, size.client_width, size.client_height), *level.frames[:-1]]
         for window in seen:
             corners = [_inward(corner, steps) for corner in window.polygon]
             if None in corners:
@@ -117,15 +117,15 @@ def windows_from_outside(outer: Sequence[Measured], size: LayoutViewport) -> lis
 def points_outside(
     points: Sequence[Point], outer: Sequence[Measured], size: LayoutViewport
 ) -> list[list[Point]]:
-    """Return the points in each outer tier's pixels, the nearest tier first."""
-    tiers: list[list[Point]] = []
+    """Return the points in each outer level's pixels, the nearest level first."""
+    levels: list[list[Point]] = []
     moved = list(points)
-    for tier in outer:
-        frame = tier.frames[-1]
+    for level in outer:
+        frame = level.frames[-1]
         moved = [frame.at(x / (size.client_width or 1), y / (size.client_height or 1)) for x, y in moved]
-        tiers.append(moved)
-        size = tier.size
-    return tiers
+        levels.append(moved)
+        size = level.size
+    return levels
 
 
 def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point | None:
@@ -137,7 +137,7 @@ def _inward(point: Point, steps: Sequence[tuple[Quad, LayoutViewport]]) -> Point
     return at
 
 
-async def find_surroundings(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> FrameChain:
+async def find_frame_chain(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> FrameChain:
     """Find the frame elements around the node. Raises StaleRefError when its frame is gone."""
     inner = await _owners(node, worlds, group)
     outer: list[FrameLevel] = []
@@ -157,7 +157,7 @@ async def _owners(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> lis
     tree = (await session.request("Page.getFrameTree", {}, FrameTreeReply)).frame_tree
     path = _path_to(node.frame_id, tree)
     if path is None:
-        raise stale(node, "a node of a frame", "its frame is gone")
+        raise stale_ref_error(node, "a node of a frame", "its frame is gone")
     handles: list[Handle] = []
     for parent, frame in itertools.pairwise(path):
         owner = Node(session, await _owner_id(node, session, frame), parent, "the frame around it")
@@ -178,14 +178,14 @@ async def _owner_outside(
             return await handle_on(outside, worlds, group)
         except StaleRefError:
             continue
-    raise stale(node, "a node of a frame", "its frame is gone")
+    raise stale_ref_error(node, "a node of a frame", "its frame is gone")
 
 
 async def _owner_id(node: Node, session: Session, frame_id: str) -> int:
     try:
         owner = await session.request("DOM.getFrameOwner", {"frameId": frame_id}, FrameOwnerReply)
     except RemoteError as error:
-        raise stale(node, "a node of a frame", "its frame is gone") from error
+        raise stale_ref_error(node, "a node of a frame", "its frame is gone") from error
     return owner.backend_node_id
 
 

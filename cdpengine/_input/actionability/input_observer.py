@@ -1,8 +1,8 @@
-"""Witness: sees, by the page's own events, who received the input of one action.
+"""InputObserver: sees, by the page's own events, what received the input of one action.
 
-Rule: it is armed by the look that finds the point, in the same call; the input follows at once, is sent once, and
-the witness is taken away whatever happens. What it did not see was not delivered. A press that goes astray is held
-back from what it would hit, unless the action was forced.
+Rule: it is armed by the probe that finds the point, in the same call; the input follows at once, is sent once, and
+the observer is taken away whatever happens. What it did not see was not delivered. A press that goes astray is
+held back from what it would hit, unless the action was forced.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._input.actionability.node_handle import Handle, post_library_call, returned
-from cdpengine._input.actionability.probe import look_request
+from cdpengine._input.actionability.node_handle import Handle, decode_result, post_library_call
+from cdpengine._input.actionability.probe import probe_request
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._nursery import open_body_nursery
@@ -46,7 +46,7 @@ PRESS_EVENTS = (
 MOVE_EVENTS = ("pointerover", "mouseover", "pointermove", "mousemove")
 TOUCH_EVENTS = ("touchstart", "touchend", "touchcancel", *PRESS_EVENTS)
 
-_CLOSING = 0.5
+_REPORT_TIMEOUT = 0.5
 """Seconds that the record gets to come in once the page is on its way to another document, or is blocked."""
 
 _MARKS = 31
@@ -63,7 +63,7 @@ _BEGINNINGS = frozenset(
 
 
 class Record(msgspec.Struct):
-    """What a witness saw; see witness.js. `seen` are the events that the node received, in order.
+    """What an observer saw; see input_observer.js. `seen` are the events that the node received, in order.
 
     `complete`: its last one too. `astray` are those that something else received: type, and what. `held`: what the
     press was held back from, with all after it; "" where it was not. `answered`: the page took the node from the
@@ -106,12 +106,12 @@ class NavigationWatch(Protocol):
 
 @attrs.define(eq=False)
 class InputObserver:
-    """Watches for the events `watch`; `count` times `final` complete the action. One action, one witness.
+    """Watches for the events `watch`; `count` times `final` complete the action. One action, one observer.
 
-    `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do.
-    `enough`: the event after which the rest may be missing, because the page can prevent it. `settled_by`: the
-    one after which something else may receive the rest. `marked`: the input bears the witness's mark, by which the
-    page's events tell it from that of others.
+    `guard`: hold back a press that goes astray. `on_disabled`: a disabled node will do. `enough`: the event after
+    which the rest may be missing, because the page can prevent it. `settled_by`: the one after which something
+    else may receive the rest. `marked`: the input bears the observer's mark, by which the page's events tell it
+    from that of others.
     """
 
     watch: Sequence[str]
@@ -130,8 +130,11 @@ class InputObserver:
     _completion: PendingCall | None = attrs.field(default=None, init=False)
     _early: Record | None = attrs.field(default=None, init=False)
 
-    def orders(self, *, inside: bool, checked: bool) -> dict[str, Any]:
-        """Return what witness.js is told. `inside`: armed on a frame around the node; `checked`: not forced."""
+    def arming(self, *, inside: bool, checked: bool) -> dict[str, Any]:
+        """Return what input_observer.js is told.
+
+        `inside`: armed on a frame around the node; `checked`: not forced.
+        """
         return {
             "id": self.id,
             "turn": self._turn,
@@ -145,7 +148,7 @@ class InputObserver:
             "markId": [self.mark.x, self.mark.y] if self.marked else None,
         }
 
-    def aim(self, node: Node) -> None:
+    def choose_mark(self, node: Node) -> None:
         """Choose the mark for input on the node: the same in each run, another one for other engines."""
         number = crc32(f"{node.session.id} {node.backend_node_id}".encode())
         self.mark = Point(*((1 + part % _MARKS) / 256 for part in divmod(number, 65_521)))
@@ -154,7 +157,7 @@ class InputObserver:
         """Begin anew, for another try of the same action."""
         self.id, self._turn, self._ended, self._early = f"w{next(_numbers)}", 0, True, None
 
-    def armed(self, handles: Sequence[Handle]) -> None:
+    def note_armed(self, handles: Sequence[Handle]) -> None:
         """Note where it is armed: the node's handle first, then those of the frames around it."""
         self.handles = list(handles)
         self._ended = False
@@ -164,11 +167,11 @@ class InputObserver:
         if self._completion is not None:
             self._completion.abandon()
         request = {"id": self.id, "final": False, "turn": self._turn}
-        self._completion = post_library_call(self.handles[0], "receipt", request)
+        self._completion = post_library_call(self.handles[0], "report", request)
         self._turn += 1
 
     def end(self) -> None:
-        """Take the witness away, if that has not been done. Posted, not awaited: also while being cancelled."""
+        """Take the observer away, if that has not been done. Posted, not awaited: also while being cancelled."""
         if not self._ended:
             self._ended = True
             self._post_ends()
@@ -177,23 +180,23 @@ class InputObserver:
 
     def _post_ends(self) -> list[PendingCall]:
         calls: list[PendingCall] = []
-        # The node's own witness has ended by itself when it has told that the action is complete.
+        # The node's own observer has ended by itself when it has told that the action is complete.
         over = self._early is not None and self._early.complete
         with suppress(SessionGoneError, ConnectionLostError):
             for handle in self.handles[1:] if over else self.handles:
-                calls.append(post_library_call(handle, "receipt", {"id": self.id, "final": True}))  # noqa: PERF401
+                calls.append(post_library_call(handle, "report", {"id": self.id, "final": True}))  # noqa: PERF401
         return calls
 
     async def arm_at(self, handle: Handle, point: Point) -> None:
         """Watch a point of the document of the handle's node, whatever is there: all is on record as astray."""
         request = {
-            **look_request([point]),
-            "witness": self.orders(inside=True, checked=False),
+            **probe_request([point]),
+            "observer": self.arming(inside=True, checked=False),
         }
-        self.armed([handle])
-        call = post_library_call(handle, "look", request)
+        self.note_armed([handle])
+        call = post_library_call(handle, "probe", request)
         self.post_completion()
-        await returned(call, handle.node, msgspec.Raw)
+        await decode_result(call, handle.node, msgspec.Raw)
 
     async def linger(self, seconds: float) -> None:
         """Wait up to that long until the action is complete; for gestures that Chrome finishes by itself."""
@@ -223,7 +226,7 @@ class InputObserver:
             if record is None or not (record.complete or record.answered):
                 raise
             return record, False
-        await in_order(node.session)
+        await wait_until_reported(node.session)
         record = await self._completed(node)
         if record is None:
             record = await self._late_record(node, interruptions, navigation)
@@ -245,7 +248,7 @@ class InputObserver:
             record = await _record_unless_held_back(calls[0], node, interruptions, navigation)
         if record is None:
             if self._completion is not None:
-                await self.linger(_CLOSING)
+                await self.linger(_REPORT_TIMEOUT)
             return self._early
         self._ended = True
         for call in calls[1:]:
@@ -262,7 +265,7 @@ class InputObserver:
         return record
 
 
-async def in_order(session: Session) -> None:
+async def wait_until_reported(session: Session) -> None:
     """Return when the browser has told of everything that the input had set off by the time it was answered.
 
     A page cannot be asked: it draws first, and when it is about to show another document, Chrome holds its answer
@@ -282,7 +285,7 @@ class Verdict:
     elsewhere: tuple[tuple[str, str], ...] = ()
 
 
-def judge(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
+def verify(node: Node, action: str, record: Record | None, *, forced: bool, dialog: bool) -> Verdict:
     """Say what received the action.
 
     Raises NotDeliveredError unless the node did, or the page answered its beginning. Not where it was forced, or
@@ -325,7 +328,7 @@ def _reason(record: Record | None) -> str:
 async def _record(call: PendingCall, node: Node) -> Record | None:
     """Return the record; None where the document, or the page, went away before."""
     with suppress(StaleRefError, SessionGoneError, RemoteError):
-        return await returned(call, node, Record | None)  # type: ignore[arg-type]
+        return await decode_result(call, node, Record | None)  # type: ignore[arg-type]
     return None
 
 

@@ -1,18 +1,17 @@
-"""Actionability: waits until a node can be acted on, and says where.
+"""Inspection: waits until a node can be acted on, and returns the point at which.
 
-Rule: first a glance. One call of actionability.js on the node takes its middle for the point, if it is plain in
-the page that nothing has to be scrolled, measured or waited for. Where it is not, a look is two round trips. The
-first scrolls the node into view and asks for its quads and the viewport; the second runs actionability.js on the
-node and on the frame elements around it, which answers what the node is like and who receives events at the
-candidate points. A look that fails for a reason that may pass is repeated, after short growing pauses, until the
-budget ends; then the last reason is the error. A node that left its document never comes back: that is
-StaleRefError at once.
+Rule: the first probe is quick. One call of actionability.js on the node takes its middle for the point, where
+nothing has to be scrolled, measured or waited for. A full probe is two round trips. The first scrolls the node
+into view and asks for its quads and the viewport; the second runs actionability.js on the node and on the frame
+elements around it: what the node is like, and what receives events at the candidate points. A probe that fails for
+a reason that may pass is repeated, after short growing pauses, until the budget ends; then the last reason is the
+error. A node that left its document never comes back: that is StaleRefError at once.
 
 Stability is sampled over two animation frames when something may be moving: an animation of the node, of what it
-is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier look
-failed. Otherwise the samples are skipped, which saves two frames (33 ms) on a still page. Movement by script
-alone does not count as unstable: the hit test comes after it and right before the event, and a witness (see
-witness.py), armed in the same call, sees who receives it.
+is in, or of another element's layout runs, the node was just scrolled or is partly outside, or an earlier probe
+failed. Otherwise the samples are skipped, which saves two frames (33 ms) on a still page. Movement by script alone
+does not count as unstable: the hit test comes after it and right before the event, and an InputObserver, armed in
+the same call, sees what receives it.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ import trio
 from cdpengine._budget import Budget
 from cdpengine._input.actionability.frame_chain import (
     FrameChain,
-    content_boxes,
-    find_surroundings,
-    measured,
+    decode_boxes,
+    decode_levels,
+    find_frame_chain,
     points_outside,
     windows_from_outside,
 )
 from cdpengine._input.actionability.input_observer import InputObserver
 from cdpengine._input.actionability.node_handle import (
     Handle,
+    decode_result,
     handle_on,
     post_library_call,
-    returned,
     run,
-    stale,
+    stale_ref_error,
 )
-from cdpengine._input.actionability.probe import Look, Requirements, covering_node, look_request
-from cdpengine._input.actionability.retries import Hindrance, pauses_between_looks
+from cdpengine._input.actionability.probe import ProbeReply, Requirements, covering_node, probe_request
+from cdpengine._input.actionability.retries import Hindrance, retry_pauses
 from cdpengine._input.devices.delivery import Interruptions
-from cdpengine._input.geometry import Placed, Point, Quad, contains, place
+from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
@@ -79,7 +78,7 @@ class _Never(Exception):
 _MARGIN = 0.2
 """Seconds, at most a fifth of the timeout, in which the named error is raised before the deadline cuts in."""
 
-_DIALOG_LOOK = 0.01
+_DIALOG_CHECK_TIMEOUT = 0.01
 """Seconds that the page's state gets to say whether a dialog is open; it knows without asking Chrome."""
 
 _ALIGNMENTS = ("center", "end", "start")
@@ -99,7 +98,7 @@ class _Focus(msgspec.Struct):
 
 @attrs.define(eq=False)
 class Inspection:
-    """Looks at one node for one action. Made by `inspect`, which releases what it holds in the page."""
+    """Probes at one node for one action. Made by `inspect`, which releases what it holds in the page."""
 
     node: Node
     action: str
@@ -112,7 +111,7 @@ class Inspection:
     )
     _handle: Handle | None = None
     _around: FrameChain | None = None
-    _looks: int = 0
+    _probes: int = 0
     _alignments: Iterator[str] = attrs.field(factory=lambda: iter(_ALIGNMENTS))
     _align: str | None = None
     _frees: str = ""
@@ -123,20 +122,20 @@ class Inspection:
         self,
         requirements: Requirements,
         position: tuple[float, float] | None = None,
-        witness: InputObserver | None = None,
+        observer: InputObserver | None = None,
     ) -> Point:
         """Wait until the node meets the requirements, and return the point to act on.
 
         `position` is an offset in CSS pixels from the top left corner of the node's border box; else the
-        middle of its largest visible part is taken, or another visible point where that one is covered. `witness`
-        is armed by the look that finds the point.
+        middle of its largest visible part is taken, or another visible point where that one is covered. `observer`
+        is armed by the probe that finds the point.
 
         Raises StaleRefError at once when the node left its document; at the end of the budget InvisibleError,
         DisabledError, UnstableError, CoveredError, or NotInteractableError while a dialog blocks the page.
         """
-        if witness is not None:
-            witness.aim(self.node)
-        return await self._until(lambda: self._point(requirements, position, witness))
+        if observer is not None:
+            observer.choose_mark(self.node)
+        return await self._until(lambda: self._point(requirements, position, observer))
 
     async def wait_for_focus(self, *, editable: bool, at_end: bool) -> None:
         """Wait until the node is enabled, and give it the focus; `at_end`: the caret goes there.
@@ -174,21 +173,21 @@ class Inspection:
 
     @property
     def margin(self) -> float:
-        """Seconds before the deadline in which no look begins: the named error is raised by then."""
+        """Seconds before the deadline in which no probe begins: the named error is raised by then."""
         return min(_MARGIN, self.budget.timeout / 5)
 
     # --- waiting -------------------------------------------------------------------------------------------
 
-    async def _until(self, look: Callable[[], Awaitable[T]]) -> T:
+    async def _until(self, probe: Callable[[], Awaitable[T]]) -> T:
         started = trio.current_time()
         failure: NotInteractableError | None = None
         hindrance = Hindrance(self.action, self.node.description, self.budget)
         margin = self.margin
         with trio.CancelScope(deadline=self.budget.deadline - margin):
-            for pause in pauses_between_looks():
-                self._looks += 1
+            for pause in retry_pauses():
+                self._probes += 1
                 try:
-                    return await look()
+                    return await probe()
                 except _Never as never:
                     raise never.error from None
                 except _PASSING as error:
@@ -197,7 +196,7 @@ class Inspection:
                     if self._frees:
                         hindrance.note(f"{error.reason}; {self._frees}")
                 await trio.sleep(pause)
-        with trio.move_on_after(_DIALOG_LOOK, shield=True):
+        with trio.move_on_after(_DIALOG_CHECK_TIMEOUT, shield=True):
             await self.interruptions.dialog_opened()
             raise self._refusal(
                 NotInteractableError,
@@ -210,43 +209,43 @@ class Inspection:
         spent = trio.current_time() - started
         if self._frees:
             failure.reason = f"{failure.reason}; {self._frees}"
-        failure.steps = (*self.budget.steps, f"looked {self._looks} times in {spent:.1f} s")
+        failure.steps = (*self.budget.steps, f"probed {self._probes} times in {spent:.1f} s")
         raise failure
 
     def _refusal(self, kind: type[NotInteractableError], reason: str) -> NotInteractableError:
         return kind(action=self.action, target=self.node.description, reason=reason)
 
-    # --- one look ------------------------------------------------------------------------------------------
+    # --- one probe ------------------------------------------------------------------------------------------
 
     async def _point(
-        self, required: Requirements, position: tuple[float, float] | None, witness: InputObserver | None
+        self, required: Requirements, position: tuple[float, float] | None, observer: InputObserver | None
     ) -> Point:
-        if self._looks == 1 and position is None and (point := await self._glance(required, witness)):
+        if self._probes == 1 and position is None and (point := await self._quick_probe(required, observer)):
             return point
-        placed = await self._place(position)
-        look, around, requests = await self._look(placed, required, witness)
-        self._frees = look.frees
-        if look.never:
-            raise _Never(self._refusal(InvisibleError, look.never))
-        if required.visible and look.invisible:
-            raise self._refusal(InvisibleError, look.invisible)
-        if required.enabled and look.disabled:
-            raise self._refusal(DisabledError, look.disabled)
-        if required.stable and (look.moved or any(outer.moved for _, outer in around)):
+        click_points = await self._measure(position)
+        reply, around, requests = await self._probe(click_points, required, observer)
+        self._frees = reply.frees
+        if reply.never:
+            raise _Never(self._refusal(InvisibleError, reply.never))
+        if required.visible and reply.invisible:
+            raise self._refusal(InvisibleError, reply.invisible)
+        if required.enabled and reply.disabled:
+            raise self._refusal(DisabledError, reply.disabled)
+        if required.stable and (reply.moved or any(outer.moved for _, outer in around)):
             raise self._refusal(UnstableError, "it keeps moving")
-        if not placed.points and self._corner is not None and not required.area:
+        if not click_points.points and self._corner is not None and not required.area:
             return self._corner
-        if not placed.points:
-            raise self._refusal(InvisibleError, look.invisible or placed.outside)
+        if not click_points.points:
+            raise self._refusal(InvisibleError, reply.invisible or click_points.outside)
         if not required.receives_events:
-            return placed.points[0]
-        looks = [look, *(outer for _, outer in around)]
-        for index, point in enumerate(placed.points):
-            if all(one.hits[index] for one in looks):
+            return click_points.points[0]
+        replies = [reply, *(outer for _, outer in around)]
+        for index, point in enumerate(click_points.points):
+            if all(one.hits[index] for one in replies):
                 return point
         self._align = next(self._alignments, None)
         assert self._handle is not None
-        seen = [(self._handle, look), *around]
+        seen = [(self._handle, reply), *around]
         number, (handle, covering) = next(
             ((number, one) for number, one in reversed(list(enumerate(seen))) if not all(one[1].hits)),
             (0, seen[0]),
@@ -254,8 +253,8 @@ class Inspection:
         self._frees = covering.frees
         first = next((i for i, hit in enumerate(covering.hits) if not hit), 0)
         request = requests[number]
-        self._cover = (handle, {**request, "points": [request["points"][first]], "witness": None})
-        hint = ", and it has pointer-events: none" if look.untouchable else ""
+        self._cover = (handle, {**request, "points": [request["points"][first]], "observer": None})
+        hint = ", and it has pointer-events: none" if reply.untouchable else ""
         raise CoveredError(
             action=self.action,
             target=self.node.description,
@@ -263,8 +262,8 @@ class Inspection:
             covered_by=covering.covered,
         )
 
-    async def _glance(self, required: Requirements, witness: InputObserver | None) -> Point | None:
-        """Return the point of a node where all is well at first sight; None where it has to be looked at closely.
+    async def _quick_probe(self, required: Requirements, observer: InputObserver | None) -> Point | None:
+        """Return the point of a node where all is well at first sight; None where it has to be probed in full.
 
         Only in the page's own document: what is around a frame has to be measured.
         """
@@ -272,20 +271,20 @@ class Inspection:
         if not (outermost and node.frame_id == node.session.target_id and required.receives_events):
             return None
         handle = await self._resolve()
-        request = look_request((), glance=True, dragging=self.dragging)
-        if witness is not None:
-            request["witness"] = witness.orders(inside=False, checked=True)
-            witness.armed([handle])
-        (seen,) = await self._answers([(handle, request)], witness)
+        request = probe_request((), quick=True, dragging=self.dragging)
+        if observer is not None:
+            request["observer"] = observer.arming(inside=False, checked=True)
+            observer.note_armed([handle])
+        (seen,) = await self._answers([(handle, request)], observer)
         poor = seen.invisible or (required.enabled and seen.disabled) or not all(seen.hits)
         return None if poor else seen.point
 
     async def _focus(self, *, editable: bool, at_end: bool) -> None:
-        look = await self._usable(visible=editable, editable=editable)
+        reply = await self._usable(visible=editable, editable=editable)
         focus = await self._focused(at_end=at_end)
-        if not focus.focused and look.invisible:
+        if not focus.focused and reply.invisible:
             raise self._refusal(
-                InvisibleError, look.invisible
+                InvisibleError, reply.invisible
             )  # which is why; what is displayed later takes it
         if not focus.focused:
             if focus.removed:
@@ -298,36 +297,36 @@ class Inspection:
 
     async def _usable(
         self, *, visible: bool, editable: bool = False, writable: bool = False, reached: bool = True
-    ) -> Look:
-        look = await self._look_alone()
-        self._frees = look.frees
-        if visible and look.never:
-            raise _Never(self._refusal(InvisibleError, look.never))
-        if visible and look.invisible:
-            raise self._refusal(InvisibleError, look.invisible)
-        if look.disabled:
-            raise self._refusal(DisabledError, look.disabled)
-        if look.behind and reached:
-            raise self._refusal(DisabledError, look.behind)
-        if editable and look.uneditable:
+    ) -> ProbeReply:
+        reply = await self._probe_alone()
+        self._frees = reply.frees
+        if visible and reply.never:
+            raise _Never(self._refusal(InvisibleError, reply.never))
+        if visible and reply.invisible:
+            raise self._refusal(InvisibleError, reply.invisible)
+        if reply.disabled:
+            raise self._refusal(DisabledError, reply.disabled)
+        if reply.behind and reached:
+            raise self._refusal(DisabledError, reply.behind)
+        if editable and reply.uneditable:
             raise self._refusal(
-                NotInteractableError, f"{look.uneditable}. For keys without a field, use press()"
+                NotInteractableError, f"{reply.uneditable}. For keys without a field, use press()"
             )
-        if (editable or writable) and look.readonly:
-            raise self._refusal(DisabledError, look.readonly)
-        return look
+        if (editable or writable) and reply.readonly:
+            raise self._refusal(DisabledError, reply.readonly)
+        return reply
 
-    async def _look_alone(self) -> Look:
+    async def _probe_alone(self) -> ProbeReply:
         handle = await self._resolve()
         with pending_group() as post:
-            call = post(post_library_call(handle, "look", look_request(())))
-            return self._connected(await returned(call, self.node, Look))
+            call = post(post_library_call(handle, "probe", probe_request(())))
+            return self._connected(await decode_result(call, self.node, ProbeReply))
 
-    async def _place(self, position: tuple[float, float] | None) -> Placed:
+    async def _measure(self, position: tuple[float, float] | None) -> ClickPoints:
         """Scroll the node into view and measure it, in one round trip once its frames are known."""
         session, node_id = self.node.session, self.node.backend_node_id
         if self._around is None:
-            self._around = await find_surroundings(self.node, self.worlds, self._group)
+            self._around = await find_frame_chain(self.node, self.worlds, self._group)
         if self._align is not None and self._handle is not None:
             align, self._align = self._align, None
             await run(self._handle, _ALIGN, align, msgspec.Raw)
@@ -347,14 +346,14 @@ class Inspection:
             found = await result_or_none(box, BoxModelReply)
             model = None if found is None else found.model
             viewports = await metrics.decoded(LayoutMetricsReply)
-            frames, tiers = await content_boxes(inner), await measured(outer)
+            frames, levels = await decode_boxes(inner), await decode_levels(outer)
         # A frame's own visual viewport is nothing that a person sees; the page's is smaller than its layout where
         # it is zoomed by pinching, and quads and input count from its corner.
         layout = viewports.css_layout_viewport
         size = layout if self._around.outer else viewports.css_visual_viewport
-        outside = None if tiers is None else windows_from_outside(tiers, layout)
-        if frames is None or tiers is None or outside is None:
-            return Placed((), (), settle=True, outside="a frame around it has no box")
+        outside = None if levels is None else windows_from_outside(levels, layout)
+        if frames is None or levels is None or outside is None:
+            return ClickPoints((), (), settle=True, outside="a frame around it has no box")
         if not quads and model is not None:
             quads = [Quad.from_floats(model.border)]
         if not quads:
@@ -365,14 +364,14 @@ class Inspection:
         corner = quads[0].top_left if quads else None
         in_view = corner is not None and all(contains(window.polygon, corner) for window in windows)
         self._corner = corner if in_view else None
-        placed = place(quads, windows, model, position)
-        moved = quads != quads_before or self._looks > 1
+        click_points = choose_points(quads, windows, model, position)
+        moved = quads != quads_before or self._probes > 1
         return attrs.evolve(
-            placed,
+            click_points,
             frames=frames,
-            settle=placed.settle or moved,
-            outer=points_outside(placed.points, tiers, layout),
-            outer_frames=[tier.frames for tier in tiers],
+            settle=click_points.settle or moved,
+            outer=points_outside(click_points.points, levels, layout),
+            outer_frames=[level.frames for level in levels],
         )
 
     async def _area_of_an_image(self, document: Quad) -> list[Quad]:
@@ -380,64 +379,68 @@ class Inspection:
         with pending_group() as post:
             call = post(post_library_call(await self._resolve(), "area", None))
             shape: type[_Rectangle] = _Rectangle | None  # type: ignore[assignment]
-            found: _Rectangle | None = await returned(call, self.node, shape)
+            found: _Rectangle | None = await decode_result(call, self.node, shape)
         if found is None:
             return []
         x, y, width, height = found
         corners = Quad.from_rect(x, y, width, height).polygon
         return [Quad(*(document.at(*corner) for corner in corners))]
 
-    async def _look(
-        self, placed: Placed, required: Requirements, witness: InputObserver | None
-    ) -> tuple[Look, list[tuple[Handle, Look]], list[dict[str, Any]]]:
+    async def _probe(
+        self, click_points: ClickPoints, required: Requirements, observer: InputObserver | None
+    ) -> tuple[ProbeReply, list[tuple[Handle, ProbeReply]], list[dict[str, Any]]]:
         """Run actionability.js on the node and on the frame elements around it, in one round trip.
 
         A point is taken to the coordinates of each document: a session's outermost has the session's own; in a
         frame they are fractions of the frame element's content box, which holds under every affine transform.
-        Returns the node's look, those of the frames around it, and the requests of all, the node's first.
+        Returns the node's reply, those of the frames around it, and the requests of all, the node's first.
         """
         handle, around = await self._resolve(), self._around
         assert around is not None
-        tiers = [([*around.inner, handle], placed.points, placed.frames)]
-        if placed.outer:  # without a point nothing is measured out there
-            for tier, points, frames in zip(around.outer, placed.outer, placed.outer_frames, strict=True):
-                tiers.append(([*tier.handles], points, frames))
+        levels = [([*around.inner, handle], click_points.points, click_points.frames)]
+        if click_points.outer:  # without a point nothing is measured out there
+            for level, points, frames in zip(
+                around.outer, click_points.outer, click_points.outer_frames, strict=True
+            ):
+                levels.append(([*level.handles], points, frames))
         asked: list[tuple[Handle, dict[str, Any]]] = []
-        for handles, points, frames in tiers:
+        for handles, points, frames in levels:
             windows: list[Quad | None] = [None, *frames]
             for one, frame in zip(handles, windows, strict=False):
-                asked.append((one, look_request(points, frame, settle=placed.settle, dragging=self.dragging)))
-        if witness is not None:
+                asked.append(
+                    (one, probe_request(points, frame, settle=click_points.settle, dragging=self.dragging))
+                )
+        if observer is not None:
             for one, request in asked:
                 if one.node.session is self.node.session:
-                    request["witness"] = witness.orders(
+                    request["observer"] = observer.arming(
                         inside=one is not handle, checked=required.receives_events
                     )
         asked.sort(key=lambda each: each[0] is not handle)
-        if witness is not None:
-            witness.armed([one for one, _ in asked if one.node.session is self.node.session])
-        looks = await self._answers(asked, witness)
-        outer = [(one, look) for (one, _), look in zip(asked[1:], looks[1:], strict=True)]
-        return looks[0], outer, [request for _, request in asked]
+        if observer is not None:
+            observer.note_armed([one for one, _ in asked if one.node.session is self.node.session])
+        replies = await self._answers(asked, observer)
+        outer = [(one, reply) for (one, _), reply in zip(asked[1:], replies[1:], strict=True)]
+        return replies[0], outer, [request for _, request in asked]
 
     async def _answers(
-        self, asked: Sequence[tuple[Handle, dict[str, Any]]], witness: InputObserver | None
-    ) -> list[Look]:
+        self, asked: Sequence[tuple[Handle, dict[str, Any]]], observer: InputObserver | None
+    ) -> list[ProbeReply]:
         with pending_group() as post:
-            if witness is not None:
-                # Before the look: once that is answered, the page has this question too. Behind it, the question
+            if observer is not None:
+                # Before the probe: once that is answered, the page has this question too. Behind it, the question
                 # could reach the page after the input, and get lost with the document that the input replaces.
-                witness.post_completion()
-            calls = [post(post_library_call(one, "look", request)) for one, request in asked]
+                observer.post_completion()
+            calls = [post(post_library_call(one, "probe", request)) for one, request in asked]
             return [
-                self._connected(await returned(call, one.node, Look))
+                self._connected(await decode_result(call, one.node, ProbeReply))
                 for call, (one, _) in zip(calls, asked, strict=True)
             ]
 
-    def _connected(self, look: Look) -> Look:
-        if not look.connected:
-            raise stale(self.node, look.element, "it is no longer in the document")
-        return look
+    def _connected(self, reply: ProbeReply) -> ProbeReply:
+        if not reply.connected:
+            raise stale_ref_error(self.node, reply.element, "it is no longer in the document")
+        return reply
 
     async def _resolve(self) -> Handle:
         if self._handle is None:

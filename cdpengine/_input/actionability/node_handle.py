@@ -49,16 +49,16 @@ class Handle:
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
     return own(f"""function () {{
-      const tools = {script("node_tools")}; const known = {{ marks: false }}; const arms = {script("witness")};
-      const witness = (wanted, points, of) => arms(wanted, points, of, known);
-      const look = {script("actionability")}; const receipt = {script("receipt")};
-      const covering = {script("covering")}; const area = {script("area")};
+      const tools = {script("node_tools")}; const known = {{ marks: false }}; const arms =
+      {script("input_observer")}; const observer = (wanted, points, of) => arms(wanted, points, of, known); const
+      probe = {script("actionability")}; const report = {script("input_report")}; const covering =
+      {script("covering")}; const area = {script("area")};
       return {{
-        look: (node, request) => look.call(node, request, tools(node), witness, known),
+        probe: (node, request) => probe.call(node, request, tools(node), observer, known),
         drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},
         covering: (node, request) => covering.call(node, request, tools(node)),
         area: (node, request) => area.call(node, request, tools(node)),
-        receipt: (node, request) => receipt.call(node, request, tools(node)),
+        report: (node, request) => report.call(node, request, tools(node)),
       }};
     }}""")
 
@@ -84,10 +84,10 @@ async def handle_on(node: Node, worlds: IsolatedWorlds, group: ObjectGroup) -> H
                 )
             worlds.keep_library(node, library)
     except RemoteError as error:
-        raise stale(node, "a node of another document", "its document is gone") from error
+        raise stale_ref_error(node, "a node of another document", "its document is gone") from error
     if not node.valid():
         # Another document, perhaps of another process, answered for a node of its own with the same number.
-        raise stale(node, "a node of another document", "its document was replaced")
+        raise stale_ref_error(node, "a node of another document", "its document was replaced")
     return Handle(node, found, library)
 
 
@@ -105,13 +105,13 @@ def post_run(handle: Handle, source: str, request: object) -> PendingCall:
     return handle.object.post(own(source), request, how=SETTLED_VALUE)
 
 
-async def returned(pending: PendingCall, node: Node, kind: type[T]) -> T:
+async def decode_result(pending: PendingCall, node: Node, kind: type[T]) -> T:
     """Return what such a call answered. Raises StaleRefError, EvaluationFailedError, UndecodableReplyError."""
     with _stale_where_gone(node):
         return await value_of(pending, kind)
 
 
-async def returned_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
+async def decode_object(pending: PendingCall, node: Node) -> RemoteHandle | None:
     """Return the remote object that a call without `by_value` gave, None for null. Raises as `returned` does."""
     with _stale_where_gone(node):
         return await object_of(pending, node.session)
@@ -119,7 +119,7 @@ async def returned_object(pending: PendingCall, node: Node) -> RemoteHandle | No
 
 async def run(handle: Handle, source: str, request: object, kind: type[T]) -> T:
     """Post, and return the answer."""
-    return await returned(post_run(handle, source, request), handle.node, kind)
+    return await decode_result(post_run(handle, source, request), handle.node, kind)
 
 
 @contextmanager
@@ -128,11 +128,11 @@ def _stale_where_gone(node: Node) -> Iterator[None]:
         yield
     except RemoteError as error:
         if context_gone(error):
-            raise stale(node, "a node of another document", "its document was replaced") from error
+            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
         raise
 
 
-def stale(node: Node, what: str, reason: str) -> StaleRefError:
+def stale_ref_error(node: Node, what: str, reason: str) -> StaleRefError:
     """Return the error for a node that is no longer what it was."""
     return StaleRefError(ref=node.description, description=what, reason=reason)
 
@@ -153,7 +153,7 @@ async def related_node(
         except RemoteError as error:
             if not context_gone(error):
                 raise
-            raise stale(node, "a node of another document", "its document was replaced") from error
+            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
     return attrs.evolve(node, backend_node_id=number, description=description)
 
 
@@ -162,4 +162,4 @@ async def object_from(handle: Handle, name: str, request: object) -> RemoteHandl
 
     Chrome puts it into the object group that the handle's node is in.
     """
-    return await returned_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)
+    return await decode_object(handle.object.post(own(script(name)), request, how=OBJECT), handle.node)

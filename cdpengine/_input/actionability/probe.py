@@ -14,7 +14,7 @@ import attrs
 import msgspec
 import trio
 
-from cdpengine._input.actionability.node_handle import Handle, post_library_call, returned_object
+from cdpengine._input.actionability.node_handle import Handle, decode_object, post_library_call
 from cdpengine._input.geometry import Point, Quad
 from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
 
@@ -33,8 +33,8 @@ class Requirements:
 NO_REQUIREMENTS = Requirements(visible=False, enabled=False, stable=False, receives_events=False)
 
 
-class Look(msgspec.Struct):
-    """What actionability.js answers. A reason is "" when there is none; `point` is that of a glance.
+class ProbeReply(msgspec.Struct):
+    """What actionability.js answers. A reason is "" when there is none; `point` is that of a quick one.
 
     `never`: no waiting helps. `frees`: what another action has to do first. `behind`: the modal dialog in the way.
     """
@@ -55,17 +55,17 @@ class Look(msgspec.Struct):
     point: Point | None = None
 
 
-def look_request(
+def probe_request(
     points: Sequence[Point],
     frame: Quad | None = None,
     *,
     settle: bool = False,
-    glance: bool = False,
+    quick: bool = False,
     dragging: bool = False,
 ) -> dict[str, Any]:
-    """Return what the library's `look` is asked; with `frame`, the points are taken to fractions of it.
+    """Return what the library's `probe` is asked; with `frame`, the points are taken to fractions of it.
 
-    With `glance` it chooses the point itself, if there is one that needs no measuring. With `dragging`, what is
+    With `quick` it chooses the point itself, if there is one that needs no measuring. With `dragging`, what is
     being dragged covers nothing.
     """
     if frame is not None:
@@ -74,9 +74,9 @@ def look_request(
         "points": list(points),
         "fractions": frame is not None,
         "settle": settle,
-        "glance": glance,
+        "quick": quick,
         "dragging": dragging,
-        "witness": None,
+        "observer": None,
     }
 
 
@@ -90,7 +90,7 @@ async def covering_node(handle: Handle, request: dict[str, Any], patience: float
         return None  # node ids count per process: only the page's own are of use to others
     with trio.move_on_after(patience), suppress(RemoteError, StaleRefError, EvaluationFailedError):
         call = post_library_call(handle, "covering", request, by_value=False)
-        covering = await returned_object(call, handle.node)
+        covering = await decode_object(call, handle.node)
         if covering is not None:
             try:
                 return await covering.backend_node_id()

@@ -43,9 +43,9 @@ class Hindrance:
 
 _PAUSES = (0.0, 0.016, 0.033, 0.05)
 _LONGEST_PAUSE = 0.1
-"""Seconds between looks: a frame or two at first, then ten looks a second."""
+"""Seconds between probes: a frame or two at first, then ten probes a second."""
 
 
-def pauses_between_looks() -> Iterator[float]:
-    """Return the seconds to wait after each look that failed, without end."""
+def retry_pauses() -> Iterator[float]:
+    """Return the seconds to wait after each probe that failed, without end."""
     return itertools.chain(_PAUSES, itertools.repeat(_LONGEST_PAUSE))

@@ -16,7 +16,7 @@ from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import ConnectionLostError, RemoteError, SessionGoneError
 
-_GRACE = 0.5
+_CANCELLED_TIMEOUT = 0.5
 """Seconds that a cancelled gesture gets to finish. Chrome answers input within one frame unless it is stuck."""
 
 
@@ -42,7 +42,7 @@ UNDISTURBED: Interruptions = _Undisturbed()
 """For a page whose dialogs nobody watches: input waits for its replies alone."""
 
 
-async def delivered(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
+async def wait_for_delivery(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
     """Wait until Chrome has answered all of `pendings`; True when a dialog opened before that.
 
     Chrome answers the event that opened a dialog only after the dialog was handled: the answers are waited for
@@ -80,7 +80,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
         try:
             await finished.wait()
         except trio.Cancelled:
-            replies.deadline = undone_by(_GRACE)
+            replies.deadline = undone_by(_CANCELLED_TIMEOUT)
             raise
     if failures:
         raise failures[0]
@@ -89,7 +89,7 @@ async def delivered(pendings: Sequence[PendingCall], interruptions: Interruption
 
 async def release(pendings: Sequence[PendingCall]) -> None:
     """Wait for releases on the way out of a cancelled action: shielded, at most 0.5 s, without complaint."""
-    with undoing(_GRACE):
+    with undoing(_CANCELLED_TIMEOUT):
         for pending in pendings:
             try:
                 await pending.raw()

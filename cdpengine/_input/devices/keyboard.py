@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import trio
 
-from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, release, wait_for_delivery
 from cdpengine._input.devices.graphemes import clusters
 from cdpengine._input.devices.keys import (
     SHIFT,
@@ -110,7 +110,7 @@ class Keyboard:
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(known)
         try:
-            return await delivered([pending], self._interruptions)
+            return await wait_for_delivery([pending], self._interruptions)
         except BaseException:
             await self._release([known])
             raise
@@ -119,7 +119,7 @@ class Keyboard:
         """Let go of a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
         known = key_named(key, mac=self.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await delivered([self._post_up(known)], self._interruptions)
+        return await wait_for_delivery([self._post_up(known)], self._interruptions)
 
     async def press(self, chord: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
         """Press and let go of a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
@@ -131,24 +131,24 @@ class Keyboard:
         check_delay(delay)
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
-            return await delivered(self._post_chord(known), self._interruptions)
+            return await wait_for_delivery(self._post_chord(known), self._interruptions)
         keys = [*known.held, known.key]
         try:
-            if await delivered([self._post_down(key) for key in keys], self._interruptions):
+            if await wait_for_delivery([self._post_down(key) for key in keys], self._interruptions):
                 self._post_ups(keys)
                 return True
             await trio.sleep(delay)
         except BaseException:
             await self._release(keys)
             raise
-        return await delivered(self._post_ups(keys), self._interruptions)
+        return await wait_for_delivery(self._post_ups(keys), self._interruptions)
 
     async def press_each(self, *chords: str) -> bool:
         """Press the chords one after the other, sent together. True when a dialog opened."""
         known = [chord_named(chord, mac=self.mac, layout=self._layout) for chord in chords]
         await trio.lowlevel.checkpoint_if_cancelled()
         posted = [pending for chord in known for pending in self._post_chord(chord)]
-        return await delivered(posted, self._interruptions)
+        return await wait_for_delivery(posted, self._interruptions)
 
     async def type(self, text: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
         """Type `text` into whatever has the focus: one press for each character that the layout has.
@@ -172,12 +172,12 @@ class Keyboard:
                 batch.append(self._post_insertion(piece))
             # What Enter and Tab do (submit, move the focus) comes before the text after them.
             if delay or len(batch) >= 2 * _BATCH or piece in _ACTING:
-                if await self._taken(batch):
+                if await self._wait_until_taken(batch):
                     return True
                 batch = []
                 if delay:
                     await trio.sleep(delay)
-        return await self._taken(batch) if batch else False
+        return await self._wait_until_taken(batch) if batch else False
 
     async def compose(self, text: str, *steps: str, delay: float = 0) -> bool:
         """Enter `text` as an input method does: composed in `steps`, then committed.
@@ -195,16 +195,16 @@ class Keyboard:
         self._add_secrets(*steps, text)
         if not delay:
             posted = [self._post_composition(step) for step in grown]
-            return await self._taken([*posted, self._post_insertion(text)])
+            return await self._wait_until_taken([*posted, self._post_insertion(text)])
         try:
             for step in grown:
-                if await self._taken([self._post_composition(step)]):
+                if await self._wait_until_taken([self._post_composition(step)]):
                     return True
                 await trio.sleep(delay)
         except BaseException:
             await self._withdraw_composition()
             raise
-        return await self._taken([self._post_insertion(text)])
+        return await self._wait_until_taken([self._post_insertion(text)])
 
     async def insert_text(self, text: str) -> bool:
         """Insert `text` as an input method does: beforeinput and input events, no key events.
@@ -214,10 +214,10 @@ class Keyboard:
         check_text(text)
         await trio.lowlevel.checkpoint_if_cancelled()
         self._add_secrets(text)
-        return await self._taken([self._post_insertion(text)])
+        return await self._wait_until_taken([self._post_insertion(text)])
 
-    async def _taken(self, pendings: list[PendingCall]) -> bool:
-        """Do as `delivered` for what may hold insertions of text, whose replies can get lost with their document.
+    async def _wait_until_taken(self, pendings: list[PendingCall]) -> bool:
+        """Do as `wait_for_delivery` where text is inserted: the replies can get lost with their document.
 
         Chrome never answers Input.insertText and Input.imeSetComposition when the document is replaced before the
         page has taken the text. Once a document was replaced, they get the grace of what is cancelled.
@@ -237,7 +237,7 @@ class Keyboard:
                     nursery.cancel_scope.cancel()
 
                 nursery.start_soon(stop_waiting)
-                dialog = await delivered(pendings, self._interruptions)
+                dialog = await wait_for_delivery(pendings, self._interruptions)
                 nursery.cancel_scope.cancel()
         finally:
             self.session.off_event(_REPLACED, note)

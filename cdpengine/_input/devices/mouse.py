@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import trio
 
-from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, delivered, release
+from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, release, wait_for_delivery
 from cdpengine._input.devices.keyboard import Keyboard, check_delay
 from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.geometry import NO_MARK, Point
@@ -56,7 +56,7 @@ class Mouse:
 
     async def move(self, x: float, y: float, *, steps: int = 1) -> bool:
         """Move to a point, in `steps` equal moves. Each waits for Chrome's next frame: some 16 ms."""
-        target = checked_point(x, y)
+        target = check_point(x, y)
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise InvalidArgumentError(
                 what="steps", given=repr(steps), expected="a number of moves, 1 or more"
@@ -66,7 +66,7 @@ class Mouse:
             share = step / steps
             await trio.lowlevel.checkpoint_if_cancelled()
             at = target if step == steps else _between(start, target, share)
-            if await delivered([self._post_move(at, self._modifiers(()))], self._interruptions):
+            if await wait_for_delivery([self._post_move(at, self._modifiers(()))], self._interruptions):
                 return True
         return False
 
@@ -80,7 +80,7 @@ class Mouse:
         await trio.lowlevel.checkpoint_if_cancelled()
         pending = self._post_down(button, count, self._modifiers(()))
         try:
-            return await delivered([pending], self._interruptions)
+            return await wait_for_delivery([pending], self._interruptions)
         except BaseException:
             await self._release(button, count, ())
             raise
@@ -97,7 +97,7 @@ class Mouse:
         _check_button(button)
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
-        return await delivered(
+        return await wait_for_delivery(
             [self._post_up(button, count, self._modifiers(modifiers), mark)], self._interruptions
         )
 
@@ -116,23 +116,23 @@ class Mouse:
         """Move to a point, and press and release a button there `count` times (2: a double click).
 
         `modifiers` are names such as "Shift"; the page's events carry them. `delay` is how long the button stays
-        down each time, in seconds. `mark`: see `marked`. Raises InvalidArgumentError, before anything is sent, for
-        what cannot be.
+        down each time, in seconds. `mark`: see `add_mark`. Raises InvalidArgumentError, before anything is sent,
+        for what cannot be.
         """
         self.check_click(button=button, count=count, modifiers=modifiers)
         check_delay(delay)
-        point = checked_point(x, y)
+        point = check_point(x, y)
         held = tuple([modifiers] if isinstance(modifiers, str) else modifiers)
         watch = interruptions or self._interruptions
         await trio.lowlevel.checkpoint_if_cancelled()
         if not delay:
-            return await delivered(self._post_click(point, button, count, held, mark), watch)
+            return await wait_for_delivery(self._post_click(point, button, count, held, mark), watch)
         mask = self._modifiers(held)
         gesture = [self._post_move(point, mask, mark)]
         for number in range(1, count + 1):
             gesture.append(self._post_down(button, number, mask, mark))
             try:
-                if await delivered(gesture, watch):
+                if await wait_for_delivery(gesture, watch):
                     self._post_up(button, number, mask, mark)
                     return True
                 await trio.sleep(delay)
@@ -140,7 +140,7 @@ class Mouse:
                 await self._release(button, number, held)
                 raise
             gesture = [self._post_up(button, number, mask, mark)]
-        return await delivered(gesture, watch)
+        return await wait_for_delivery(gesture, watch)
 
     async def hover(
         self,
@@ -156,12 +156,12 @@ class Mouse:
 
         Does not wait for Chrome's next frame, unless that is asked for.
         """
-        point, mask = checked_point(x, y), self._modifiers(modifiers)
+        point, mask = check_point(x, y), self._modifiers(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
         gesture = [self._post_move(point, mask, mark)]
         if not wait_for_frame:
             gesture.append(self._post_flush())
-        return await delivered(gesture, interruptions or self._interruptions)
+        return await wait_for_delivery(gesture, interruptions or self._interruptions)
 
     async def press_at(self, point: Point, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
         """Move to a point and press the left button there in one go. Cancelled, it lets go of the button."""
@@ -169,7 +169,7 @@ class Mouse:
         await trio.lowlevel.checkpoint_if_cancelled()
         gesture = [self._post_move(point, mask, mark), self._post_down("left", 1, mask, mark)]
         try:
-            return await delivered(gesture, self._interruptions)
+            return await wait_for_delivery(gesture, self._interruptions)
         except BaseException:
             await self._release("left", 1, ())
             raise
@@ -183,7 +183,7 @@ class Mouse:
         self._pressed, other._pressed = other._pressed, []
         self.position = position
 
-    def dropped(self) -> None:
+    def note_drop(self) -> None:
         """Note that a drag has ended by a drop, which takes the place of the button's release."""
         self._pressed.clear()
 
@@ -193,7 +193,7 @@ class Mouse:
 
     async def wheel(self, dx: float, dy: float) -> bool:
         """Turn the wheel where the mouse is, by CSS pixels: positive is right and down."""
-        return await self.wheel_at(self.position, checked_point(dx, dy, what="wheel"))
+        return await self.wheel_at(self.position, check_point(dx, dy, what="wheel"))
 
     async def wheel_at(self, point: Point, delta: Point) -> bool:
         """Turn the wheel over a point; the mouse is taken there."""
@@ -209,7 +209,7 @@ class Mouse:
             modifiers=self._modifiers(()),
             buttons=self.buttons,
         )
-        return await delivered([pending], self._interruptions)
+        return await wait_for_delivery([pending], self._interruptions)
 
     def check_click(self, *, button: str, count: int, modifiers: Iterable[str]) -> None:
         """Raise InvalidArgumentError for a button, count or modifier that there is not. Sends nothing."""
@@ -251,7 +251,7 @@ class Mouse:
         return self._post("mouseReleased", button, count, modifiers, mark)
 
     def _post(self, kind: str, button: str, count: int, modifiers: int, mark: Point) -> PendingCall:
-        at = marked(self.position, mark)
+        at = add_mark(self.position, mark)
         return self.session.post(
             "Input.dispatchMouseEvent",
             type=kind,
@@ -287,15 +287,15 @@ def _check_count(count: int) -> None:
         raise InvalidArgumentError(what="count", given=repr(count), expected="1, 2 or 3 clicks")
 
 
-def marked(point: Point, mark: Point) -> Point:
-    """Return the point with fractions of a pixel by which an action's input is known (see witness.py).
+def add_mark(point: Point, mark: Point) -> Point:
+    """Return the point with fractions of a pixel by which an action's input is known (see input_observer.py).
 
     Chrome takes the whole pixels for the target of a mouse event, so the mark changes no target.
     """
     return point if mark == NO_MARK else Point(math.floor(point.x) + mark.x, math.floor(point.y) + mark.y)
 
 
-def checked_point(x: float, y: float, what: str = "point") -> Point:
+def check_point(x: float, y: float, what: str = "point") -> Point:
     """Return the point. Raises InvalidArgumentError unless it is two finite numbers."""
     for value in (x, y):
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import trio
 
-from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, delivered
+from cdpengine._input.devices.delivery import UNDISTURBED, Interruptions, wait_for_delivery
 from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.keys import modifier_mask
-from cdpengine._input.devices.mouse import checked_point, marked
+from cdpengine._input.devices.mouse import add_mark, check_point
 from cdpengine._input.geometry import NO_MARK, Point
 from cdpengine._protocol.session import Session
 
@@ -40,10 +40,10 @@ class Touch:
     async def tap(self, x: float, y: float, *, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
         """Touch a point and lift the finger. Chrome makes the click out of it, a moment later at times.
 
-        `mark`: see `marked` in mouse.py. True when a dialog opened before Chrome had answered. Raises
+        `mark`: see `add_mark` in mouse.py. True when a dialog opened before Chrome had answered. Raises
         InvalidArgumentError.
         """
-        point = marked(checked_point(x, y), mark)
+        point = add_mark(check_point(x, y), mark)
         keyboard = self._keyboard
         mask = modifier_mask(modifiers, mac=keyboard.mac) if keyboard else modifier_mask(modifiers)
         mask |= keyboard.modifiers if keyboard else 0
@@ -53,4 +53,4 @@ class Touch:
             self.session.post("Input.dispatchTouchEvent", type=kind, touchPoints=points, modifiers=mask)
             for kind, points in (("touchStart", finger), ("touchEnd", []))
         ]
-        return await delivered(gesture, self._interruptions)
+        return await wait_for_delivery(gesture, self._interruptions)

@@ -17,7 +17,7 @@ from cdpengine._page.node import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
 from cdpengine.js import script
 
-_SETTLING = 1.0
+_STATE_TIMEOUT = 1.0
 """Seconds at most that a page gets to show the new state of what it made itself."""
 
 
@@ -42,7 +42,7 @@ async def set_checked(
     if not isinstance(checked, bool):
         raise InvalidArgumentError(what="checked", given=repr(checked)[:60], expected="True or False")
     action = "check" if checked else "uncheck"
-    seen = await _look(node, action, context)
+    seen = await _probe(node, action, context)
     if seen.kind == "none":
         raise _cannot(node, action, "it is neither a checkbox nor a radio button, nor has it the role of one")
     if seen.checked is checked:
@@ -72,11 +72,11 @@ async def set_checked(
 async def _settled(node: Node, action: str, wanted: bool, before: _Seen, context: ActionContext) -> _Seen:
     # What the browser draws has changed once the click is answered; what the page draws may come later.
     if before.kind in ("checkbox", "radio"):
-        seen = await _look(node, action, context)
+        seen = await _probe(node, action, context)
         if seen.checked is not before.checked:
             return seen
-    patience = min(_SETTLING, context.budget.remaining / 2)
-    return await _look(node, action, context, wanted=wanted, patience=patience)
+    patience = min(_STATE_TIMEOUT, context.budget.remaining / 2)
+    return await _probe(node, action, context, wanted=wanted, patience=patience)
 
 
 async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, force: bool) -> ActionOutcome:
@@ -89,7 +89,7 @@ async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, f
     return attrs.evolve(outcome, action=action, target=node.description)
 
 
-async def _look(
+async def _probe(
     node: Node, action: str, context: ActionContext, *, wanted: bool = False, patience: float = 0
 ) -> _Seen:
     request = {"label": False, "wanted": wanted, "patience": round(patience * 1000)}

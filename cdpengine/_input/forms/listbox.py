@@ -27,10 +27,10 @@ from cdpengine.errors import (
 )
 from cdpengine.js import script
 
-_PATIENCE = 0.25
-"""Seconds of one look for an option that is not there yet; what changes in the document is looked at at once."""
+_OPTION_TIMEOUT = 0.25
+"""Seconds of one probe for an option that is not there yet; a change in the document ends it at once."""
 
-_SETTLING = 1.0
+_CHOICE_TIMEOUT = 1.0
 """Seconds at most that a page gets to show that it took the choice."""
 
 
@@ -62,10 +62,12 @@ async def choose_from_listbox(
     """
     outcome = ActionOutcome("select", node.description)
     wanted = [request_for(value) for value in values]
-    seen = await _look(node, wanted[0] if wanted else _FIRST, context)
+    seen = await _probe(node, wanted[0] if wanted else _FIRST, context)
     if not seen.open:
         outcome = await click(node, context=context)
-        seen = await _look(node, wanted[0] if wanted else _FIRST, context, until="there", patience=_PATIENCE)
+        seen = await _probe(
+            node, wanted[0] if wanted else _FIRST, context, until="there", patience=_OPTION_TIMEOUT
+        )
     if len(wanted) != 1 and not seen.multiple:
         raise _cannot(node, f"it takes one option, and {len(wanted)} were given")
     places = []
@@ -83,7 +85,7 @@ async def choose_from_listbox(
 
 async def choose_custom_option(node: Node, *, context: ActionContext) -> ActionOutcome:
     """Choose the option of a listbox that the node is. Raises as `select` does."""
-    seen = await _look(node, None, context)
+    seen = await _probe(node, None, context)
     if seen.chosen:
         return ActionOutcome("select", node.description)
     outcome = await click(node, context=context)
@@ -96,11 +98,11 @@ async def _choose(
 ) -> tuple[int, ActionOutcome | None]:
     hindrance = Hindrance("select from", node.description, context.budget)
     while True:
-        seen = await _look(node, request, context, until="there", patience=_PATIENCE)
+        seen = await _probe(node, request, context, until="there", patience=_OPTION_TIMEOUT)
         if seen.shown and not seen.disabled:
             break
         hindrance.note(_not_to_be_had(node, value, seen).reason)
-        if context.budget.remaining <= 2 * _PATIENCE:
+        if context.budget.remaining <= 2 * _OPTION_TIMEOUT:
             raise _not_to_be_had(node, value, seen)
     if seen.chosen:
         return seen.place, None
@@ -122,9 +124,9 @@ async def _click_option(
 async def _confirm(
     node: Node, request: dict[str, object] | None, before: _Seen, context: ActionContext
 ) -> None:
-    patience = min(_SETTLING, context.budget.remaining / 2)
+    patience = min(_CHOICE_TIMEOUT, context.budget.remaining / 2)
     try:
-        seen = await _look(node, request, context, until="chosen", patience=patience, label=before.label)
+        seen = await _probe(node, request, context, until="chosen", patience=patience, label=before.label)
     except StaleRefError:
         return  # the list, or the whole document, went away with the choice
     if not seen.taken:
@@ -137,11 +139,11 @@ async def _confirm(
 
 
 async def _chosen_places(node: Node, request: dict[str, object], context: ActionContext) -> list[int]:
-    seen = await _look(node, request, context)
+    seen = await _probe(node, request, context)
     return [*seen.others, *([seen.place] if seen.chosen else [])]
 
 
-async def _look(
+async def _probe(
     node: Node,
     request: dict[str, object] | None,
     context: ActionContext,

@@ -35,16 +35,16 @@ from cdpengine.errors import (
 )
 from cdpengine.js import script_with
 
-_PATIENCE = 0.2
-"""Seconds of one look for an option that is not there yet; a change of the options ends it at once."""
+_OPTION_TIMEOUT = 0.2
+"""Seconds of one probe for an option that is not there yet; a change of the options ends it at once."""
 
-_STEADY_LOOKS = 2
-"""Looks in a row (0.4 s) in which a static list stays as it is; then an option that it lacks will not come."""
+_STEADY_PROBES = 2
+"""Probes in a row (0.4 s) in which a static list stays as it is; then an option that it lacks will not come."""
 
-_OPENS = "F4"
+_OPEN_LIST_KEY = "F4"
 """The key that opens the list, on all systems that draw it in the browser."""
 
-_CLOSING = 0.5
+_CLOSE_LIST_TIMEOUT = 0.5
 """Seconds that closing an open list gets on the way out of a cancelled action."""
 
 
@@ -80,7 +80,7 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
     """
     wanted = [request_for(value) for value in values]
     async with context.inspect(node, "select from") as inspection:
-        seen = await _look(inspection, wanted)
+        seen = await _probe(inspection, wanted)
         if seen.kind == "select":
             _check_count(node, seen, values)
             return await _select(node, inspection, values, wanted, context)
@@ -104,7 +104,7 @@ async def choose_clicked_option(node: Node, *, context: ActionContext) -> Action
     Such an option has no place on the page where it could be clicked. Raises as `select` does.
     """
     async with context.inspect(node, "click") as inspection:
-        if (await _look(inspection, [])).kind != "option":
+        if (await _probe(inspection, [])).kind != "option":
             return None
     return await select(node, context=context)
 
@@ -128,12 +128,12 @@ async def _select(
             pass  # keys would not reach it
         elif seen.toggles:
             dialog = await _toggle_by_keys(node, seen.toggles, context)
-            seen = await _look(inspection, wanted)
+            seen = await _probe(inspection, wanted)
         elif seen.steps >= 0:
             dialog, seen = await _choose_by_keys(node, inspection, seen.steps, wanted, context)
         if not seen.taken and not dialog:
             by_script = True
-            seen = await _look(inspection, wanted, set_them=True)
+            seen = await _probe(inspection, wanted, set_them=True)
     except StaleRefError:
         # The page took the choice as a reason to show another document, as menus of places to go to do.
         return ActionOutcome("select", node.description, dialog_opened=dialog)
@@ -160,23 +160,23 @@ async def _wait_for_options(
     wanted: Sequence[dict[str, object]],
     context: ActionContext,
 ) -> _Seen:
-    """Look until all wanted options are there and enabled; the last look's reason is the error.
+    """Probe until all wanted options are there and enabled; the last probe's reason is the error.
 
     A list that may still be filled is watched to the end, and what it lacks is logged within the first second. A
-    static one is watched for so many steady looks: it may be filled when it gets the focus.
+    static one is watched for so many steady probes: it may be filled when it gets the focus.
     """
     hindrance = Hindrance("select from", node.description, context.budget)
     steady, known = 0, None
-    for patience in itertools.chain([0.0], itertools.repeat(_PATIENCE)):
-        seen = await _look(inspection, wanted, patience=patience)
+    for patience in itertools.chain([0.0], itertools.repeat(_OPTION_TIMEOUT)):
+        seen = await _probe(inspection, wanted, patience=patience)
         if -1 not in seen.found and seen.disabled is None:
             return seen
         steady = steady + 1 if seen.static and seen.options == known else 0
         known = seen.options
-        if -1 in seen.found and steady == _STEADY_LOOKS:
+        if -1 in seen.found and steady == _STEADY_PROBES:
             break
         hindrance.note(str(_lacking(node, values, seen, ()).reason))
-        if context.budget.remaining <= 2 * _PATIENCE:
+        if context.budget.remaining <= 2 * _OPTION_TIMEOUT:
             break
     raise _lacking(node, values, seen, context.budget.steps)
 
@@ -213,19 +213,19 @@ async def _choose_by_keys(
     keyboard = context.keyboard.on(node.session)
     try:
         # Its release comes last: while the list is open, the list has the keys, and the page would miss it.
-        dialog = await keyboard.down(_OPENS)
-        if not (await _look(inspection, wanted)).open:
+        dialog = await keyboard.down(_OPEN_LIST_KEY)
+        if not (await _probe(inspection, wanted)).open:
             # The page, or the browser, has its own idea of this key: no list is open that keys could go to.
-            dialog = await keyboard.up(_OPENS) or dialog
-            return dialog, await _look(inspection, wanted)
+            dialog = await keyboard.up(_OPEN_LIST_KEY) or dialog
+            return dialog, await _probe(inspection, wanted)
         dialog = await keyboard.press_each("Home", *["ArrowDown"] * steps, "Enter") or dialog
-        dialog = await keyboard.up(_OPENS) or dialog
-        return dialog, await _look(inspection, wanted)
+        dialog = await keyboard.up(_OPEN_LIST_KEY) or dialog
+        return dialog, await _probe(inspection, wanted)
     except BaseException:
-        with undoing(_CLOSING), suppress(EngineError):
-            if (await _look(inspection, wanted)).open:  # else Escape would be the page's
+        with undoing(_CLOSE_LIST_TIMEOUT), suppress(EngineError):
+            if (await _probe(inspection, wanted)).open:  # else Escape would be the page's
                 await keyboard.press("Escape")
-            await keyboard.up(_OPENS)
+            await keyboard.up(_OPEN_LIST_KEY)
         raise
 
 
@@ -236,7 +236,7 @@ async def _toggle_by_keys(node: Node, toggles: Sequence[int], context: ActionCon
     return await context.keyboard.on(node.session).press_each(*keys)
 
 
-async def _look(
+async def _probe(
     inspection: Inspection,
     wanted: Sequence[dict[str, object]],
     *,

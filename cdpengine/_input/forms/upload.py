@@ -24,12 +24,12 @@ import trio
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.node_handle import (
     Handle,
+    decode_result,
     handle_on,
     object_from,
     post_run,
-    returned,
     run,
-    stale,
+    stale_ref_error,
 )
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import VALUE, object_group
@@ -44,10 +44,10 @@ from cdpengine.errors import (
 )
 from cdpengine.js import script
 
-_SETTLING = 1.0
-"""Seconds that the input gets to tell of its change. It does so before Chrome answers, as a rule."""
+_CHANGE_TIMEOUT = 1.0
+"""Seconds in which the change event comes. It comes before Chrome answers, as a rule."""
 
-_READING = 20.0
+_FOLDER_TIMEOUT = 20.0
 """Seconds at most that Chrome gets to read a folder, which it does after it has answered."""
 
 _MOST_BYTES = 50_000_000
@@ -97,7 +97,7 @@ class _Seen(msgspec.Struct):
     event: str = ""
 
 
-async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
+async def check_files(files: Iterable[UploadFile]) -> list[Path | FileContent]:
     """Return the files with whole paths. Raises InvalidArgumentError for missing or too large ones.
 
     A path is followed to its folder, and the last name of it stays: a link keeps its own name.
@@ -112,7 +112,7 @@ async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]
                 expected="strings or paths of files, or FileContents",
             )
 
-    def look() -> tuple[list[Path | FileContent], list[Path]]:
+    def find() -> tuple[list[Path | FileContent], list[Path]]:
         found = [each if isinstance(each, FileContent) else _whole(Path(each)) for each in given]
         paths = [each for each in found if isinstance(each, Path)]
         missing = [path for path in paths if not os.access(path, os.R_OK)]
@@ -120,7 +120,7 @@ async def checked_files(files: Iterable[UploadFile]) -> list[Path | FileContent]
             _check_size(found)
         return found, missing
 
-    found, missing = await trio.to_thread.run_sync(look)
+    found, missing = await trio.to_thread.run_sync(find)
     if missing:
         raise InvalidArgumentError(
             what="paths",
@@ -159,7 +159,7 @@ async def upload(
     its document; NotInteractableError at once for what takes no files, or not these; DisabledError when the budget
     ends first; ValueRefusedError when the files did not arrive.
     """
-    checked = await checked_files(files)
+    checked = await check_files(files)
     if attached:
         async with context.inspect(node, "upload to") as inspection:
             await inspection.wait_until_usable(visible=False)
@@ -169,7 +169,7 @@ async def upload(
         except RemoteError as error:
             if not context_gone(error):
                 raise
-            raise stale(node, "a node of another document", "its document was replaced") from error
+            raise stale_ref_error(node, "a node of another document", "its document was replaced") from error
     return ActionOutcome("upload to", node.description, set_by_script=by_script)
 
 
@@ -218,7 +218,7 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         await _set_contents(handle, files)
         return True
     with pending_group() as post:
-        patience = _READING if seen.directory else _SETTLING
+        patience = _FOLDER_TIMEOUT if seen.directory else _CHANGE_TIMEOUT
         control = await object_from(handle, "upload", {"control": True})
         change = post(post_run(handle, source, {"await": round(patience * 1000)}))
         control_id = None if control is None else control.id
@@ -227,7 +227,7 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         try:
             if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
                 return False
-            told = await returned(change, node, _Seen)
+            told = await decode_result(change, node, _Seen)
         except StaleRefError:
             return False  # the page took the files as a reason to show another document
     if told.event != "change" or not arrived(files, told.names):
@@ -249,7 +249,7 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
     # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
     call = handle.object.post(script("upload_contents"), request, how=VALUE)
     try:
-        names = await returned(call, handle.node, list[str])
+        names = await decode_result(call, handle.node, list[str])
     except StaleRefError:
         return  # the page took the files as a reason to show another document
     if not arrived(files, names):

@@ -41,8 +41,9 @@ class DocumentGone(Exception):
 
 @cache
 def with_looking(name: str, parameters: str = "request") -> str:
-    """Return the source of a function of `parameters` (and `node`): the script `name`, given looking.js."""
-    return f"function (request, node) {{ return ({script(name)})({parameters}, ({script('looking')})(), node); }}"
+    """Return the source of a function of `parameters` (and `node`): the script `name`, given node_search.js."""
+    search = script("node_search")
+    return f"function (request, node) {{ return ({script(name)})({parameters}, ({search})(), node); }}"
 
 
 @attrs.frozen(eq=False)

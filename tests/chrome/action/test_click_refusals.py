@@ -32,7 +32,7 @@ async def test_covered_names_the_cover_and_nothing_is_clicked(stage: Stage) -> N
     caught = await refused(CoveredError, lambda timeout: stage.click("#go", timeout=timeout))
     assert caught.value.covered_by == "div#x.overlay.dark 'Please wait'"
     assert "Please wait" in str(caught.value)
-    assert "looked" in caught.value.steps[-1]
+    assert "probed" in caught.value.steps[-1]
     assert await stage.record() == []
 
 

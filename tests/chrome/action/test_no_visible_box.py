@@ -100,7 +100,7 @@ async def test_options_that_the_browser_draws_are_refused_at_once(form: FormPage
     for act in (page.hover, page.double_click):
         with pytest.raises(InvisibleError, match=r"outside of the page; choose it with select\(\)") as caught:
             await act(node, timeout=1000)
-        assert not any("looked" in step for step in caught.value.steps)
+        assert not any("probed" in step for step in caught.value.steps)
 
 
 # --- selects -----------------------------------------------------------------------------------------------

@@ -231,7 +231,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
         assert outcome.delivered
         after, dragging, down = await page.evaluate("[clicks, dragging, [...down]]", timeout=20)
         assert (after - before, dragging, down) == (1, 0, [])
-        # Nothing of a witness is left either.
+        # Nothing of an observer is left either.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
         context = await page._core.worlds.context(page.session, page.frames[0].id)
         left = await page.session.call(

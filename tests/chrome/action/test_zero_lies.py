@@ -110,7 +110,7 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
             end = f"NotDeliveredError, {'held back' if held else 'astray'}"
             wanted: int | None = 0
         except DeadlineExceededError as error:
-            # The deadline came between the input and its receipt: it says so, and the clicks can be either way.
+            # The deadline came between the input and its report: it says so, and the clicks can be either way.
             end, wanted = "DeadlineExceededError", None if "the input was sent" in error.steps else 0
         except EngineError as error:
             end, wanted = type(error).__name__, 0
@@ -134,6 +134,6 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
     assert sum(ends.values()) - ends["delivered"] > TRIES / 20, "nothing stood in the way: nothing was tested"
     assert page.mouse.buttons == 0
     with trio.fail_after(20):
-        # No witness is left behind.
+        # No observer is left behind.
         names = "Object.keys(document).filter((name) => name.startsWith('cdpengine'))"
         assert await page.evaluate(names, world="isolated") == []

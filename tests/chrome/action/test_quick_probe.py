@@ -1,4 +1,4 @@
-"""A glance: where a node is plain to see it is clicked in a few calls; where it is not, it is measured as ever."""
+"""A quick probe: where a node is plain to see it is clicked in a few calls; where it is not, it is measured as ever."""
 
 from __future__ import annotations
 
@@ -94,6 +94,6 @@ async def test_a_witness_that_has_told_all_is_gone(stage: Stage) -> None:
         await stage.click(node)
         context = await stage.worlds.context(stage.session, node.frame_id)
         left = await stage.session.call(
-            "Runtime.evaluate", expression="'cdpengineWitnesses' in document", contextId=context.id
+            "Runtime.evaluate", expression="'cdpengineObservers' in document", contextId=context.id
         )
         assert left["result"]["value"] is False

@@ -1,4 +1,4 @@
-"""Points through frames of other processes, and the verdict over what a witness saw: pure functions."""
+"""Points through frames of other processes, and the verdict over what an observer saw: pure functions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cdpengine._input.actionability.frame_chain import Measured, points_outside, windows_from_outside
-from cdpengine._input.actionability.input_observer import Record, judge
+from cdpengine._input.actionability.input_observer import Record, verify
 from cdpengine._input.geometry import Point, Quad
 from cdpengine._page.node import Node
 from cdpengine._protocol.domains.page import LayoutViewport
@@ -58,7 +58,7 @@ def test_a_frame_without_area_hides_all() -> None:
     ],
 )  # fmt: skip
 def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver: str) -> None:
-    verdict = judge(NODE, "click", record, forced=False, dialog=False)
+    verdict = verify(NODE, "click", record, forced=False, dialog=False)
     assert verdict.delivered is delivered
     assert verdict.received_by == receiver
     assert verdict.events == tuple(record.seen)
@@ -80,7 +80,7 @@ def test_verdict_of_what_was_received(record: Record, delivered: bool, receiver:
 )  # fmt: skip
 def test_verdict_of_what_was_not(record: Record | None, words: str) -> None:
     with pytest.raises(NotDeliveredError, match=words) as caught:
-        judge(NODE, "click", record, forced=False, dialog=False)
+        verify(NODE, "click", record, forced=False, dialog=False)
     assert caught.value.held_back is bool(record and record.held and not record.seen)
     for options in ({"forced": True, "dialog": False}, {"forced": False, "dialog": True}):
-        assert judge(NODE, "click", record, **options).delivered is False
+        assert verify(NODE, "click", record, **options).delivered is False

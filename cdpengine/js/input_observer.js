@@ -1,7 +1,7 @@
-// Arms a witness: it sees, as the page's own events tell, who receives the input of one action.
+// Arms an observer: it sees, by the page's own events, what receives the input of one action.
 // Called in an isolated world, right before the input is sent, with what to watch:
 //   id       the action's own name; arming again under it begins anew
-//   turn     which arming this is: receipt.js is asked with the same number
+//   turn     which arming this is: input_report.js is asked with the same number
 //   watch    the types of the events to look at
 //   final    the type of the event that completes the action, `count` times; "" for none
 //   guard    a press that goes to something else is held back from it, with all that follows from it
@@ -10,7 +10,7 @@
 //   markId   the fractions of a pixel, [x, y], at which the action's input is sent; null where it has none
 // the points that may be pointed at, in the document's coordinates, the node's tools, and what is known in this
 // document of marks. Only trusted events at one of those points count, and only those that this action's input set
-// off. The record lies on the isolated world's own view of the document; receipt.js reads it and takes the listeners
+// off. The record lies on the isolated world's own view of the document; input_report.js reads it and takes the listeners
 // away.
 (function (wanted, points, tools, known) {
   "use strict";
@@ -23,8 +23,8 @@
   const MOST = 60; // events on record
 
   const { element, flatAncestors, describe, roots, elementAt, receives } = tools;
-  const witnesses = document.cdpengineWitnesses;
-  const before = witnesses?.get(wanted.id);
+  const observers = document.cdpengineObservers;
+  const before = observers?.get(wanted.id);
   if (!before) return; // it was ended before it began
   before.unlisten();
 
@@ -161,7 +161,7 @@
 
   function strayed(event, who) {
     // Another action's, which watches for itself.
-    for (const other of witnesses.values()) if (other.meant !== meant && other.meant(event)) return;
+    for (const other of observers.values()) if (other.meant !== meant && other.meant(event)) return;
     settle();
     if (!pressing && wanted.guard && (record.held || PRESSES.includes(event.type))) {
       const first = !record.held;
@@ -227,5 +227,5 @@
   for (const type of ["focusin", "focusout"]) listen(window, type, focused, false);
   listen(window, "pagehide", leaving, true);
 
-  witnesses.set(wanted.id, entry);
+  observers.set(wanted.id, entry);
 })

@@ -1,18 +1,30 @@
-"""Arguments of console messages, and what was thrown, as Python values. Pure.
+"""Values that events carry: arguments of console messages, what was thrown, stacks; and reading what they lack.
 
-Rule: a value that the event tells whole is that value. Of everything else there is an Unread, which says what
-it is; it is read in the page, where somebody asks for it. Never something near the value.
+Rule: a value that the event holds whole is that value. For everything else there is an Unread, which says what it
+is. It is read in the page when it is asked for, within the time that was given; there is no approximation of a
+value. Reading may run the page's own code (getters), which may not end: it is then terminated in a shielded and
+bounded step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import attrs
+import trio
 
-from cdpengine._protocol.domains.runtime import ObjectPreview, PropertyPreview, RemoteArgument
+from cdpengine._budget import undoing, within
+from cdpengine._protocol.domains.runtime import (
+    ObjectPreview,
+    PropertyPreview,
+    RemoteArgument,
+    StackFrame,
+    StackTrace,
+)
 from cdpengine._protocol.session import Session
+from cdpengine.errors import ConnectionLostError, EngineError
 
 ValueReader = Callable[[Session, RemoteArgument], Awaitable[Any]]
 """Reads the value of an object in the page; it may run getters there. Raises an EngineError when it cannot."""
@@ -51,8 +63,8 @@ _LONGEST_INTEGER = 600
 _MISSING = object()
 
 
-def at_hand(argument: RemoteArgument) -> Any:
-    """Return the value that an event tells whole, else an Unread.
+def value_in_event(argument: RemoteArgument) -> Any:
+    """Return the value that an event holds whole, else an Unread.
 
     Primitives are exact: NaN, infinities and -0 are floats, a BigInt is an int, undefined and null are None.
     A plain object or array of primitives, small enough for Chrome's preview, is a dict or list.
@@ -109,24 +121,25 @@ def _integer(digits: str) -> Any:
 
 
 def _array(argument: RemoteArgument, properties: list[PropertyPreview]) -> Any:
-    # Holes are not told, and properties that are no elements are: then it is not an array of elements alone.
+    # The preview leaves out holes, and has properties that are no elements: then it is not an array of elements
+    # alone.
     if argument.description != f"Array({len(properties)})":
         return _MISSING
     if any(each.name != str(index) for index, each in enumerate(properties)):
         return _MISSING
-    items = [_told(each) for each in properties]
+    items = [_preview_value(each) for each in properties]
     return _MISSING if any(item is _MISSING for item in items) else items
 
 
 def _object(properties: list[PropertyPreview]) -> Any:
-    found = {each.name: _told(each) for each in properties}
-    # A symbol as key is told by its description, which a text can have too.
+    found = {each.name: _preview_value(each) for each in properties}
+    # A symbol as key is shown by its description, which a text can have too.
     if any(value is _MISSING or name.startswith("Symbol(") for name, value in found.items()):
         return _MISSING
     return found
 
 
-def _told(each: PropertyPreview) -> Any:
+def _preview_value(each: PropertyPreview) -> Any:
     text = each.value
     match each.type, each.subtype:
         case "undefined", _:
@@ -177,3 +190,61 @@ def _preview_text(argument: RemoteArgument, preview: ObjectPreview) -> str:
         return f"[{inside}]"
     name = "" if argument.class_name in (None, "Object") else f"{argument.class_name} "
     return f"{name}{{{inside}}}"
+
+
+_TERMINATE_TIMEOUT = 1.0
+"""Seconds that terminating a getter may take."""
+
+
+async def read_values(
+    session: Session,
+    remote: Sequence[RemoteArgument],
+    known: Sequence[Any],
+    reader: ValueReader | None,
+    timeout: float,
+) -> tuple[Any, ...]:
+    """Return `known` with each Unread replaced by its value, or by an Unread that says why it cannot be read.
+
+    Raises DeadlineExceededError when the page does not answer in `timeout` seconds, ConnectionLostError.
+    """
+    values = list(known)
+    with within("read what a page wrote", timeout):
+        await trio.lowlevel.checkpoint()
+        for index, value in enumerate(values):
+            if isinstance(value, Unread):
+                values[index] = await _read(session, remote[index], value, reader)
+    return tuple(values)
+
+
+async def _read(
+    session: Session, argument: RemoteArgument, unread: Unread, reader: ValueReader | None
+) -> Any:
+    if argument.object_id is None or reader is None:
+        return attrs.evolve(unread, reason="Chrome has no more of it")
+    try:
+        return await reader(session, argument)
+    except ConnectionLostError:
+        raise
+    except EngineError as error:
+        return attrs.evolve(unread, reason=str(error))
+    except (trio.Cancelled, KeyboardInterrupt):
+        with (
+            undoing(_TERMINATE_TIMEOUT),
+            suppress(EngineError),  # gone, with whatever it was running
+        ):
+            await session.call("Runtime.terminateExecution")
+        raise
+
+
+_MOST_PARENTS = 32
+
+
+def all_frames(stack: StackTrace | None) -> tuple[StackFrame, ...]:
+    """Return all frames, the innermost first, then those that led to them."""
+    frames: list[StackFrame] = []
+    for _ in range(_MOST_PARENTS):
+        if stack is None:
+            break
+        frames += stack.call_frames
+        stack = stack.parent
+    return tuple(frames)

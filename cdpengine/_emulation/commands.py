@@ -1,4 +1,4 @@
-"""From settings to what Chrome is told, and how each of it is taken back. Pure.
+"""Emulation commands: from settings to what Chrome is sent, and how each of it is reset. Pure.
 
 Rule: several settings can be one command (a locale is part of the user agent's), so commands come in groups, and a
 group is sent whole.
@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
-from cdpengine._emulation.emulation_options import Geolocation, Settings
-from cdpengine._emulation.user_agents import UserAgent, metadata, navigator_platform
+from cdpengine._emulation.devices import UserAgent, metadata, navigator_platform
+from cdpengine._emulation.options import Geolocation, Settings
 
 PROCESS_WIDE = frozenset({"timezone", "locale"})
 """Groups of which Chrome has one for each process: the first session has it, and it ends with that session."""
@@ -26,9 +26,9 @@ class Command:
 
 
 EVALUATION_SESSION = "evaluation session"
-"""In place of a target's type: the second session that a page or frame has. A new document is told what each
+"""In place of a target's type: the second session that a page or frame has. A new document gets what each
 session wants, in the order in which they came, and of some groups the last one wins that way, even where it wants
-nothing: so they are told to both."""
+nothing: so they are sent to both."""
 
 UNDO = {
     "metrics": Command("Emulation.clearDeviceMetricsOverride"),
@@ -55,7 +55,7 @@ _TOUCH_POINTS = 5
 
 
 def commands(settings: Settings, target_type: str) -> dict[str, Command]:
-    """Return what a target of that type is told, by group."""
+    """Return what a target of that type is sent, by group."""
     made = {"user_agent": _user_agent(settings)}
     if target_type == EVALUATION_SESSION and settings.get("media") is not None:
         # Not the features: each session has its own, and forced colours that two have had stay on.

@@ -1,7 +1,7 @@
-"""What can be emulated, checked and made plain. Pure.
+"""Emulation options: what can be emulated, checked and converted to plain settings. Pure.
 
-Rule: everything that is wrong in itself is refused before anything is sent. What is None is as it is without
-emulation; what is not named stays as it was.
+Rule: everything that is wrong in itself is refused before anything is sent. None means as without emulation; an
+option that is not given stays as it was.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from typing import Any, Literal, TypedDict, get_args
 
 import attrs
 
-from cdpengine._emulation.devices import Device, find_device
-from cdpengine._emulation.user_agents import UserAgent, check_user_agent
+from cdpengine._emulation.devices import Device, UserAgent, check_user_agent, find_device
 from cdpengine.errors import InvalidArgumentError
 
 ColorScheme = Literal["light", "dark", "no-preference"]

@@ -1,8 +1,9 @@
-"""Exposed: a function of this program under a name in every document: a page calls it, and gets a promise.
+"""Injection: scripts that run in every new document (InitScript), and exposed functions (Binding).
 
-Rule: the function is a stranger's code called by a stranger's page. What it raises is the page's rejection, and on
-record; one that hangs keeps neither the page nor anybody else waiting. When it is taken back, the name is what it
-was, and whoever still waits is told.
+Rule: a script is added to each session once and removed once, whenever Chrome answers with its number. An exposed
+function is foreign code called by a foreign page. What it raises is the page's rejection, and on record; one that
+hangs keeps neither the page nor another task waiting. When it is removed, the name is what it was before, and the
+promises that still wait are rejected.
 """
 
 from __future__ import annotations
@@ -19,15 +20,16 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import attrs
+import msgspec
 import trio
 
-from cdpengine._evaluate.init_scripts import InitScript
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import BoundedHistory
 from cdpengine._page.scripts.page_functions import ExecutionContext
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._page.tabs import Posted, Tabs
 from cdpengine._protocol.calls import SharedCall
+from cdpengine._protocol.domains.page import AddScriptReply
 from cdpengine._protocol.domains.runtime import BindingCalled
 from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
@@ -54,7 +56,7 @@ _CALL = re.compile(r"([0-9]{1,16})(\[.*\])?", re.DOTALL)
 
 @attrs.frozen
 class BindingFailure:
-    """A call of an exposed function that ended in a rejection. `reason` is what the page was told."""
+    """A call of an exposed function that ended in a rejection. `reason` is what the page got."""
 
     name: str
     reason: str
@@ -131,7 +133,7 @@ class Binding:
         removal = session.connection.post_shared("Runtime.removeBinding", {"name": self._binding}, session.id)
         # Chrome leaves the function in the documents that have it. Numbers of contexts can be another process's by
         # now: there is no such key there then.
-        calls += [removal, *(self._tell(session, context, "end") for context in documents)]
+        calls += [removal, *(self._post_call(session, context, "end") for context in documents)]
         session.release_domains("Runtime")
         self._tabs.in_background(self._end_listening, session, listener, removal)
         return calls
@@ -141,7 +143,7 @@ class Binding:
     ) -> None:
         """Hear of the documents that got the function just before it was taken back."""
         try:
-            with suppress(RemoteError):  # who takes the function back is told of that
+            with suppress(RemoteError):  # the call that removes the function raises that
                 await removal.wait()
         finally:
             session.off_event("Runtime.bindingCalled", listener)
@@ -160,7 +162,7 @@ class Binding:
         documents = self._documents.get(session)
         if documents is None:  # it got there while it was taken back
             with suppress(SessionGoneError, ConnectionLostError):
-                self._tell(session, context, "end")
+                self._post_call(session, context, "end")
             return
         documents[context] = None
         documents.move_to_end(context)
@@ -183,17 +185,17 @@ class Binding:
                 else:
                     args = await self._read(session, context, self._call("args", json.dumps(number)))
                     if args is None:
-                        return  # the document has the function no more, and the page was told
-                literal = self._literal(await _result(self._function, args))
-        except Exception as error:  # noqa: BLE001 - a stranger's code: the page is told, and it is on record
+                        return  # the document has the function no more, and the page knows it
+                literal = self._literal(await _call_function(self._function, args))
+        except Exception as error:  # noqa: BLE001 - foreign code: a rejection in the page, and on record
             if session.ended or (isinstance(error, RemoteError) and context_gone(error)):
-                return  # and with it whoever waits for the value
+                return  # and with it the promise that waits for the value
             failed = error
         if deadline.cancelled_caught:
             failed = TimeoutError(f"{self.name} gave no answer within {self._limit:g} s")
         with suppress(SessionGoneError, ConnectionLostError):
             if failed is None:
-                self._tell(session, context, "resolve", json.dumps(number), literal)
+                self._post_call(session, context, "resolve", json.dumps(number), literal)
             else:
                 self._reject(session, context, number, failed)
 
@@ -204,9 +206,9 @@ class Binding:
         self._log.add(failure)
         self._failed.tell(self.name, failure.reason, error=error)
         reason = json.dumps(kind), json.dumps(message[:_LONGEST_MESSAGE])
-        self._tell(session, context, "reject", json.dumps(number), *reason)
+        self._post_call(session, context, "reject", json.dumps(number), *reason)
 
-    def _tell(self, session: Session, context: int, name: str, *literals: str) -> Posted:
+    def _post_call(self, session: Session, context: int, name: str, *literals: str) -> Posted:
         # Not waited for where a call is settled: a page that is stuck gets it when it goes on.
         return ExecutionContext(session, context).post_expression(
             self._call(name, *literals), how={"silent": True}
@@ -224,6 +226,65 @@ _NAMES: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
 """What is exposed on each session."""
 
 
-async def _result(function: ExposedFunction, args: Sequence[object]) -> object:
+async def _call_function(function: ExposedFunction, args: Sequence[object]) -> object:
     result: object = function(*args)
     return await result if inspect.isawaitable(result) else result
+
+
+ADD = "Page.addScriptToEvaluateOnNewDocument"
+
+
+class InitScript:
+    """`source` in new documents, and in the blank one of a page that is new.
+
+    With `at_once` in those, too, that are there. `world` "" is the page's own.
+    """
+
+    def __init__(self, tabs: Tabs, source: str, *, world: str = "", at_once: bool = False) -> None:
+        self._tabs = tabs
+        self._params: dict[str, Any] = {"source": source}
+        if world:
+            self._params["worldName"] = world
+        if at_once:
+            self._params["runImmediately"] = True
+        self._added: dict[Session, SharedCall] = {}
+
+    def begin(self, session: Session) -> list[Posted]:
+        """Add it to a session."""
+        for ended in [known for known in self._added if known.ended]:
+            del self._added[ended]
+        if (error := session.error(ADD)) is not None:
+            raise error
+        # The blank document of a page that Chrome makes for us is there already, and has not run yet.
+        held_back = any(page.held_back for page in self._tabs.pages.values() if page.session is session)
+        params = {**self._params, "runImmediately": True} if held_back else self._params
+        # Shared: a caller that is cancelled must not lose the number.
+        call = self._added[session] = session.connection.post_shared(ADD, params, session.id)
+        return [call]
+
+    def end(self, session: Session) -> list[Posted]:
+        """Take it from a session again."""
+        call = self._added.pop(session, None)
+        if call is None:
+            return []
+        if not call.done:
+            self._tabs.in_background(_remove_late, session, call)
+            return []
+        try:
+            return [_post_removal(session, call)]
+        except (RemoteError, msgspec.DecodeError):
+            return []  # it never was there
+
+
+def _post_removal(session: Session, call: SharedCall) -> Posted:
+    added = decode_payload(call.raw_nowait(), AddScriptReply)
+    return session.post("Page.removeScriptToEvaluateOnNewDocument", identifier=added.identifier)
+
+
+async def _remove_late(session: Session, call: SharedCall) -> None:
+    """Remove a script whose page, when it was to be removed, had not answered its addition yet."""
+    try:
+        await call.wait()
+        await _post_removal(session, call).raw()
+    except (RemoteError, msgspec.DecodeError):
+        return

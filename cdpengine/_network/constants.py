@@ -1,7 +1,7 @@
-"""The words of requests: types of resources, reasons why a request fails, networks with a name. Data.
+"""Constants of requests: types of resources, reasons why a request fails, networks with a name. Data.
 
-Rule: the words are Chrome's own; case does not matter where one is given, and a word that is none is refused with
-the list of those that are.
+Rule: the words are Chrome's own. Case does not matter where one is given; an unknown word is refused with the list
+of the known ones.
 """
 
 from __future__ import annotations

@@ -1,0 +1,169 @@
+"""Buffers of the latest items, and subscribers: the streams in which items are delivered as they come.
+
+Rule: a buffer is exact to its bound. What exceeds it is removed in the order in which it came, and is counted in
+`dropped`; a bound on the size keeps a few huge items from filling memory. The reader delivers and never waits;
+each stream has its own bound, and its consumer gets an error that says what is missing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Generic, Literal, TypeAlias, TypeVar, overload
+
+import attrs
+
+from cdpengine._activity.console import ConsoleMessage, PageError
+from cdpengine._activity.request import Request
+from cdpengine._activity.response import Response
+from cdpengine._protocol.session import Session
+from cdpengine._protocol.streams import Stream
+from cdpengine.errors import TargetCrashedError
+
+T = TypeVar("T")
+
+LARGEST = 64 * 2**20
+"""Bytes of the messages of the protocol that the items of one buffer came in, all together."""
+
+
+class Buffer(Sequence[T], Generic[T]):
+    """The latest items, oldest first; it goes on changing. `list(buffer)` is how it is at one moment.
+
+    `bound` is how many are kept. `dropped` counts those that came since the last `clear` and made room for
+    others.
+    """
+
+    def __init__(self, bound: int) -> None:
+        self.bound = bound
+        self.dropped = 0
+        self._items: deque[tuple[T, int]] = deque()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        """Return one item, or a list of several."""
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self._items))
+            if step > 0:
+                return [item for item, _ in islice(self._items, start, max(start, stop), step)]
+            return [item for item, _ in self._items][index]
+        return self._items[index][0]
+
+    def __iter__(self) -> Iterator[T]:
+        """Iterate over the items of now: what comes meanwhile does no harm."""
+        return iter([item for item, _ in self._items])
+
+    def __repr__(self) -> str:
+        return (
+            f"<{len(self)} kept, {self.dropped} dropped: {[item for item, _ in islice(self._items, 3)]}...>"
+        )
+
+    def add(self, item: T, size: int) -> None:
+        """Take one more item; `size` is in bytes."""
+        self._items.append((item, size))
+        self._size += size
+        while len(self._items) > self.bound or (self._size > LARGEST and len(self._items) > 1):
+            self._drop()
+            self.dropped += 1
+
+    def set_bound(self, bound: int) -> None:
+        """Change how many are kept."""
+        self.bound = bound
+        while len(self._items) > bound:
+            self._drop()
+            self.dropped += 1
+
+    def clear(self, keep: Callable[[T], bool] = lambda _item: False) -> None:
+        """Forget all items but those that are to be kept, and begin to count anew."""
+        items, self._items, self._size = self._items, deque(), 0
+        self.dropped = 0
+        for item, size in items:
+            if keep(item):
+                self._items.append((item, size))
+                self._size += size
+
+    def _drop(self) -> None:
+        _item, size = self._items.popleft()
+        self._size -= size
+
+
+Part = Literal["console", "errors", "requests"]
+Kind = Literal["console", "errors", "requests", "responses", "finished"]
+
+
+@attrs.frozen
+class RequestEnded:
+    """What a stream of "finished" gives: the request has ended; look at its `failure`."""
+
+    request: Request
+
+
+ActivityItem: TypeAlias = ConsoleMessage | PageError | Request | Response | RequestEnded
+
+ActivityStream = Stream[ActivityItem]
+"""What `PageActivity.stream` gives: iterate over it, or call `receive()`."""
+
+PART_OF: dict[Kind, Part] = {
+    "console": "console",
+    "errors": "errors",
+    "requests": "requests",
+    "responses": "requests",
+    "finished": "requests",
+}
+
+
+class Subscribers:
+    """The streams of one page. They end with its session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._streams: dict[Kind, tuple[ActivityStream, ...]] = {}
+
+    def add(self, stream: ActivityStream, kinds: Sequence[Kind]) -> None:
+        """Deliver what is of these kinds to one more stream."""
+        for kind in kinds:
+            self._streams[kind] = (*self._streams.get(kind, ()), stream)
+        self._session.connection.consumers.add(stream)
+        if self._session.ended:
+            self._end(stream)
+
+    def remove(self, stream: ActivityStream) -> None:
+        """Deliver no more to a stream."""
+        self._session.connection.consumers.remove(stream)
+        for kind, streams in self._streams.items():
+            self._streams[kind] = tuple(each for each in streams if each is not stream)
+
+    def deliver(self, kind: Kind, item: ActivityItem) -> None:
+        """Pass one item on (called by the reader)."""
+        for stream in self._streams.get(kind, ()):
+            stream.deliver(item)
+
+    def crash(self) -> None:
+        """Tell every stream that the page crashed here."""
+        error = self._session.error()
+        if isinstance(error, TargetCrashedError):
+            for stream in self._all():
+                stream.crash(error)
+
+    def end(self) -> None:
+        """Tell every stream that nothing more will come."""
+        for stream in self._all():
+            self._end(stream)
+
+    def _all(self) -> set[ActivityStream]:
+        return {stream for streams in self._streams.values() for stream in streams}
+
+    def _end(self, stream: ActivityStream) -> None:
+        def reason() -> Exception:
+            error = self._session.error()
+            assert error is not None
+            return error
+
+        stream.end(reason)
