@@ -341,7 +341,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Mouse.check_click": OWN,
     "Mouse.click": POINTS,
     "Mouse.down": POINTS,
-    "Mouse.dropped": OWN,
+    "Mouse.note_drop": OWN,
     "Mouse.hover": POINTS,
     "Mouse.mask": OWN,
     "Mouse.move": POINTS,

@@ -52,9 +52,7 @@ FOLDERS = {
     "cdpengine/_snapshot": 55,
     "cdpengine/debug": 57,
     "cdpengine/_api": 32,
-    "cdpengine/_input": 40,
     "cdpengine/cli": 33,
-    "cdpengine/_activity": 21,
     "cdpengine/_protocol": 17,
 }
 """Folders that have more files than the limit, and how many they may have at most: a row goes when it is kept."""
