@@ -16,8 +16,10 @@ check_imports() { "$BIN/lint-imports" --no-cache --no-logo; }
 check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 # Whole files go to one worker, so that what a file shares is set up once; the slow ones first (tests/conftest.py), so
 # that no worker is left with one at the end.
-check_tests() { passes_in_the_end --numprocesses=2 --dist=loadfile --no-loadscope-reorder; }
-check_slow() { passes_in_the_end --run-slow --numprocesses=2 --dist=loadfile --no-loadscope-reorder; }
+# Tests wait for browsers some of their time: one worker more than there are processors.
+check_tests() { passes_in_the_end "${workers[@]}"; }
+check_slow() { passes_in_the_end --run-slow "${workers[@]}"; }
+workers=("--numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1))" --dist=loadfile --no-loadscope-reorder)
 # On a busy machine a test can miss its own deadline because of what runs beside it. What fails is run once more, by
 # itself, and has to pass there; a failure that was more than that fails again. The last lines of the run name those that
 # passed only then, and more than FLAKY of them fail it all the same.

@@ -100,12 +100,11 @@ class PageExpect(PageVerbs):
             with within("expect a download", timeout):
                 expecting = downloads.expecting(self._core.target, Path(directory))
                 awaited = await stack.enter_async_context(expecting)
+            seen = self._download_seen(awaited)
             yield expected
             async with explain_deadline(self._core.target, budget.deadline):
                 wait = self._core.target.wait_for
-                await arrive(
-                    expected, budget, lambda: wait(lambda: awaited.download), self._download_seen(awaited)
-                )
+                await arrive(expected, budget, lambda: wait(lambda: awaited.download), seen)
 
     def _download_seen(self, awaited: AwaitedDownload) -> Callable[[], str]:
         records = self._core.state.downloads.records

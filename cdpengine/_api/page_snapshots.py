@@ -115,6 +115,7 @@ class PageSnapshots(PageVerbs):
             scope = await choose()
             budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
             seconds = budget.remaining * (1 - _GRAFTING)
+            arrival.begin_look()
             captured = await capture(self._core.target, self._core.worlds, scope, seconds)
             if captured is None:
                 budget.step("the document was replaced meanwhile; reading the new one")

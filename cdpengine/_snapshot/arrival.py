@@ -49,6 +49,7 @@ class Arrival:
     _end: float = attrs.field(init=False)
     _frames: set[str] = attrs.field(init=False)
     _scripts: dict[str, bool] = attrs.field(factory=dict, init=False)
+    _before: dict[str, tuple[str, int]] = attrs.field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._end = trio.current_time() + min(BOUND, self.seconds / 2)
@@ -65,6 +66,10 @@ class Arrival:
         asked = self.page.navigation.asked
         return self._frames.intersection(asked) if asked else set()
 
+    def begin_look(self) -> None:
+        """Note how far each frame is: what Chrome tells of it from now on, a look may have been too early for."""
+        self._before = {frame.id: _progress(frame) for frame in self.page.frames}
+
     async def may_come(self, capture: Capture) -> bool:
         """Wait for a sign that there is more where something captured has nothing in it; False: it is taken so."""
         self._frames.add(capture.document.frame_id or "")
@@ -73,6 +78,8 @@ class Arrival:
             if frame is None or frame.id not in self._frames or not self.is_empty(document):
                 continue
             end = min(self._end, self.page.navigation.arrived.get(frame.id, -math.inf) + BOUND)
+            if trio.current_time() < end and self._before.get(frame.id) != _progress(frame):
+                return True  # its content came while it was read
             if trio.current_time() < end and await self._is_coming(frame):
                 await self._sign(frame, end)
                 return True
@@ -122,6 +129,10 @@ class Arrival:
             capture.document.loading = LOADING
         elif leaving or loading:
             capture.document.loading = FRAME_LOADING
+
+
+def _progress(frame: Frame) -> tuple[str, int]:
+    return frame.loader_id, len(frame.lifecycle.get(frame.loader_id, ()))
 
 
 def _is_loading(frame: Frame) -> bool:

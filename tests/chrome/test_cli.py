@@ -370,7 +370,9 @@ def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     )
     with command:
         try:
-            wait_until(lambda: any("renderer" in name for name in command_lines(tmp_path)), "a renderer", 20)
+            wait_until(
+                lambda: any("renderer" in name for name in command_lines(tmp_path)), "a renderer", BOUND
+            )
             yield command
         finally:
             if command.poll() is None:
@@ -401,7 +403,7 @@ def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str
 def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
     assert processes_of(tmp_path)
     waiting.kill()
-    wait_until(lambda: not processes_of(tmp_path), "the browser's end", 20)
+    wait_until(lambda: not processes_of(tmp_path), "the browser's end", BOUND)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals a process group")

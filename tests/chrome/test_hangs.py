@@ -13,6 +13,7 @@ import attrs
 import pytest
 import trio
 import trio.testing
+from busy_machine import slack
 from pytest_httpserver import HTTPServer
 from rounds import rounds
 from werkzeug import Request, Response
@@ -104,7 +105,7 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     with pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate(hang.source, timeout=BUDGET, recover=hang.recover)  # type: ignore[arg-type]
     spent = trio.current_time() - started
-    assert BUDGET <= spent < BUDGET + LATE
+    assert BUDGET <= spent < BUDGET + slack(LATE)
     report = caught.value.report
     assert report.sent
     assert [step.name for step in report.steps][:1] in (["terminate"], ["dialog"])
@@ -213,8 +214,8 @@ async def test_many_evaluates_hang_at_once_in_one_tab(
         for page in pages:
             for _ in range(each):
                 nursery.start_soon(hang, page)
-    assert max(late) <= LATE
-    with trio.fail_after(NEXT * tabs):
+    assert max(late) <= slack(LATE)
+    with trio.fail_after(slack(NEXT * tabs)):
         async with trio.open_nursery() as nursery:
             for page in pages:
                 nursery.start_soon(page.evaluate, "1 + 1")
@@ -236,7 +237,7 @@ async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser
     async with trio.open_nursery() as nursery:
         for page in pages:
             nursery.start_soon(hang, page)
-    with trio.fail_after(NEXT * len(pages)):
+    with trio.fail_after(slack(NEXT * len(pages))):
         for page in pages:
             assert await page.evaluate("1 + 1") == 2
     for page in pages:
@@ -340,7 +341,7 @@ async def test_ctrl_c_stops_it(
         await program.stdin.send_all(b"\n")
         await counting.begins()
         program.send_signal(signal.SIGINT)
-        with trio.fail_after(10):
+        with trio.fail_after(60):
             await program.wait()
         await stands_still(page)
         await page.close()

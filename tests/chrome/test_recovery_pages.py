@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 import trio
 import trio.testing
+from busy_machine import slack
 from pytest_httpserver import HTTPServer
 
 import cdpengine
@@ -95,7 +96,7 @@ async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: s
         "set_content": lambda: site.set_content("<p>", timeout=0.6),
     }
     with (
-        trio.fail_after(0.6 + LATE),
+        trio.fail_after(0.6 + slack(LATE)),
         pytest.raises(cdpengine.PageUnresponsiveError, match="recover") as caught,
     ):
         await calls[action]()  # type: ignore[no-untyped-call]

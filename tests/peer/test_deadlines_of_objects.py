@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from busy_machine import slack
 from object_calls import CALLS, NOT_HERE, Row, Stage, StagedBrowser, methods_with_timeout
 from scripted_browser import quiet
 from trio.testing import MockClock
@@ -102,9 +103,9 @@ async def faults_at(name: str, step: int, path: Path, timeout: float) -> tuple[b
         await quiet()
         left = {task for task in Counter(running()) - before if task not in ENGINE_OWN}
     wrong = []
-    if took > timeout + LATE:
+    if took > timeout + slack(LATE):
         wrong.append(f"{took - timeout:.2f} s late")
-    if leaving > LEAVING + LATE:
+    if leaving > LEAVING + slack(LATE):
         wrong.append(f"leaving took {leaving:.2f} s")
     if left:
         wrong.append(f"left {left}")

@@ -203,6 +203,7 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
             begin(scripted, frame=other.target_id)
             (tmp_path / GUID).write_text("whole")
             progress(scripted, "completed", 10)
+            await browser.session.call("Browser.getVersion")  # what came before its answer is known
     (download,) = browser.downloads
     with pytest.raises(cdpengine.DownloadFailedError, match="nobody expected it"):
         await download.wait(timeout=5)

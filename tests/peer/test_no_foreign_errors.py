@@ -78,7 +78,6 @@ def test_no_method_is_left_out() -> None:
 async def test_only_engine_errors_leave(
     name: str, tmp_path: Path, guard: None, autojump_clock: MockClock
 ) -> None:
-    autojump_clock.rate = 20  # it does not jump while something waits for the page again and again
     call = CALLS[name]
     steps = 0
     async with FaultyBrowser() as browser, browser.engine() as engine:
@@ -90,6 +89,9 @@ async def test_only_engine_errors_leave(
                     page = await engine.new_page()
                 browser.target = page.target_id
                 browser.arm(step, harm)
+                autojump_clock.rate = (
+                    20  # it does not jump while something waits for the page again and again
+                )
                 try:
                     await use(page, name, call, tmp_path / "written")
                 except cdpengine.EngineError:
@@ -97,6 +99,8 @@ async def test_only_engine_errors_leave(
                 except BaseException as error:
                     error.add_note(f"{name}: {what} at call {step}")
                     raise
+                finally:
+                    autojump_clock.rate = 0  # a new page has its time on a busy machine, too
                 finished, browser.left = browser.left, None
                 assert finished is not None
                 await quiet()

@@ -446,3 +446,32 @@ async def test_no_time_no_message(page: cdpengine.Page, scripted: FramedBrowser,
     with pytest.raises((cdpengine.DeadlineExceededError, cdpengine.InvalidArgumentError)):
         await page.snapshot(timeout=timeout)
     assert len(scripted.received) == sent
+
+
+# --- content that comes while a document is read -----------------------------------------------------------------
+
+
+async def test_a_document_that_was_empty_when_it_was_read_and_has_loaded_since_is_read_again(
+    browser: cdpengine.Browser, scripted: FramedBrowser
+) -> None:
+    page = await browser.new_page()
+    scripted.commit("T1", "http://t1.test/", loaded=False)
+    await quiet()
+    looks = 0
+
+    def tree(request: Request) -> Answer:
+        nonlocal looks
+        looks += 1
+        if looks > 1:
+            return scripted.answer_of("T1")
+        scripted.trees["T1"] = ()
+        empty = scripted.answer_of("T1")
+        scripted.trees["T1"] = (("button", "Go on"),)
+        for name in ("DOMContentLoaded", "load", "networkIdle"):
+            event = {"frameId": "T1", "loaderId": scripted.frame("T1")["loaderId"], "name": name}
+            scripted.page_event("Page.lifecycleEvent", event)
+        return empty
+
+    scripted.ways["T1"] = tree
+    assert "Go on" in (await page.snapshot(source="ax")).text
+    assert looks == 2

@@ -99,7 +99,9 @@ async def test_no_lies(page: cdpengine.Page, seed: int) -> None:
     await page.set_content(WAR.replace("SEED", str(seed)))
     ends: Counter[str] = Counter()
     lies: list[str] = []
-    for attempt in range(TRIES):
+    for attempt in range(4 * TRIES):  # on a busy machine few of them find the button in time
+        if attempt >= TRIES and ends["delivered"] > TRIES / 20:
+            break
         target, number = await current(page)
         before = await tally(page)
         held = True
