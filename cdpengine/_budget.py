@@ -19,6 +19,13 @@ import trio
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError
 
 
+def check_seconds(what: str, seconds: float) -> float:
+    """Return `seconds`. Raises InvalidArgumentError when it is not a positive number."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise InvalidArgumentError(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
+    return float(seconds)
+
+
 def check_timeout(timeout: float) -> float:
     """Return `timeout` in seconds (`math.inf`: no limit). Raises InvalidArgumentError when it is not a timeout."""
     wrong = InvalidArgumentError(

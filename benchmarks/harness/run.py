@@ -22,7 +22,7 @@ from benchmarks.harness.bench import Bench, Case, words_of
 from benchmarks.harness.noise import bare_round_trip
 from benchmarks.harness.peers import PeerGroup
 from benchmarks.harness.report import CaseRun
-from cdpengine._launch.flags import FrameChain, command_line
+from cdpengine._launch.flags import Machine, command_line
 from cdpengine._nursery import open_body_nursery
 
 PATIENCE = 4.0
@@ -48,7 +48,7 @@ def engine_flags() -> tuple[str, ...]:
         headless=True,
         transport="websocket",
         lifeline=False,
-        surroundings=FrameChain.here(),
+        machine=Machine.here(),
     )
     return tuple(flag for flag in line if not flag.startswith(own))
 

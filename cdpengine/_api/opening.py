@@ -6,26 +6,21 @@ ends. What the body raises leaves as itself. A browser that somebody else starte
 
 from __future__ import annotations
 
-import itertools
-import logging
 import math
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import trio
 
 from cdpengine._activity.options import ActivityOptions, check_options
-from cdpengine._api.browser import Browser
-from cdpengine._budget import Budget
+from cdpengine._budget import Budget, check_seconds
 from cdpengine._launch.endpoint import (
     ResolvedEndpoint,
-    browser_key,
-    names_one_browser,
     redact_endpoint,
     resolve_endpoint,
     secrets_in_endpoint,
@@ -33,27 +28,20 @@ from cdpengine._launch.endpoint import (
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
 from cdpengine._network.headers import secret_values
-from cdpengine._nursery import open_body_nursery
-from cdpengine._page.navigation.liveness import check_seconds
-from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener
-from cdpengine._page.tabs import Tabs
-from cdpengine._protocol.connection import Connection, open_connection
-from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.http_connections import lacking
-from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.instruments import logger as wire_logger
-from cdpengine._protocol.transport import PipeTransport, open_websocket
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,
     InvalidArgumentError,
     LaunchFailedError,
-    ProtocolError,
     RemoteError,
     Shortage,
     shortage_of,
     shortages_named,
 )
+
+if TYPE_CHECKING:
+    from cdpengine._api.browser import Browser
 
 _CLOSE_GRACE = 1.5
 """Seconds that Chrome gets to close itself when asked, before its process is ended."""
@@ -61,8 +49,6 @@ _CLOSE_GRACE = 1.5
 _PASSWORD = re.compile(r"://[^/?#\s:@]*:([^/?#\s]+)@")
 _EXIT_GRACE = 1.0
 """Seconds that a browser gets to be seen to have ended, when its connection ended while it was starting."""
-
-_pipe_numbers = itertools.count(1)
 
 
 @asynccontextmanager
@@ -130,7 +116,7 @@ async def launch(
 
     with budget.scope() as starting, shortages_named(lacks) as started:
         async with (
-            start_browser(options) as process,
+            start_browser(options, meanwhile=_load_engine) as process,
             _early_end_named(process, options.executable) as ready,
             _attach(process, _passwords(args), evaluate_enabled=evaluate_enabled) as browser,
         ):
@@ -195,7 +181,9 @@ async def connect(
             )
         secrets = [*secrets_in_endpoint(endpoint), *secrets_in_endpoint(resolved.ws_url)]
         secrets += secret_values(resolved.headers.items())
-        async with _attach_websocket(
+        from cdpengine._api.attach import attach_websocket
+
+        async with attach_websocket(
             resolved, secrets, evaluate_enabled=evaluate_enabled, launched=False
         ) as browser:
             starting.deadline = math.inf
@@ -206,6 +194,19 @@ async def connect(
                 yield browser
     if starting.cancelled_caught:
         raise ConnectFailedError(endpoint=redact_endpoint(endpoint), reason=f"no answer within {timeout:g} s")
+
+
+def _load_engine() -> None:
+    """Import the engine's modules. It takes about as long as a browser's start, and so happens during that."""
+    import cdpengine._api.attach  # noqa: F401
+
+
+def _attach(
+    process: BrowserProcess, secrets: Iterable[str], *, evaluate_enabled: bool
+) -> AbstractAsyncContextManager[Browser]:
+    from cdpengine._api.attach import attach
+
+    return attach(process, secrets, evaluate_enabled=evaluate_enabled)
 
 
 @asynccontextmanager
@@ -236,64 +237,6 @@ async def _early_end_named(process: BrowserProcess, executable: Path) -> AsyncIt
         ) from error
 
 
-@asynccontextmanager
-async def _attach(
-    process: BrowserProcess, secrets: Iterable[str], *, evaluate_enabled: bool
-) -> AsyncIterator[Browser]:
-    if process.pipe is not None and process.endpoint is None:
-        transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
-        instruments = _instruments_that_know(secrets)
-        async with (
-            _watched_as_asked(instruments),
-            open_connection(transport, instruments=instruments) as connection,
-            # Nobody else can come to a browser over its pipe.
-            _engine(
-                connection, None, instruments, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled
-            ) as browser,
-        ):
-            yield browser
-    else:
-        assert process.endpoint is not None
-        endpoint = await resolve_endpoint(process.endpoint, None)
-        async with _attach_websocket(endpoint, secrets, evaluate_enabled=evaluate_enabled) as browser:
-            yield browser
-
-
-@asynccontextmanager
-async def _attach_websocket(
-    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
-) -> AsyncIterator[Browser]:
-    instruments = _instruments_that_know(secrets)
-
-    @asynccontextmanager
-    async def open_one() -> AsyncIterator[Connection]:
-        async with (
-            open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
-            open_connection(transport, instruments=instruments) as connection,
-        ):
-            yield connection
-
-    key = browser_key(endpoint.ws_url)
-    # A gateway's address may start a browser for each connection, which costs something.
-    opener = open_one if names_one_browser(endpoint.ws_url) else None
-    async with (
-        _watched_as_asked(instruments),
-        open_one() as main,
-        _engine(
-            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
-        ) as browser,
-    ):
-        yield browser
-
-
-def _instruments_that_know(secrets: Iterable[str]) -> Instruments:
-    """Return instruments for the connections of a browser; each is given the secrets before any message."""
-    instruments = Instruments()
-    for secret in secrets:
-        instruments.add_secret(secret)
-    return instruments
-
-
 def _passwords(args: Sequence[str]) -> list[str]:
     """Return the passwords in switches such as "--proxy-server=http://user:password@host"."""
     return [found for each in args for found in _PASSWORD.findall(str(each))]
@@ -305,68 +248,6 @@ def _check_recording() -> None:
         from cdpengine.debug.recording_files import check_as_asked
 
         check_as_asked()
-
-
-@asynccontextmanager
-async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
-    """Record the traffic where the environment says so, and log it where the logger wants that."""
-    async with AsyncExitStack() as stack:
-        if os.environ.get("CDPENGINE_RECORD"):
-            from cdpengine.debug.recorder import record_as_asked
-
-            await stack.enter_async_context(record_as_asked(instruments))
-        if wire_logger.isEnabledFor(logging.DEBUG):
-            from cdpengine.debug.wire_log import log_traffic
-
-            stack.enter_context(log_traffic(instruments))
-        yield
-
-
-@asynccontextmanager
-async def _engine(
-    main: Connection,
-    opener: ConnectionOpener | None,
-    instruments: Instruments,
-    key: str,
-    endpoint: str | None = None,
-    evaluate_enabled: bool = True,
-    *,
-    opener_optional: bool = False,
-) -> AsyncIterator[Browser]:
-    async with open_body_nursery() as nursery:
-        tabs = Tabs(main, opener, nursery, opener_optional=opener_optional)
-        version = await _version_of(main)
-        # Made before its pages are attached: its parts want to tell them things before they run.
-        browser = Browser(
-            tabs, version, instruments, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled
-        )
-        await tabs.start()
-        try:
-            yield browser
-        finally:
-            await tabs.downloads.close()
-            await tabs.creations.settle()
-            # Before the nursery closes: nothing that comes in later may find it closed.
-            tabs.evaluation_sessions.close()
-            main.lose("this program closed the connection")
-
-
-async def _version_of(main: Connection) -> BrowserVersion:
-    """Ask who answers on a new connection. Raises ConnectFailedError when it is no browser, or nobody any more."""
-    try:
-        return await main.root.request("Browser.getVersion", {}, BrowserVersion)
-    except (RemoteError, ProtocolError) as error:
-        raise ConnectFailedError(
-            endpoint=main.name,
-            reason=f"what answers there is no browser: {error}",
-            advice="Others speak the protocol too, such as Node.js, without tabs: pass a browser's address",
-        ) from error
-    except ConnectionLostError as error:
-        raise ConnectFailedError(
-            endpoint=main.name,
-            reason=f"the connection ended before the browser had answered: {error.reason}",
-            advice="Something listens there, and gives no session: its own log or account page says why",
-        ) from error
 
 
 async def _close(browser: Browser) -> None:

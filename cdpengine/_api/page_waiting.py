@@ -27,11 +27,10 @@ from cdpengine._api.waits import (
     check_state,
     check_text,
 )
-from cdpengine._budget import Budget
+from cdpengine._budget import Budget, check_seconds
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.frames import Frame, LoadState
 from cdpengine._page.navigation.frame_watches import FrameWatches
-from cdpengine._page.navigation.liveness import check_seconds
 from cdpengine._page.navigation.navigation import check_wait_until
 from cdpengine._page.navigation.requests import watch_requests
 from cdpengine._page.navigation.settling import Settling

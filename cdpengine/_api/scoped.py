@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from cdpengine._api.awaitable_scope import AwaitableScope, ScopeRegistry
-from cdpengine._budget import Budget
-from cdpengine._page.navigation.liveness import check_seconds
+from cdpengine._budget import Budget, check_seconds
 from cdpengine._page.page_scope import Hold, PageScope
 from cdpengine.errors import InvalidArgumentError
 

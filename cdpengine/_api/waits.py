@@ -16,12 +16,11 @@ from typing import Literal, Protocol
 import attrs
 import trio
 
-from cdpengine._budget import Budget
+from cdpengine._budget import Budget, check_seconds
 from cdpengine._evaluate.evaluation import Evaluator, JSHandle, Script
 from cdpengine._evaluate.source import is_function
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.frame_watches import STOP, FrameWatches
-from cdpengine._page.navigation.liveness import check_seconds
 from cdpengine._page.navigation.requests import RequestsUnderWay, watch_requests
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import RemoteHandle

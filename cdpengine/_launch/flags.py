@@ -61,7 +61,7 @@ _SMALL_SHARED_MEMORY = 512 * 1024 * 1024
 
 
 @attrs.frozen
-class FrameChain:
+class Machine:
     """What the flags depend on: `sys.platform`, whether we are root, and the size of /dev/shm in bytes."""
 
     platform: str
@@ -69,7 +69,7 @@ class FrameChain:
     shared_memory: int | None
 
     @classmethod
-    def here(cls) -> FrameChain:
+    def here(cls) -> Machine:
         """Look at this machine."""
         if sys.platform == "win32":
             return cls(platform="win32", root=False, shared_memory=None)
@@ -105,7 +105,7 @@ def command_line(
     headless: bool,
     transport: Transport,
     lifeline: bool,
-    surroundings: FrameChain,
+    machine: Machine,
     computed_accessibility: bool = True,
 ) -> list[str]:
     """Return Chrome's arguments, without the program itself.
@@ -118,10 +118,10 @@ def command_line(
     ours = [*ALWAYS, f"--user-data-dir={profile}"]
     if headless:
         ours.append("--headless=new")
-    if surroundings.platform.startswith("linux"):
-        if surroundings.root:
+    if machine.platform.startswith("linux"):
+        if machine.root:
             ours.append("--no-sandbox")  # Chrome refuses to start as root with its sandbox on
-        if surroundings.shared_memory is not None and surroundings.shared_memory < _SMALL_SHARED_MEMORY:
+        if machine.shared_memory is not None and machine.shared_memory < _SMALL_SHARED_MEMORY:
             ours.append("--disable-dev-shm-usage")
     if transport == "websocket":
         ours.append("--remote-debugging-port=0")

@@ -17,7 +17,7 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
@@ -26,7 +26,7 @@ import trio
 
 from cdpengine._launch.child import Child, PipeEnds
 from cdpengine._launch.ending_signals import UnwoundBySignals
-from cdpengine._launch.flags import FrameChain, Transport, command_line
+from cdpengine._launch.flags import Machine, Transport, command_line
 from cdpengine._launch.owned_folder import sweep_profiles
 from cdpengine._launch.profile import Profile
 from cdpengine._logs import get_logger
@@ -129,18 +129,21 @@ class BrowserProcess:
 
 
 @asynccontextmanager
-async def start_browser(options: LaunchOptions) -> AsyncIterator[BrowserProcess]:
+async def start_browser(
+    options: LaunchOptions, *, meanwhile: Callable[[], object] = lambda: None
+) -> AsyncIterator[BrowserProcess]:
     """Start Chrome, give the running process, and end it when the block ends.
 
-    The process is up when the block is entered: it has said where it listens, or answered on its pipe. At
-    the end, nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some
-    0.1 s when Chrome was told to close before, and a few seconds at the very worst.
+    The process is up when the block is entered: it has said where it listens, or answered on its pipe. At the end,
+    nothing is left: no process of its group, no zombie, no temporary profile. Ending takes some 0.1 s when Chrome
+    was asked to close before, and a few seconds at the very worst. `meanwhile` is called once, while the process
+    starts.
 
     Raises LaunchFailedError when the program cannot be executed, ends early or closes its pipe, and
     InvalidArgumentError for options that cannot work. Has no timeout of its own: put it in a cancel scope.
     An exception of the body leaves as itself.
     """
-    keeper = _Keeper(options)
+    keeper = _Keeper(options, meanwhile)
     with UnwoundBySignals():
         async with open_body_nursery() as nursery:
             nursery.start_soon(keeper.keep)
@@ -153,6 +156,7 @@ class _Keeper:
     """The task that owns the process, and the two that watch its output and its end."""
 
     _options: LaunchOptions
+    _meanwhile: Callable[[], object]
     process: BrowserProcess = attrs.field(init=False)
     up: trio.Event = attrs.field(factory=trio.Event)
     _listening: trio.Event = attrs.field(factory=trio.Event)
@@ -168,7 +172,7 @@ class _Keeper:
         options = self._options
         if options.transport == "pipe" and sys.platform == "win32":
             raise InvalidArgumentError(what="transport", given="'pipe'", expected="'websocket' on Windows")
-        surroundings = FrameChain.here()
+        machine = Machine.here()
         await trio.lowlevel.checkpoint()  # cancelled already: make nothing
         try:
             profile = Profile.prepare(options.user_data_dir)
@@ -181,7 +185,7 @@ class _Keeper:
                 headless=options.headless,
                 transport=options.transport,
                 lifeline=sys.platform != "win32",
-                surroundings=surroundings,
+                machine=machine,
                 computed_accessibility=options.computed_accessibility,
             )
             async with open_body_nursery() as nursery:
@@ -190,6 +194,7 @@ class _Keeper:
                 nursery.start_soon(self._await_exit)
                 nursery.start_soon(sweep_profiles)
                 try:
+                    self._meanwhile()
                     await self._wait_until_up(profile)
                     self.up.set()
                     await trio.sleep_forever()

@@ -14,7 +14,7 @@ from scripted_browser import NUMBER, Door, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._api.opening import _engine
+from cdpengine._api.attach import open_engine
 from cdpengine._page.frames import Frame
 from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT, PROOF_GRACE
 from cdpengine._protocol.instruments import Instruments
@@ -32,7 +32,7 @@ async def engine(scripted: ScriptedBrowser, door: Door) -> AsyncIterator[cdpengi
     instruments = Instruments()
     async with (
         scripted.connect(instruments=instruments) as main,
-        _engine(main, door.open, instruments, "scripted") as browser,
+        open_engine(main, door.open, instruments, "scripted") as browser,
     ):
         yield browser
 

@@ -13,7 +13,7 @@ from scripted_browser import Door, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._api.opening import _engine
+from cdpengine._api.attach import open_engine
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.instruments import Instruments
 from cdpengine.testing import Request
@@ -56,7 +56,7 @@ async def engine(
 
     async with (
         main.connect(instruments=instruments) as connection,
-        _engine(connection, open_further, instruments, "scripted", opener_optional=optional) as browser,
+        open_engine(connection, open_further, instruments, "scripted", opener_optional=optional) as browser,
     ):
         yield browser
 
@@ -165,7 +165,9 @@ async def test_a_second_connection_that_is_never_answered_is_given_up(
     async with scripted.connect() as main:
         began = trio.current_time()
         with trio.move_on_after(timeout) as starting:
-            async with _engine(main, door.open, Instruments(), "scripted", opener_optional=True) as browser:
+            async with open_engine(
+                main, door.open, Instruments(), "scripted", opener_optional=True
+            ) as browser:
                 assert trio.current_time() - began == patience
                 starting.deadline = math.inf
                 assert await (await browser.new_page()).evaluate("1") == 1
@@ -179,7 +181,7 @@ async def test_a_browser_that_was_launched_must_give_a_second_connection(
     door.refuses = True
     async with scripted.connect() as main:
         with pytest.raises(cdpengine.ConnectFailedError, match="nobody opened"):
-            async with _engine(main, door.open, Instruments(), "scripted"):
+            async with open_engine(main, door.open, Instruments(), "scripted"):
                 pytest.fail("there is no engine")
 
 

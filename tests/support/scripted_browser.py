@@ -14,7 +14,7 @@ import trio
 import trio.testing
 
 import cdpengine
-from cdpengine._api.opening import _engine
+from cdpengine._api.attach import open_engine
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.transport import PipeTransport, Transport
@@ -70,7 +70,9 @@ class ScriptedBrowser(ScriptedPeer):
         instruments = Instruments()
         async with (
             self.connect(instruments=instruments) as main,
-            _engine(main, lambda: self.connect(instruments=instruments), instruments, "scripted") as browser,
+            open_engine(
+                main, lambda: self.connect(instruments=instruments), instruments, "scripted"
+            ) as browser,
         ):
             yield browser
 

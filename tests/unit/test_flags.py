@@ -1,4 +1,4 @@
-"""Chrome's command line, as a pure function of options and surroundings."""
+"""Chrome's command line, as a pure function of options and machine."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Literal
 
 import pytest
 
-from cdpengine._launch.flags import ALWAYS, DISABLED_FEATURES, FrameChain, command_line
+from cdpengine._launch.flags import ALWAYS, DISABLED_FEATURES, Machine, command_line
 from cdpengine._launch.profile import parse_port_file
 from cdpengine.errors import InvalidArgumentError
 
-PLAIN = FrameChain(platform="linux", root=False, shared_memory=8 << 30)
+PLAIN = Machine(platform="linux", root=False, shared_memory=8 << 30)
 
 
 def line(
@@ -19,7 +19,7 @@ def line(
     headless: bool = True,
     transport: Literal["websocket", "pipe"] = "websocket",
     lifeline: bool = True,
-    surroundings: FrameChain = PLAIN,
+    machine: Machine = PLAIN,
     computed_accessibility: bool = True,
 ) -> list[str]:
     return command_line(
@@ -28,7 +28,7 @@ def line(
         headless=headless,
         transport=transport,
         lifeline=lifeline,
-        surroundings=surroundings,
+        machine=machine,
         computed_accessibility=computed_accessibility,
     )
 
@@ -75,7 +75,7 @@ def test_port_and_pipe(
 def test_the_surroundings_decide(
     platform: str, root: bool, memory: int | None, sandbox_off: bool, memory_off: bool
 ) -> None:
-    arguments = line(surroundings=FrameChain(platform=platform, root=root, shared_memory=memory))
+    arguments = line(machine=Machine(platform=platform, root=root, shared_memory=memory))
     assert ("--no-sandbox" in arguments) == sandbox_off
     assert ("--disable-dev-shm-usage" in arguments) == memory_off
 
@@ -149,7 +149,7 @@ def test_one_string_is_no_list_of_arguments() -> None:
             headless=True,
             transport="pipe",
             lifeline=True,
-            surroundings=PLAIN,
+            machine=PLAIN,
         )
 
 

@@ -27,7 +27,6 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
-    InvalidArgumentError,
     ProtocolError,
     RemoteError,
     SessionGoneError,
@@ -363,10 +362,3 @@ class EarlyQuestion:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._questions.remove(self)
-
-
-def check_seconds(what: str, seconds: float) -> float:
-    """Return `seconds`. Raises InvalidArgumentError when it is no positive number."""
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise InvalidArgumentError(what=what, given=repr(seconds)[:80], expected="seconds, more than 0")
-    return float(seconds)

@@ -1,0 +1,157 @@
+"""A browser's connections, and the Browser that stands on them.
+
+Rule: whatever ends the block, the engine's tasks and sessions end before its connections do. `launch` loads this
+module while the browser starts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from cdpengine._api.browser import Browser
+from cdpengine._launch.endpoint import ResolvedEndpoint, browser_key, names_one_browser, resolve_endpoint
+from cdpengine._launch.process import BrowserProcess
+from cdpengine._nursery import open_body_nursery
+from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener
+from cdpengine._page.tabs import Tabs
+from cdpengine._protocol.connection import Connection, open_connection
+from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.instruments import Instruments
+from cdpengine._protocol.instruments import logger as wire_logger
+from cdpengine._protocol.transport import PipeTransport, open_websocket
+from cdpengine.errors import ConnectFailedError, ConnectionLostError, ProtocolError, RemoteError
+
+_pipe_numbers = itertools.count(1)
+
+
+@asynccontextmanager
+async def attach(
+    process: BrowserProcess, secrets: Iterable[str], *, evaluate_enabled: bool
+) -> AsyncIterator[Browser]:
+    """Give the Browser of a process that was started. `secrets` are withheld by every instrument."""
+    if process.pipe is not None and process.endpoint is None:
+        transport = PipeTransport(process.pipe.to_browser, process.pipe.from_browser)
+        instruments = _instruments_that_know(secrets)
+        async with (
+            _watched_as_asked(instruments),
+            open_connection(transport, instruments=instruments) as connection,
+            # Nobody else can come to a browser over its pipe.
+            open_engine(
+                connection, None, instruments, f"pipe {next(_pipe_numbers)}", None, evaluate_enabled
+            ) as browser,
+        ):
+            yield browser
+    else:
+        assert process.endpoint is not None
+        endpoint = await resolve_endpoint(process.endpoint, None)
+        async with attach_websocket(endpoint, secrets, evaluate_enabled=evaluate_enabled) as browser:
+            yield browser
+
+
+@asynccontextmanager
+async def attach_websocket(
+    endpoint: ResolvedEndpoint, secrets: Iterable[str], *, evaluate_enabled: bool, launched: bool = True
+) -> AsyncIterator[Browser]:
+    """Give the Browser behind a websocket address.
+
+    `launched`: this program started it, so connections are free.
+    """
+    instruments = _instruments_that_know(secrets)
+
+    @asynccontextmanager
+    async def open_one() -> AsyncIterator[Connection]:
+        async with (
+            open_websocket(endpoint.ws_url, headers=endpoint.headers) as transport,
+            open_connection(transport, instruments=instruments) as connection,
+        ):
+            yield connection
+
+    key = browser_key(endpoint.ws_url)
+    # A gateway's address may start a browser for each connection, which costs something.
+    opener = open_one if names_one_browser(endpoint.ws_url) else None
+    async with (
+        _watched_as_asked(instruments),
+        open_one() as main,
+        open_engine(
+            main, opener, instruments, key, endpoint.ws_url, evaluate_enabled, opener_optional=not launched
+        ) as browser,
+    ):
+        yield browser
+
+
+def _instruments_that_know(secrets: Iterable[str]) -> Instruments:
+    """Return instruments for the connections of a browser; each is given the secrets before any message."""
+    instruments = Instruments()
+    for secret in secrets:
+        instruments.add_secret(secret)
+    return instruments
+
+
+@asynccontextmanager
+async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
+    """Record the traffic where the environment says so, and log it where the logger wants that."""
+    async with AsyncExitStack() as stack:
+        if os.environ.get("CDPENGINE_RECORD"):
+            from cdpengine.debug.recorder import record_as_asked
+
+            await stack.enter_async_context(record_as_asked(instruments))
+        if wire_logger.isEnabledFor(logging.DEBUG):
+            from cdpengine.debug.wire_log import log_traffic
+
+            stack.enter_context(log_traffic(instruments))
+        yield
+
+
+@asynccontextmanager
+async def open_engine(
+    main: Connection,
+    opener: ConnectionOpener | None,
+    instruments: Instruments,
+    key: str,
+    endpoint: str | None = None,
+    evaluate_enabled: bool = True,
+    *,
+    opener_optional: bool = False,
+) -> AsyncIterator[Browser]:
+    """Run the engine on a connection, and end all of it.
+
+    `opener` opens the evaluation sessions' own connection.
+    """
+    async with open_body_nursery() as nursery:
+        tabs = Tabs(main, opener, nursery, opener_optional=opener_optional)
+        version = await _version_of(main)
+        # Made before its pages are attached: its parts want to tell them things before they run.
+        browser = Browser(
+            tabs, version, instruments, key=key, endpoint=endpoint, evaluate_enabled=evaluate_enabled
+        )
+        await tabs.start()
+        try:
+            yield browser
+        finally:
+            await tabs.downloads.close()
+            await tabs.creations.settle()
+            # Before the nursery closes: nothing that comes in later may find it closed.
+            tabs.evaluation_sessions.close()
+            main.lose("this program closed the connection")
+
+
+async def _version_of(main: Connection) -> BrowserVersion:
+    """Ask who answers on a new connection. Raises ConnectFailedError when it is no browser, or nobody any more."""
+    try:
+        return await main.root.request("Browser.getVersion", {}, BrowserVersion)
+    except (RemoteError, ProtocolError) as error:
+        raise ConnectFailedError(
+            endpoint=main.name,
+            reason=f"what answers there is no browser: {error}",
+            advice="Others speak the protocol too, such as Node.js, without tabs: pass a browser's address",
+        ) from error
+    except ConnectionLostError as error:
+        raise ConnectFailedError(
+            endpoint=main.name,
+            reason=f"the connection ended before the browser had answered: {error.reason}",
+            advice="Something listens there, and gives no session: its own log or account page says why",
+        ) from error
