@@ -96,11 +96,11 @@ async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
     """Record the traffic where the environment says so, and log it where the logger wants that."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):
-            from cdpengine.debug.recorder import record_as_asked
+            from cdpengine.debug.recording.recorder import record_as_asked
 
             await stack.enter_async_context(record_as_asked(instruments))
         if wire_logger.isEnabledFor(logging.DEBUG):
-            from cdpengine.debug.wire_log import log_traffic
+            from cdpengine.debug.recording.wire_log import log_traffic
 
             stack.enter_context(log_traffic(instruments))
         yield

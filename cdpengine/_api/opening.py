@@ -245,7 +245,7 @@ def _passwords(args: Sequence[str]) -> list[str]:
 def _check_recording() -> None:
     """Refuse before a browser starts what the recording that the environment asks for would be refused for."""
     if os.environ.get("CDPENGINE_RECORD"):
-        from cdpengine.debug.recording_files import check_as_asked
+        from cdpengine.debug.recording.recording_file import check_as_asked
 
         check_as_asked()
 

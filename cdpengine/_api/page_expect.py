@@ -140,7 +140,7 @@ class PageActivities(PageVerbs):
         return PageActivity(collector, self._redactor, self._core.state.version.product)
 
     def _redactor(self) -> Redacting:
-        from cdpengine.debug.redact import Redactor  # one table for archives and for recordings
+        from cdpengine.debug.recording.redact import Redactor  # one table for archives and for recordings
 
         redactor = Redactor()
         for secret in self._core.state.instruments.secrets:

@@ -87,10 +87,10 @@ class Source:
 
 def _take_record(recordings: int, ctx: click.Context, param: click.Parameter, value: Path | None) -> None:
     if value is not None:
-        from cdpengine.debug.recording_files import numbered_recording
+        from cdpengine.debug.recording.recording_file import number_recording
 
         for number in range(1, recordings + 1):
-            check_new_file(ctx, param, numbered_recording(value, number))
+            check_new_file(ctx, param, number_recording(value, number))
         os.environ["CDPENGINE_RECORD"] = str(value)
 
 

@@ -18,8 +18,8 @@ from cdpengine.cli.terminal import limit
 from cdpengine.errors import MeasurementFailedError, os_reason
 
 if TYPE_CHECKING:
-    from cdpengine.debug.drift import Drift
-    from cdpengine.debug.protocol import Protocol
+    from cdpengine.debug.explorer.compatibility import Finding
+    from cdpengine.debug.explorer.protocol import Protocol
 
 _COLOURS = {"+": "green", "-": "red", "~": "yellow"}
 
@@ -33,7 +33,7 @@ class _Origin:
 
     def load(self) -> Protocol:
         """Read it, or ask for it."""
-        from cdpengine.debug.protocol_source import read_protocol
+        from cdpengine.debug.explorer.protocol import read_protocol
 
         if self.file is not None:
             return read_protocol(self.file)
@@ -43,7 +43,7 @@ class _Origin:
 async def _ask(source: Source) -> Protocol:
     from cdpengine._launch.find import find_browser
     from cdpengine._launch.process import LaunchOptions, start_browser
-    from cdpengine.debug.protocol_source import fetch_protocol
+    from cdpengine.debug.explorer.protocol import fetch_protocol
 
     if source.endpoint is not None:
         return await fetch_protocol(source.endpoint)
@@ -54,7 +54,7 @@ async def _ask(source: Source) -> Protocol:
 
 def _named(name: str) -> Protocol:
     """Return the protocol of what a user names: a saved file, an endpoint, or a browser to start."""
-    from cdpengine.debug.protocol_source import read_protocol
+    from cdpengine.debug.explorer.protocol import read_protocol
 
     if "://" in name:
         return _Origin(None, Source(None, name)).load()
@@ -112,7 +112,7 @@ def list_(
     domain: str | None, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
 ) -> None:
     """List the domains, or the commands, events and types of DOMAIN."""
-    from cdpengine.debug.protocol_text import domains_text, list_text, row_json
+    from cdpengine.debug.explorer.protocol_text import domains_text, list_text, row_json
 
     with errors_as_json(wanted=as_json):
         loaded = _origin(saved, executable, endpoint).load()
@@ -154,7 +154,7 @@ def show(
       cdpengine protocol show Page.navigate
       cdpengine protocol show Network.Request --file protocol.json
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.debug.protocol_text import entry_json, entry_text
+    from cdpengine.debug.explorer.protocol_text import entry_json, entry_text
 
     with errors_as_json(wanted=as_json):
         loaded = _origin(saved, executable, endpoint).load()
@@ -173,7 +173,7 @@ def search(
     word: str, as_json: bool, saved: Path | None, executable: str | None, endpoint: str | None
 ) -> None:
     """List what has WORD in its name, its fields or its description. Exit status 1 when nothing has."""
-    from cdpengine.debug.protocol_text import list_text, row_json
+    from cdpengine.debug.explorer.protocol_text import list_text, row_json
 
     with errors_as_json(wanted=as_json):
         loaded = _origin(saved, executable, endpoint).load()
@@ -217,7 +217,7 @@ def diff(before: str, after: str, as_json: bool) -> None:
     Each is a file that `protocol save` wrote, the endpoint of a running browser, or a browser to start (a path,
     or chrome, chromium, edge, brave).
     """
-    from cdpengine.debug.protocol_diff import diff_protocols
+    from cdpengine.debug.explorer.compatibility import diff_protocols
 
     with errors_as_json(wanted=as_json):
         changes = diff_protocols(_named(before), _named(after))
@@ -246,36 +246,35 @@ def check(
     Exit status 0: the browser has all that the engine uses. 1: it lacks some of it, and the engine is affected.
     What PyCDP does not know affects only those who use that part of PyCDP.
     """
-    from cdpengine.debug.drift import engine_drift, pycdp_drift
-    from cdpengine.debug.pycdp import read_pycdp
-    from cdpengine.debug.vocabulary import decoded_structures, engine_uses
+    from cdpengine.debug.explorer.compatibility import check_engine, check_pycdp
+    from cdpengine.debug.explorer.vocabulary import engine_uses, list_structures, read_pycdp
 
     with errors_as_json(wanted=as_json):
         loaded = _origin(saved, executable, endpoint).load()
         uses = engine_uses()
-        engine = engine_drift(loaded, uses)
-        pycdp = pycdp_drift(loaded, read_pycdp())
-        affected = any(drift.breaks for drift in engine)
+        engine = check_engine(loaded, uses)
+        pycdp = check_pycdp(loaded, read_pycdp())
+        affected = any(finding.breaks for finding in engine)
         if as_json:
             print_json({"affected": affected, "engine": engine, "pycdp": pycdp})
         else:
             methods = len({use.method for use in uses})
-            say(f"engine: {methods} methods used, {len(decoded_structures())} replies and events decoded")
-            _print_drift(engine, lambda _drift: True)
+            say(f"engine: {methods} methods used, {len(list_structures())} replies and events decoded")
+            _print_findings(engine, lambda _finding: True)
             say(f"  {'affected' if affected else 'the browser has all of it'}")
             say("PyCDP:")
-            _print_drift(pycdp, lambda drift: drift.breaks or everything)
-            broken = sum(drift.breaks for drift in pycdp)
+            _print_findings(pycdp, lambda finding: finding.breaks or everything)
+            broken = sum(finding.breaks for finding in pycdp)
             hidden = "" if everything else " (--all lists it)"
             say(f"  {broken} that PyCDP gets wrong, {len(pycdp) - broken} that it does not know{hidden}")
         if affected:
             raise Failed
 
 
-def _print_drift(found: Sequence[Drift], wanted: Callable[[Drift], bool]) -> None:
-    for drift in found:
-        if wanted(drift):
+def _print_findings(found: Sequence[Finding], wanted: Callable[[Finding], bool]) -> None:
+    for finding in found:
+        if wanted(finding):
             say(
-                f"  {drift}",
-                paint=partial(click.style, fg="red" if drift.breaks and drift.side == "engine" else None),
+                f"  {finding}",
+                paint=partial(click.style, fg="red" if finding.breaks and finding.side == "engine" else None),
             )

@@ -14,7 +14,7 @@ from cdpengine.cli.output import say
 from cdpengine.cli.output_files import force_option, may_overwrite, new_file
 
 if TYPE_CHECKING:
-    from cdpengine.debug.proxy_server import Proxy
+    from cdpengine.debug.proxying.proxy_server import Proxy
 
 
 @click.command(short_help="Stand between a client and a browser: see, record, do harm on demand.")
@@ -76,8 +76,8 @@ def proxy(
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import debug
     from cdpengine._launch.endpoint import redact_endpoint
-    from cdpengine.debug.faults import parse_faults
-    from cdpengine.debug.front import is_loopback
+    from cdpengine.debug.proxying.faults import parse_faults
+    from cdpengine.debug.proxying.http_websocket_server import is_loopback
 
     if unredacted and record is None:
         raise click.UsageError("--unredacted says how to --record FILE; there is none")
@@ -98,7 +98,7 @@ def proxy(
         ) as running:
             if not is_loopback(running.listens_on[0]):
                 say(
-                    f"WARNING: listening on {running.listens_on[0]}: whoever can reach this port can do "
+                    f"WARNING: listening on {running.listens_on[0]}: everybody who can reach this port can do "
                     "all that the browser's user can",
                     err=True,
                     paint=partial(click.style, fg="red", bold=True),
@@ -118,10 +118,10 @@ async def _print_messages(running: Proxy, filters: tuple[str, ...], *, keep_argu
     import msgspec
 
     from cdpengine._protocol.instruments import Traffic
-    from cdpengine.debug.lines import LineMaker
-    from cdpengine.debug.recording import Line
-    from cdpengine.debug.redact import Redactor
-    from cdpengine.debug.shown import plain, show_line
+    from cdpengine.debug.reading.shown_lines import plain, show_line
+    from cdpengine.debug.recording.lines import LineMaker
+    from cdpengine.debug.recording.redact import Redactor
+    from cdpengine.debug.recording_format import Line
 
     redactor = Redactor(keep_arguments=keep_arguments)
     maker = LineMaker(began=trio.current_time(), limit=_LOOKED_AT, redactor=redactor, foreign=True)

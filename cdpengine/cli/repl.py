@@ -25,8 +25,8 @@ from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from cdpengine import Browser
-    from cdpengine.debug.interpreter import Interpreter, Output
-    from cdpengine.debug.protocol import Protocol
+    from cdpengine.debug.explorer.interpreter import Interpreter, Output
+    from cdpengine.debug.explorer.protocol import Protocol
 
 _COLOURED_AT_MOST = 200_000
 """Characters of a result that are coloured: colouring takes time that grows with them."""
@@ -62,7 +62,7 @@ def repl(endpoint: str | None, executable: str | None, headed: bool) -> None:
 
 async def _run(source: Source, headed: bool) -> None:
     from cdpengine._nursery import open_body_nursery
-    from cdpengine.debug.interpreter import Interpreter
+    from cdpengine.debug.explorer.interpreter import Interpreter
 
     # A program can be started with its standard input or output closed.
     interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
@@ -103,7 +103,7 @@ async def _opened(source: Source, headed: bool) -> AsyncIterator[Browser]:
 
 async def _protocol(source: Source, browser: Browser) -> Protocol | None:
     """Return the browser's protocol; None, with a word about it, where it cannot be had."""
-    from cdpengine.debug.protocol_source import fetch_protocol
+    from cdpengine.debug.explorer.protocol import fetch_protocol
 
     try:
         return await fetch_protocol(source.endpoint or browser.connections[0].name, timeout=10)
@@ -118,8 +118,8 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
 async def _converse(console: Interpreter) -> None:
     from cdpengine._nursery import open_body_nursery
     from cdpengine.cli.repl_prompt import Prompt, Stopped, history_path
-    from cdpengine.debug.completion import complete
-    from cdpengine.debug.interpreter import Quit
+    from cdpengine.debug.explorer.completion import complete
+    from cdpengine.debug.explorer.interpreter import Quit
 
     protocol = console.protocol
     prompt = Prompt(

@@ -20,7 +20,7 @@ import trio
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.session import Session
 from cdpengine.cli.output import say_lines
-from cdpengine.debug.interpreter import Interpreter, Quit
+from cdpengine.debug.explorer.interpreter import Interpreter, Quit
 from cdpengine.errors import EngineError, InvalidArgumentError
 
 _AT_ONCE = 65536

@@ -15,7 +15,7 @@ from cdpengine.cli.trace_reading import damage_of, lines_of, tell_damage
 from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
-    from cdpengine.debug.compare import Comparison, Count, RoleDifference
+    from cdpengine.debug.reading.compare import Comparison, Count, RoleDifference
 
 _STYLES = {"-": "red", "+": "green", "bold": "bold", "head": "cyan", "told": "yellow"}
 _MUCH = 2.0
@@ -41,8 +41,8 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
     Example:
       cdpengine trace diff good.jsonl bad.jsonl
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.debug.compare import Commands, Conduct, compare
-    from cdpengine.debug.recording import open_recording
+    from cdpengine.debug.reading.compare import Commands, Conduct, compare
+    from cdpengine.debug.reading.recording import open_recording
 
     commands = Commands()
     conducts = []

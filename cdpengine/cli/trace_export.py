@@ -16,7 +16,7 @@ from cdpengine.cli.trace_reading import file_argument, lines_of, tell_damage
 from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
 
 if TYPE_CHECKING:
-    from cdpengine.debug.recording import Recording
+    from cdpengine.debug.reading.recording import Recording
 
 
 @click.command(short_help="Make a Perfetto trace, an HTTP archive or a page of a recording.")
@@ -43,7 +43,7 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
       cdpengine trace export --har traffic.jsonl -o traffic.har
       cdpengine trace export --html traffic.jsonl.zst -o traffic.html
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.debug.recording import open_recording
+    from cdpengine.debug.reading.recording import open_recording
 
     if form is None:
         raise click.UsageError("one of --perfetto, --har and --html says what to make")
@@ -73,19 +73,19 @@ def export(file: Path, form: str | None, output: Path, limit: int | None) -> Non
 
 
 def _perfetto(recording: Recording, _limit: int | None) -> Iterator[bytes]:
-    from cdpengine.debug.perfetto import trace_document
+    from cdpengine.debug.reading.perfetto import trace_document
 
     return trace_document(recording.header, lines_of(recording))
 
 
 def _har(recording: Recording, _limit: int | None) -> Iterator[bytes]:
-    from cdpengine.debug.har import archive_document
+    from cdpengine.debug.reading.har import archive_document
 
     yield archive_document(recording, lines_of(recording))
 
 
 def _html(recording: Recording, limit: int | None) -> Iterator[bytes]:
-    from cdpengine.debug.page import MOST_LINES, page_document
+    from cdpengine.debug.reading.html_page import MOST_LINES, page_document
 
     yield from page_document(recording.header, recording.path.name, lines_of(recording), limit or MOST_LINES)
 

@@ -17,7 +17,8 @@ from cdpengine.cli.output import say
 from cdpengine.cli.terminal import safe_console
 
 if TYPE_CHECKING:
-    from cdpengine.debug.recording import Line, Recording
+    from cdpengine.debug.reading.recording import Recording
+    from cdpengine.debug.recording_format import Line
 
 _TOLD = 10
 """Damaged lines that are told of by name."""

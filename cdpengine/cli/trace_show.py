@@ -17,8 +17,8 @@ from cdpengine.cli.terminal import fit, painter, printable, width
 from cdpengine.cli.trace_reading import file_argument, tell_damage
 
 if TYPE_CHECKING:
-    from cdpengine.debug.recording import Recording
-    from cdpengine.debug.shown import Piece
+    from cdpengine.debug.reading.recording import Recording
+    from cdpengine.debug.reading.shown_lines import Piece
 
 STYLES = {
     "time": "dim", "session": "magenta", "id": "dim", "call": "cyan", "reply": "green", "event": "blue",
@@ -98,7 +98,7 @@ def show(
       cdpengine trace show traffic.jsonl --slow 100ms --span 'page.click*'
       cdpengine trace show -f traffic.jsonl
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.debug.chosen import Choice, Chooser
+    from cdpengine.debug.reading.shown_lines import Choice, Chooser
 
     chooser = Chooser(
         Choice(
@@ -120,10 +120,10 @@ def show(
 
 def _opened(file: Path, *, follow: bool) -> AbstractContextManager[Recording]:
     if not follow:
-        from cdpengine.debug.recording import open_recording
+        from cdpengine.debug.reading.recording import open_recording
 
         return open_recording(file)
-    from cdpengine.debug.following import follow_recording
+    from cdpengine.debug.reading.recording import follow_recording
 
     def wait() -> None:
         sys.stdout.flush()
@@ -133,7 +133,7 @@ def _opened(file: Path, *, follow: bool) -> AbstractContextManager[Recording]:
 
 
 def _print_chosen(recording: Recording, wants: Callable[..., bool], *, full: bool, follow: bool) -> None:
-    from cdpengine.debug.shown import show_line
+    from cdpengine.debug.reading.shown_lines import show_line
 
     columns = None if full else width()
     text_of = _liner(columns)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from cdpengine.cli.tables import Column
-    from cdpengine.debug.figures import (
+    from cdpengine.debug.reading.figures import (
         ActionFigures,
         Counts,
         Durations,
@@ -51,8 +51,8 @@ def stats(file: Path, top: int | None, as_json: bool) -> None:
     Example:
       cdpengine trace stats traffic.jsonl.zst --top 20
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.debug.figures import Tally
-    from cdpengine.debug.recording import open_recording
+    from cdpengine.debug.reading.figures import Tally
+    from cdpengine.debug.reading.recording import open_recording
 
     tally = Tally()
     with errors_as_json(wanted=as_json), open_recording(file) as recording:
@@ -179,7 +179,7 @@ def _print_methods(methods: Sequence[MethodFigures]) -> None:
 
 def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
     from cdpengine.cli.tables import Column, print_table
-    from cdpengine.debug.shown import SHORT_ID
+    from cdpengine.debug.reading.shown_lines import SHORT_ID
 
     connections = list(dict.fromkeys(each.connection for each in sessions))
     length = _distinct_length([each.session for each in sessions])
@@ -204,7 +204,7 @@ def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
 
 def _distinct_length(ids: Sequence[str]) -> int:
     """Return how many characters of the ids tell those apart that differ; 8 at least."""
-    from cdpengine.debug.shown import SHORT_ID
+    from cdpengine.debug.reading.shown_lines import SHORT_ID
 
     length, different = SHORT_ID, set(ids)
     longest = max(map(len, different), default=0)

@@ -1,6 +1,12 @@
 """Seeing the wire: recordings of the protocol's traffic, and what can be made of them.
 
-Rule: whoever looks on changes nothing and holds up nothing. Names are loaded when they are first used.
+recording    messages become lines of a file, without their secrets
+reading      lines of a file become figures, comparisons, archives, traces and pages
+proxying     a man in the middle that records, and does harm on demand
+replaying    a recording that answers as the browser did
+explorer     a console on the protocol, its description, and what of it the engine needs
+
+Rule: an observer changes nothing and holds up nothing. Names are loaded when they are first used.
 """
 
 from functools import partial

@@ -1,7 +1,7 @@
 """ScriptedPeer: something that speaks the protocol like a browser, and does exactly what a test tells it.
 
-Rule: the peer answers what it was told to answer and nothing is random or timed in it. What it was not told
-about it answers with an empty result. An exception in a handler, or a client that sends what is no command,
+Rule: the peer answers what it was told to answer and nothing is random or timed in it. What it was not told about
+it answers with an empty result. An exception in a handler, or a client that sends something else than a command,
 ends the `async with` block with that error: nothing goes wrong unseen.
 
     async with ScriptedPeer() as peer:

@@ -27,7 +27,7 @@ import cdpengine
 from cdpengine import debug
 from cdpengine.cli.shop import serve_shop
 from cdpengine.cli.tour import Tour
-from cdpengine.debug.recording import Line
+from cdpengine.debug.recording_format import Line
 
 pytestmark = pytest.mark.chrome
 

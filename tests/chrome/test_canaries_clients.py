@@ -19,7 +19,7 @@ from canary_ways import prepare
 from pytest_httpserver import HTTPServer
 
 from cdpengine import debug
-from cdpengine.debug.recorder import record_traffic
+from cdpengine.debug.recording.recorder import record_traffic
 
 pytestmark = pytest.mark.chrome
 

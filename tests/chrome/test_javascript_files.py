@@ -19,7 +19,7 @@ pytestmark = pytest.mark.chrome
 
 
 def javascript_files() -> list[Traversable]:
-    names = (("js",), ("cli", "demo_site"), ("debug",))
+    names = (("js",), ("cli", "demo_site"), ("debug", "reading"))
     folders = [files("cdpengine").joinpath(*name) for name in names]
     return [entry for folder in folders for entry in folder.iterdir() if entry.name.endswith(".js")]
 

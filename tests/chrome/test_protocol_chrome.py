@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 from command_line import run_here
 
-from cdpengine.debug.drift import engine_drift, pycdp_drift
-from cdpengine.debug.protocol import Protocol
-from cdpengine.debug.protocol_diff import diff_protocols
-from cdpengine.debug.protocol_source import fetch_protocol, read_protocol
-from cdpengine.debug.protocol_text import entry_json, entry_text
-from cdpengine.debug.pycdp import read_pycdp
-from cdpengine.debug.vocabulary import engine_uses
+from cdpengine.debug.explorer.compatibility import check_engine, check_pycdp, diff_protocols
+from cdpengine.debug.explorer.protocol import Protocol, fetch_protocol, read_protocol
+from cdpengine.debug.explorer.protocol_text import entry_json, entry_text
+from cdpengine.debug.explorer.vocabulary import engine_uses, read_pycdp
 from cdpengine.errors import ConnectFailedError, InvalidArgumentError
 
 pytestmark = pytest.mark.chrome
@@ -26,13 +23,15 @@ async def protocol(shared_endpoint: str) -> Protocol:
 
 
 async def test_the_engine_knows_this_browser(protocol: Protocol) -> None:
-    assert [str(drift) for drift in engine_drift(protocol, engine_uses()) if drift.breaks] == []
+    assert [str(finding) for finding in check_engine(protocol, engine_uses()) if finding.breaks] == []
 
 
 async def test_what_pycdp_does_not_know(protocol: Protocol) -> None:
-    found = pycdp_drift(protocol, read_pycdp())
-    assert {"ApplicationCache.enable", "DOM.PseudoType"} <= {drift.name for drift in found if drift.breaks}
-    assert "Autofill.enable" in {drift.name for drift in found if not drift.breaks}
+    found = check_pycdp(protocol, read_pycdp())
+    assert {"ApplicationCache.enable", "DOM.PseudoType"} <= {
+        finding.name for finding in found if finding.breaks
+    }
+    assert "Autofill.enable" in {finding.name for finding in found if not finding.breaks}
 
 
 async def test_a_browser_that_lacks_something_is_told(protocol: Protocol, tmp_path: Path) -> None:
@@ -41,7 +40,9 @@ async def test_a_browser_that_lacks_something_is_told(protocol: Protocol, tmp_pa
     page["commands"] = [command for command in page["commands"] if command["name"] != "getFrameTree"]
     lacking = tmp_path / "lacking.json"
     lacking.write_text(json.dumps(document))
-    names = {drift.name for drift in engine_drift(read_protocol(lacking), engine_uses()) if drift.breaks}
+    names = {
+        finding.name for finding in check_engine(read_protocol(lacking), engine_uses()) if finding.breaks
+    }
     assert names == {"Page.getFrameTree"}
     whole = tmp_path / "whole.json"
     whole.write_bytes(protocol.source)

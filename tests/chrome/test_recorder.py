@@ -20,7 +20,7 @@ from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.debug.recording import Line
+from cdpengine.debug.recording_format import Line
 from cdpengine.testing import walk_cancellations
 
 CANARY = "cAnArY7f3x42"

@@ -19,7 +19,7 @@ from werkzeug import Request, Response
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.debug.har import archive_document
+from cdpengine.debug.reading.har import archive_document
 
 REDIRECTS = int(os.environ.get("CDPENGINE_REDIRECTS", "30"))
 

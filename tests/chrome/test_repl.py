@@ -23,8 +23,8 @@ from kept_window import Window
 import cdpengine
 from cdpengine._nursery import open_body_nursery
 from cdpengine.cli import main
-from cdpengine.debug.interpreter import Interpreter, Output, Quit
-from cdpengine.debug.protocol_source import fetch_protocol
+from cdpengine.debug.explorer.interpreter import Interpreter, Output, Quit
+from cdpengine.debug.explorer.protocol import fetch_protocol
 from cdpengine.errors import (
     DeadlineExceededError,
     InvalidArgumentError,

@@ -17,12 +17,12 @@ from trace_checker import check_trace
 import cdpengine
 from cdpengine import debug
 from cdpengine._protocol.streams import Event
-from cdpengine.debug.compare import Commands, Conduct, compare
-from cdpengine.debug.figures import Tally
-from cdpengine.debug.har import archive_document
-from cdpengine.debug.page import page_document
-from cdpengine.debug.perfetto import trace_document
-from cdpengine.debug.recording import Kind, Line
+from cdpengine.debug.reading.compare import Commands, Conduct, compare
+from cdpengine.debug.reading.figures import Tally
+from cdpengine.debug.reading.har import archive_document
+from cdpengine.debug.reading.html_page import page_document
+from cdpengine.debug.reading.perfetto import trace_document
+from cdpengine.debug.recording_format import Kind, Line
 
 pytestmark = pytest.mark.chrome
 

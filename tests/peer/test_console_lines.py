@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 import cdpengine
 from cdpengine.cli.repl_script import run_script
-from cdpengine.debug.interpreter import Interpreter
+from cdpengine.debug.explorer.interpreter import Interpreter
 from cdpengine.errors import (
     ConnectionLostError,
     DeadlineExceededError,

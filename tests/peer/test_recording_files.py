@@ -10,7 +10,7 @@ import pytest
 import cdpengine
 from cdpengine import debug
 from cdpengine._protocol.instruments import Instruments
-from cdpengine.debug.recorder import record_traffic
+from cdpengine.debug.recording.recorder import record_traffic
 from cdpengine.testing import ScriptedPeer
 
 

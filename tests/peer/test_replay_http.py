@@ -14,7 +14,12 @@ import trio.testing
 
 from cdpengine import debug
 from cdpengine._protocol.transport import TransportBroken, open_websocket
-from cdpengine.debug.front import HttpAnswer, HttpRequest, Socket, serve_front
+from cdpengine.debug.proxying.http_websocket_server import (
+    HttpAnswer,
+    HttpRequest,
+    Socket,
+    serve_http_and_websockets,
+)
 from cdpengine.errors import ReplayDivergedError
 from cdpengine.testing import walk_cancellations
 
@@ -83,7 +88,7 @@ class Browser:
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
     browser = Browser()
-    async with serve_front(browser.answer, browser.take) as (host, port):
+    async with serve_http_and_websockets(browser.answer, browser.take) as (host, port):
         browser.endpoint = f"{host}:{port}"
         yield browser
 

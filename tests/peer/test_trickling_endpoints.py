@@ -22,7 +22,7 @@ import cdpengine
 from cdpengine._page.scripts.evaluation_sessions import ANSWER_TIMEOUT
 from cdpengine._protocol.transport import CLOSE_GRACE
 from cdpengine.debug import proxy
-from cdpengine.debug.protocol_source import fetch_protocol
+from cdpengine.debug.explorer.protocol import fetch_protocol
 
 TIMEOUT = 0.4
 LATE = 0.15

@@ -26,8 +26,8 @@ import cdpengine
 from cdpengine import debug
 from cdpengine.cli.main import commands
 from cdpengine.cli.output import describe_error, to_plain
-from cdpengine.debug.recorder import LIMIT
-from cdpengine.debug.wire_log import logger as wire_logger
+from cdpengine.debug.recording.recorder import LIMIT
+from cdpengine.debug.recording.wire_log import logger as wire_logger
 from cdpengine.errors import EngineError
 
 

@@ -6,7 +6,7 @@ import copy
 import json
 from typing import Any
 
-from cdpengine.debug.protocol import Protocol, decode_protocol
+from cdpengine.debug.explorer.protocol import Protocol, decode_protocol
 
 DOCUMENT: dict[str, Any] = {
     "version": {"major": "1", "minor": "3"},

@@ -10,8 +10,8 @@ import msgspec
 import zstandard
 
 from cdpengine._protocol.instruments import Span, Traffic
-from cdpengine.debug.lines import LineMaker
-from cdpengine.debug.recording import Header, Line
+from cdpengine.debug.recording.lines import LineMaker
+from cdpengine.debug.recording_format import Header, Line
 
 
 class Recorded:

@@ -18,7 +18,7 @@ import pytest
 import zstandard
 from canaries import WINDOW, Canaries, Canary, Finder, report
 
-from cdpengine.debug.redact import Redactor
+from cdpengine.debug.recording.redact import Redactor
 
 SECRETS = Canaries(1)
 FIRST = SECRETS.make("first")

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protocols import protocol
 
-from cdpengine.debug.completion import complete
-from cdpengine.debug.console import (
+from cdpengine.debug.explorer.completion import complete
+from cdpengine.debug.explorer.console import (
     ACTIONS,
     ActionLine,
     CallLine,
@@ -21,7 +21,7 @@ from cdpengine.debug.console import (
     split_words,
     work_of,
 )
-from cdpengine.debug.unanswered import Stopped
+from cdpengine.debug.explorer.unanswered import Stopped
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, RecoveryStep
 
 CANARY = "hunter2-canary"

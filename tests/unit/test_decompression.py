@@ -17,10 +17,10 @@ from recorded import Recorded
 
 import cdpengine
 from cdpengine.debug import open_recording
-from cdpengine.debug.decompression import BlockDecompressor, CompressedLines, CutOff, Damaged
-from cdpengine.debug.file_writer import FileWriter
-from cdpengine.debug.following import follow_recording
-from cdpengine.debug.recording import Line
+from cdpengine.debug.reading.decompression import BlockDecompressor, CompressedLines, CutOff, Damaged
+from cdpengine.debug.reading.recording import follow_recording
+from cdpengine.debug.recording.recording_file import FileWriter
+from cdpengine.debug.recording_format import Line
 
 COUNT = 25
 TEXTS = ["", "short", "\r\n within ", "some text that comes again and again " * 6]

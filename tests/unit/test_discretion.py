@@ -9,10 +9,10 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from cdpengine.debug.discretion import Discretion
-from cdpengine.debug.matching import differences
-from cdpengine.debug.playback import Playback
-from cdpengine.debug.recording import Header, Line
+from cdpengine.debug.recording_format import Header, Line
+from cdpengine.debug.replaying.divergences import Discretion
+from cdpengine.debug.replaying.matching import differences
+from cdpengine.debug.replaying.playback import Playback
 
 SECRET = 'c4nary p"ss/wörd&1'
 """A space, a quote, a slash, a letter beyond ASCII and an ampersand: each is written in other ways somewhere."""
@@ -89,15 +89,15 @@ def recorded(method: str, params: Any) -> list[Line]:
     ]
 
 
-@pytest.mark.parametrize("typed_by", ["text", "keys"])
+@pytest.mark.parametrize("find_typed", ["text", "keys"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("place", PLACES)
 def test_what_was_typed_is_nowhere_in_a_divergence(
-    place: str, form: str, typed_by: str, caplog: pytest.LogCaptureFixture
+    place: str, form: str, find_typed: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     method, template = PLACES[place]
     lines = recorded(method, put(template, "else"))
-    if typed_by == "keys":
+    if find_typed == "keys":
         keys = [{"type": "keyDown", "key": "[redacted]", "text": "[redacted]"} for _ in SECRET]
         lines[:2] = [
             Line(n=1, k="call", d=">", c="one", id=n, m="Input.dispatchKeyEvent",
@@ -107,7 +107,7 @@ def test_what_was_typed_is_nowhere_in_a_divergence(
     playback = Playback("tape", lines)
     client = playback.join("/")
     errors = []
-    if typed_by == "keys":
+    if find_typed == "keys":
         for letter in SECRET:
             key = {"type": "keyDown", "key": letter, "text": letter}
             playback.ask(client, json.dumps({"id": 9, "method": "Input.dispatchKeyEvent", "params": key}))

@@ -15,16 +15,17 @@ from protocols import document, protocol
 
 import cdpengine
 from cdpengine._protocol.domains.described import Description, Part, descriptions
-from cdpengine.debug.drift import Drift, engine_drift, pycdp_drift
-from cdpengine.debug.pycdp import read_modules, read_pycdp
-from cdpengine.debug.vocabulary import (
+from cdpengine.debug.explorer.compatibility import Finding, check_engine, check_pycdp
+from cdpengine.debug.explorer.vocabulary import (
     OWN_FORMATS,
     Use,
-    decoded_fields,
-    decoded_structures,
     engine_sources,
     engine_uses,
+    list_fields,
+    list_structures,
     owner_of,
+    read_modules,
+    read_pycdp,
     uses_in,
 )
 
@@ -105,7 +106,7 @@ def reached(kind: Any, seen: set[str]) -> set[str]:
         name = owner_of(kind)
         if name not in seen:
             seen.add(name)
-            for field in decoded_fields(kind):
+            for field in list_fields(kind):
                 reached(field.kind, seen)
     for inner in get_args(kind):
         reached(inner, seen)
@@ -114,7 +115,7 @@ def reached(kind: Any, seen: set[str]) -> set[str]:
 
 def test_every_structure_says_what_it_decodes() -> None:
     known = set(OWN_FORMATS)
-    for description in decoded_structures():
+    for description in list_structures():
         reached(description.structure, known)
     # What instruments are given is no structure of the protocol.
     every = {
@@ -154,8 +155,8 @@ class Fallen(msgspec.Struct):
     why: int
 
 
-def findings(found: list[Drift]) -> set[str]:
-    return {f"{'!' if drift.breaks else ' '}{drift.name}" for drift in found}
+def findings(found: list[Finding]) -> set[str]:
+    return {f"{'!' if finding.breaks else ' '}{finding.name}" for finding in found}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +174,7 @@ def findings(found: list[Drift]) -> set[str]:
     ],
 )
 def test_what_is_sent(use: Use, expected: set[str]) -> None:
-    assert findings(engine_drift(protocol(), [use], [])) == expected
+    assert findings(check_engine(protocol(), [use], [])) == expected
 
 
 @pytest.mark.parametrize(
@@ -187,13 +188,13 @@ def test_what_is_sent(use: Use, expected: set[str]) -> None:
     ],
 )
 def test_what_is_decoded(method: str, part: Part, kind: type[msgspec.Struct], expected: set[str]) -> None:
-    assert findings(engine_drift(protocol(), [], [Description(method, part, kind)])) == expected
+    assert findings(check_engine(protocol(), [], [Description(method, part, kind)])) == expected
 
 
 def test_a_needed_field_that_became_optional_breaks() -> None:
     changed = document()
     changed["domains"][0]["commands"][0]["returns"][1]["optional"] = True
-    assert findings(engine_drift(protocol(changed), [], [Description("Tree.grow", "reply", Kind)])) == {
+    assert findings(check_engine(protocol(changed), [], [Description("Tree.grow", "reply", Kind)])) == {
         "!Tree.grow.rings"
     }
 
@@ -242,7 +243,7 @@ def test_pycdp_is_read_out_of_its_source() -> None:
 
 
 def test_pycdp_against_a_browser() -> None:
-    found = findings(pycdp_drift(protocol(), read_modules({"tree": TREE})))
+    found = findings(check_pycdp(protocol(), read_modules({"tree": TREE})))
     assert found >= {
         "!Tree.gone",
         "!Tree.grow depth=",

@@ -10,19 +10,20 @@ from typing import Any
 import pytest
 
 from cdpengine._protocol.instruments import Traffic
-from cdpengine.debug.entered_texts import (
+from cdpengine.debug.reading.recording import open_recording
+from cdpengine.debug.recording.entered_texts import (
     SHORTEST,
     EnteredTexts,
     Fingerprints,
     Typing,
+    find_typed,
+    find_withheld_texts,
     fingerprints,
-    typed_by,
-    withheld_texts,
 )
-from cdpengine.debug.lines import LineMaker
-from cdpengine.debug.playback import Playback
-from cdpengine.debug.recording import Header, Line, open_recording
-from cdpengine.debug.redact import Redactor
+from cdpengine.debug.recording.lines import LineMaker
+from cdpengine.debug.recording.redact import Redactor
+from cdpengine.debug.recording_format import Header, Line
+from cdpengine.debug.replaying.playback import Playback
 
 SALT = b"0123456789abcdef"
 
@@ -58,7 +59,7 @@ def test_the_fingerprints_of_a_call_stand_in_the_order_of_its_redacted_texts() -
         "c": "pin=[redacted]",
         "d": "[redacted]",
     }
-    assert list(withheld_texts(before, after)) == [
+    assert list(find_withheld_texts(before, after)) == [
         ("c4nary-pass", 11),
         ("c4nary-token", 12),
         ("pin=123", 3),
@@ -97,7 +98,7 @@ def test_generated_names_within_a_withheld_text_make_no_difference() -> None:
     ],
 )
 def test_what_a_call_types(method: str, params: Any, typed: str) -> None:
-    assert typed_by(method, params) == typed
+    assert find_typed(method, params) == typed
 
 
 class Taped:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from cdpengine.debug.decompression import BlockDecompressor
-from cdpengine.debug.file_writer import TOO_SLOW, FileWriter
+from cdpengine.debug.reading.decompression import BlockDecompressor
+from cdpengine.debug.recording.recording_file import TOO_SLOW, FileWriter
 
 COUNT = 60
 

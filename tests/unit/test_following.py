@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from recorded import Recorded
 
 import cdpengine
-from cdpengine.debug.following import follow_recording
-from cdpengine.debug.recording import Line
+from cdpengine.debug.reading.recording import follow_recording
+from cdpengine.debug.recording_format import Line
 
 
 def recorded(count: int = 12) -> Recorded:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cdpengine.debug.generated_names import Clock, without_names
-from cdpengine.debug.matching import differences, fits
-from cdpengine.debug.renaming import Renaming
+from cdpengine.debug.normalization import Clock, drop_names
+from cdpengine.debug.replaying.matching import differences, fits
+from cdpengine.debug.replaying.renaming import Renaming
 
 RECORDED, NOW = 1_795_358_698.7, 1_811_000_000.5
 CLOCK = Clock(RECORDED, NOW)
@@ -228,7 +228,7 @@ def test_two_names_can_change_places() -> None:
 
 
 def test_what_stands_in_the_place_of_names() -> None:
-    assert without_names(f"a {made_up('hex', 1)} b") == without_names(f"a {made_up('hex', 2)} b")
-    assert without_names("t=1795358698724") == without_names("t=1811000000500")
-    assert without_names(made_up("hex", 1)) == made_up("hex", 1)  # all of it: it is what is entered
-    assert without_names("4111111111111111 a") == "4111111111111111 a"
+    assert drop_names(f"a {made_up('hex', 1)} b") == drop_names(f"a {made_up('hex', 2)} b")
+    assert drop_names("t=1795358698724") == drop_names("t=1811000000500")
+    assert drop_names(made_up("hex", 1)) == made_up("hex", 1)  # all of it: it is what is entered
+    assert drop_names("4111111111111111 a") == "4111111111111111 a"

@@ -12,7 +12,7 @@ from recorded import Recorded, small
 
 import cdpengine
 from cdpengine.debug import open_recording
-from cdpengine.debug.har import archive_document
+from cdpengine.debug.reading.har import archive_document
 
 SCHEMA = json.loads(Path(__file__).parent.joinpath("data", "har-1.2.schema.json").read_text("utf-8"))
 S, T = "5E55", "7A26"

@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given
 
-from cdpengine.debug.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
 
 SECRET = 'päss"wörd <4>&2+😀\u00a0/%x'
 

@@ -18,7 +18,7 @@ from cdpengine.errors import NavigationFailedError
 PACKAGE = Path(cdpengine.__file__).parent
 HOSTILE = "a\nERROR forged \x1b]0;x\x07\x9b\u202e\ud800 https://u:hunter2@host/?token=hunter2"
 SAFE = r"a\nERROR forged \x1b]0;x\x07\x9b\u202e\ud800 https://***@host/?token=***"
-NOT_BY_US = {"_launch/process.py", "debug/recorder.py"}
+NOT_BY_US = {"_launch/process.py", "debug/recording/recorder.py"}
 """These have loggers of the same names as others do, which have the filter."""
 
 logger = get_logger("cdpengine.test")
@@ -122,9 +122,9 @@ WARNINGS = {
     ): "see to the endpoint, or start anew",
     ("_launch/process.py", "browser process %d did not end"): "see what keeps the process",
     ("_launch/profile.py", "the temporary profile %s could"): "remove the folder by hand",
-    ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
-    ("debug/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
-    ("debug/replay_server.py", "client %d of the replay sent s"): "see to the client",
+    ("debug/proxying/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
+    ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
+    ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("_api/awaitable_scope.py", None): "await it, or enter it",
     ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
     ("_measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",

@@ -12,8 +12,8 @@ from recorded import HEADER, Recorded, small
 from trace_checker import check_trace
 
 from cdpengine._protocol.instruments import Span
-from cdpengine.debug.perfetto import ACTIONS, LONGEST, MOST_FLOWS, trace_document
-from cdpengine.debug.recording import Line
+from cdpengine.debug.reading.perfetto import ACTIONS, LONGEST, MOST_FLOWS, trace_document
+from cdpengine.debug.recording_format import Line
 
 
 def traced(lines: list[Line]) -> list[dict[str, Any]]:

@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from cdpengine.debug.discretion import Discretion
-from cdpengine.debug.entered_texts import Fingerprints
-from cdpengine.debug.json_pages import pointing_here
-from cdpengine.debug.matching import Strictness, differences, fits
-from cdpengine.debug.playback import DIVERGED, Playback
-from cdpengine.debug.recording import Kind, Line
-from cdpengine.debug.tape import Client, HttpReply
+from cdpengine.debug.proxying.http_websocket_server import redirect_websockets
+from cdpengine.debug.recording.entered_texts import Fingerprints
+from cdpengine.debug.recording_format import Kind, Line
+from cdpengine.debug.replaying.divergences import Discretion
+from cdpengine.debug.replaying.matching import Strictness, differences, fits
+from cdpengine.debug.replaying.playback import DIVERGED, Playback
+from cdpengine.debug.replaying.tape import Client, HttpReply
 
 
 def describe(method: str, recorded: Any, asked: Any) -> list[str]:
@@ -339,14 +339,14 @@ def test_pages_about_the_browser_point_here() -> None:
         "devtoolsFrontendUrl": "https://chrome-devtools-frontend.example/a.html?ws=127.0.0.1:9222/devtools/page/X",
         "url": "http://127.0.0.1:9222/",
     }]).encode()  # fmt: skip
-    (changed,) = json.loads(pointing_here(page, "127.0.0.1:5"))
+    (changed,) = json.loads(redirect_websockets(page, "127.0.0.1:5"))
     assert changed["webSocketDebuggerUrl"] == "ws://127.0.0.1:5/devtools/page/X"
     assert (
         changed["devtoolsFrontendUrl"]
         == "https://chrome-devtools-frontend.example/a.html?ws=127.0.0.1:5/devtools/page/X"
     )
     assert changed["url"] == "http://127.0.0.1:9222/"
-    assert pointing_here(b"Target is closing", "x") == b"Target is closing"
+    assert redirect_websockets(b"Target is closing", "x") == b"Target is closing"
 
 
 def get(playback: Playback, method: str, target: str) -> list[Any]:

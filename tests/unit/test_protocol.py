@@ -7,9 +7,9 @@ import json
 import pytest
 from protocols import document, protocol
 
-from cdpengine.debug.protocol import decode_protocol
-from cdpengine.debug.protocol_diff import diff_protocols
-from cdpengine.debug.protocol_text import domains_text, entry_json, entry_text, list_text
+from cdpengine.debug.explorer.compatibility import diff_protocols
+from cdpengine.debug.explorer.protocol import decode_protocol
+from cdpengine.debug.explorer.protocol_text import domains_text, entry_json, entry_text, list_text
 from cdpengine.errors import InvalidArgumentError
 
 

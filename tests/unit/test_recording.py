@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 import cdpengine
 from cdpengine._protocol.instruments import Direction, Span, Traffic
 from cdpengine.debug import Redactor, open_recording
-from cdpengine.debug.lines import LineMaker
-from cdpengine.debug.recording import Header, Line
+from cdpengine.debug.recording.lines import LineMaker
+from cdpengine.debug.recording_format import Header, Line
 
 
 def sent(message: dict[str, Any], time: float = 1.0, span: Span | None = None) -> Traffic:

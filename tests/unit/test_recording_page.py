@@ -12,8 +12,8 @@ from typing import Any
 
 from recorded import HEADER, Recorded, small
 
-from cdpengine.debug.page import LONGEST, page_document
-from cdpengine.debug.recording import Line
+from cdpengine.debug.reading.html_page import LONGEST, page_document
+from cdpengine.debug.recording_format import Line
 
 HOSTILE = "</script><!--<script>alert(1)</script>\u2028<img src=x onerror=alert(1)>"
 

@@ -17,7 +17,7 @@ from hypothesis import given
 
 import cdpengine
 from cdpengine.debug import Redactor
-from cdpengine.debug.secret_words import OPEN_FIELDS
+from cdpengine.debug.recording.secret_words import OPEN_FIELDS
 
 CANARY = 'cAnArY-7f3/é "q" 42'
 
@@ -301,7 +301,7 @@ def test_plain_cookies_need_not_be_decoded() -> None:
     ]
     message = json.dumps({"id": 1, "result": {"cookies": listed}}, separators=(",", ":")).encode()
     redactor = Redactor()
-    clean = redactor._without_values_of_cookies(message)
+    clean = redactor._drop_values_of_cookies(message)
     assert clean == message.replace(b"cAnArY7f3x42", b"[redacted]")
     assert redactor.redact(message, "Network.getCookies") == clean
     assert redactor.known.secrets == ("cAnArY7f3x42",)

@@ -14,7 +14,7 @@ from redirects import Chain, chains
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine.debug import open_recording
-from cdpengine.debug.har import archive_document
+from cdpengine.debug.reading.har import archive_document
 
 
 def event(name: str, **params: Any) -> Any:

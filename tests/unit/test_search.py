@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from cdpengine.debug.search import Search
+from cdpengine.debug.recording.secret_words import Search
 
 letters = st.text('abckxj.-"\\é\ud83d', max_size=6)
 words = st.lists(letters.filter(bool), max_size=5, unique=True)

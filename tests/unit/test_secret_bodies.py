@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from cdpengine.debug import Redactor, secret_bodies
+from cdpengine.debug import Redactor
+from cdpengine.debug.recording import secret_text
 
 WORD = "correct horse"
 
@@ -82,7 +83,7 @@ def test_a_body_without_secrets_stays(method: str, place: str, carrier: Any) -> 
 
 
 def test_what_is_too_large_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secret_bodies, "LARGEST", 1_000)
+    monkeypatch.setattr(secret_text, "LARGEST", 1_000)
     body = base64.b64encode(b"x" * 2_000).decode()
     clean = Redactor().redact(
         json.dumps({"id": 1, "result": {"body": body, "base64Encoded": True}}).encode(),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cdpengine.debug import Redactor
-from cdpengine.debug.secret_fields import SECRET_AUTOCOMPLETE, is_secret_control, is_secret_meta
+from cdpengine.debug.recording.secret_fields import SECRET_AUTOCOMPLETE, is_secret_control, is_secret_meta
 
 VALUE = "cAnArY7f3"
 PIN = "4711"

@@ -9,7 +9,7 @@ import pytest
 
 import cdpengine
 from cdpengine.debug import Redactor
-from cdpengine.debug.secret_text import redact_text
+from cdpengine.debug.recording.secret_text import redact_text
 
 SECRETS = {
     "https://x/?token=abcdef": "https://x/?token=[redacted]",

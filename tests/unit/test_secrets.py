@@ -8,7 +8,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from cdpengine.debug import secret_words
+from cdpengine.debug.recording import secret_words
 from cdpengine.errors import secrets, shown_url
 from cdpengine.errors.secrets import QUERY_KEYS, SENSITIVE_WORDS, hide_secrets
 from cdpengine.errors.words import LONGEST_URL, shown

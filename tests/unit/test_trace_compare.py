@@ -1,4 +1,4 @@
-"""Two recordings beside each other: the shortest way from one to the other, skeletons, and what counts as a difference."""
+"""Two recordings beside each other: the shortest way from one to the other, normalized payloads, and what counts as a difference."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from recorded import Recorded, small
 
-from cdpengine.debug import compare as module
-from cdpengine.debug.compare import Commands, Comparison, Conduct, compare
-from cdpengine.debug.recording import Line
-from cdpengine.debug.sequences import steps_between
-from cdpengine.debug.skeleton import LONGEST, skeleton
+from cdpengine.debug.normalization import LONGEST, normalize_payload
+from cdpengine.debug.reading import compare as module
+from cdpengine.debug.reading.compare import Commands, Comparison, Conduct, compare, steps_between
+from cdpengine.debug.recording_format import Line
 
 few = st.lists(st.integers(0, 3), max_size=14)
 
@@ -67,12 +66,12 @@ def test_long_sequences_with_few_differences_are_cheap() -> None:
     (b'{"objectId": {"kept": 1}}', '{"objectId":{"kept":1}}'),
     (b"{no", "<no JSON>"),
 ])  # fmt: skip
-def test_a_skeleton_leaves_out_what_differs_from_run_to_run(payload: bytes, text: str) -> None:
-    assert skeleton(payload) == text
+def test_a_normalized_payload_leaves_out_what_differs_from_run_to_run(payload: bytes, text: str) -> None:
+    assert normalize_payload(payload) == text
 
 
-def test_a_skeleton_is_bounded() -> None:
-    assert len(skeleton(json.dumps({"a": "x" * 10 * LONGEST}).encode())) == LONGEST
+def test_a_normalized_payload_is_bounded() -> None:
+    assert len(normalize_payload(json.dumps({"a": "x" * 10 * LONGEST}).encode())) == LONGEST
 
 
 def compared(first: list[Line], second: list[Line]) -> Comparison:

@@ -11,10 +11,9 @@ from hypothesis import given
 from recorded import Recorded, small
 
 from cdpengine._protocol.instruments import Span
-from cdpengine.debug import figures as module
-from cdpengine.debug.figures import OTHERS, UNKNOWN, Figures, Gap, Tally
-from cdpengine.debug.quantiles import PRECISION, Quantiles
-from cdpengine.debug.recording import Line
+from cdpengine.debug.reading import figures as module
+from cdpengine.debug.reading.figures import OTHERS, PRECISION, UNKNOWN, Figures, Gap, Quantiles, Tally
+from cdpengine.debug.recording_format import Line
 
 
 def tallied(lines: list[Line]) -> Figures:

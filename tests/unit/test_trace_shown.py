@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from recorded import Recorded, small
 
-from cdpengine.debug.chosen import Choice, Chooser
-from cdpengine.debug.recording import Line
-from cdpengine.debug.shown import plain, show_line
+from cdpengine.debug.reading.shown_lines import Choice, Chooser, plain, show_line
+from cdpengine.debug.recording_format import Line
 
 
 def texts(recorded: Recorded) -> list[str]:

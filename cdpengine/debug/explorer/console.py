@@ -1,0 +1,346 @@
+"""The console's language: what a line means. Pure.
+
+    Page.navigate url=https://example.com      a command; values are JSON, 'text', or bare text
+    Input.insertText {"text": "Ada"}           its parameters as one JSON object
+    ? Page.navigate                            help from the browser's own protocol
+    !click e3                                  an action of the engine (ACTIONS)
+    # anything                                 nothing
+
+Rule: a bare value is what the protocol says that the parameter is; a parameter that the command does not have is
+refused, because Chrome passes over it in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+import attrs
+
+from cdpengine.debug.explorer.protocol import Field, Protocol
+from cdpengine.debug.explorer.protocol_text import signature
+from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording.redact import Redactor
+from cdpengine.errors import InvalidArgumentError
+
+Work = Literal["none", "question", "work", "script"]
+"""What a line has its page, or other target, do: nothing; give an answer; something that may run the page's own
+code; or run the line's own script. The end of a stopped line depends on it."""
+
+
+@attrs.frozen
+class Action:
+    """An action of the console: how it is written, what it does, and what it has the page do.
+
+    `takes` says what its words are, for completion: "refs", "targets", "patterns", or a word itself. The last of
+    them goes for all further words where `usage` has "...".
+    """
+
+    usage: str
+    does: str
+    work: Work = "question"
+    takes: tuple[tuple[str, ...], ...] = ()
+
+
+_REF = (("refs",),)
+
+ACTIONS: dict[str, Action] = {
+    "targets": Action("!targets", "list the targets, with the numbers that !use takes", "none"),
+    "use": Action("!use N", "send commands to target N; 0 is the browser itself", "none", (("targets",),)),
+    "new": Action("!new [URL]", "open a page, and use it", "none"),
+    "goto": Action("!goto URL", "navigate the page, and wait until it has loaded", "work"),
+    "reload": Action("!reload", "load the page again", "work"),
+    "back": Action("!back", "go to the previous entry of the page's history", "work"),
+    "forward": Action("!forward", "go to the next entry of the page's history", "work"),
+    "snapshot": Action(
+        "!snapshot [interactive]", "print the page's roles, names and refs", takes=(("interactive",),)
+    ),
+    "text": Action("!text", "print the page's text, as a reader sees it"),
+    "click": Action("!click REF", "click an element of the last snapshot", "work", _REF),
+    "double_click": Action("!double_click REF", "click an element twice", "work", _REF),
+    "tap": Action("!tap REF", "touch an element", "work", _REF),
+    "hover": Action("!hover REF", "move the pointer onto an element", "work", _REF),
+    "drag": Action("!drag REF REF", "drag an element to another one", "work", (("refs",), ("refs",))),
+    "scroll": Action("!scroll REF", "scroll an element into view", "work", _REF),
+    "focus": Action("!focus REF", "give an element the keyboard focus", "work", _REF),
+    "fill": Action("!fill REF TEXT", "replace what a field holds by TEXT", "work", _REF),
+    "type": Action("!type REF TEXT", "type text into an element", "work", _REF),
+    "press": Action("!press KEY [REF]", "press a key or a chord: Enter, Control+A", "work", ((), ("refs",))),
+    "select": Action(
+        "!select REF VALUE...",
+        "choose options; quotes keep spaces",
+        "work",
+        (("refs",), ()),
+    ),
+    "check": Action("!check REF", "check a checkbox, switch or radio button", "work", _REF),
+    "uncheck": Action("!uncheck REF", "uncheck a checkbox or switch", "work", _REF),
+    "evaluate": Action("!evaluate JAVASCRIPT", "evaluate an expression or a function in the page", "script"),
+    "settle": Action("!settle", "wait until the page has come to rest"),
+    "events": Action(
+        "!events PATTERN... | off", "show events as they come: Network.*, *", takes=(("patterns",),)
+    ),
+    "wait": Action(
+        "!wait PATTERN...", "wait for the next event that matches, and print it", takes=(("patterns",),)
+    ),
+    "recover": Action(
+        "!recover [reload | close]",
+        "end the script of a page that does not answer",
+        "none",
+        (("terminate", "reload", "close"),),
+    ),
+    "timeout": Action("!timeout SECONDS", "how long each command may take from now on", "none"),
+    "statistics": Action("!statistics", "print the counts of the connections", "none"),
+    "help": Action("!help", "print this list", "none"),
+    "quit": Action("!quit", "leave", "none"),
+}
+
+SCRIPTS = frozenset({
+    "Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Runtime.awaitPromise",
+    "Debugger.evaluateOnCallFrame",
+})  # fmt: skip
+"""Commands that are answered when a script of the caller's has ended."""
+
+_WORK = frozenset({
+    "DOM.focus", "DOM.setFileInputFiles", "Page.close", "Page.handleJavaScriptDialog", "Page.navigate",
+    "Page.navigateToHistoryEntry", "Page.reload", "Page.setDocumentContent",
+})  # fmt: skip
+"""Commands that can have the page run its own script before they are answered; those of Input beside them."""
+
+
+@attrs.frozen
+class Argument:
+    """One parameter as it was written. `quoted` values are JSON or quoted text, bare ones are still text."""
+
+    name: str
+    text: str
+    value: object = None
+    quoted: bool = False
+
+
+@attrs.frozen
+class CallLine:
+    """A command of the protocol."""
+
+    method: str
+    arguments: tuple[Argument, ...]
+
+
+@attrs.frozen
+class ActionLine:
+    """An action of the engine; `rest` is what follows its name."""
+
+    name: str
+    rest: str
+
+
+@attrs.frozen
+class HelpLine:
+    """A question; `name` is "" for help on the console itself."""
+
+    name: str
+
+
+Line = CallLine | ActionLine | HelpLine
+
+
+def work_of(line: Line) -> Work:
+    """Say what a line has its target do."""
+    match line:
+        case ActionLine(name):
+            return ACTIONS[name].work
+        case CallLine(method):
+            if method in SCRIPTS:
+                return "script"
+            return "work" if method in _WORK or method.startswith("Input.") else "question"
+    return "none"
+
+
+_METHOD = re.compile(r"([A-Za-z]+\.[A-Za-z]+)(?=\s|$)")
+_NAME = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)=")
+_BARE = re.compile(r"\S*")
+_decoder = json.JSONDecoder()
+
+
+def parse_line(line: str) -> Line | None:
+    """Return what a line says; None for an empty one or a comment. Raises InvalidArgumentError."""
+    text = line.strip()
+    if not text or text.startswith("#"):
+        return None
+    if text.startswith("?"):
+        return HelpLine(text[1:].strip())
+    if text.startswith("!"):
+        name, rest = first_word(text[1:])
+        if name not in ACTIONS:
+            near = [known for known in ACTIONS if known.startswith(name[:1])] if name else []
+            expected = ", ".join(f"!{known}" for known in near or ACTIONS)
+            raise InvalidArgumentError(what="action", given=f"!{name[:40]}", expected=expected)
+        return ActionLine(name, rest)
+    found = _METHOD.match(text)
+    if found is None:
+        raise InvalidArgumentError(
+            what="line",
+            given=repr(text.split()[0][:40]),
+            expected="Domain.method name=value ..., !action, or ? for help",
+        )
+    return CallLine(found[1], _arguments(text[found.end() :].strip(), found[1]))
+
+
+def first_word(text: str) -> tuple[str, str]:
+    """Return the first word and what follows it, whatever white space is between them."""
+    name, rest = (*text.split(maxsplit=1), "", "")[:2]
+    return name, rest.strip()
+
+
+def split_words(text: str, what: str) -> list[str]:
+    """Return the words of a text; "..." (as JSON) and '...' keep the spaces in them.
+
+    Raises InvalidArgumentError.
+    """
+    words: list[str] = []
+    place = 0
+    while place < len(text):
+        if text[place].isspace():
+            place += 1
+            continue
+        if text[place] in "\"'":
+            argument, place = _value("a value", text, place, what)
+            words.append(str(argument.value))
+        else:
+            words.append(text[place:].split(maxsplit=1)[0])
+            place += len(words[-1])
+    return words
+
+
+def _arguments(text: str, method: str) -> tuple[Argument, ...]:
+    if text.startswith("{"):
+        try:
+            value, end = _decoder.raw_decode(text)
+        except (ValueError, RecursionError):
+            raise _wrong(method, "one JSON object, or name=value ...") from None
+        if text[end:].strip():
+            raise _wrong(method, "nothing after the JSON object")
+        return tuple(Argument(name, json.dumps(inner), inner, True) for name, inner in value.items())
+    arguments: list[Argument] = []
+    place = 0
+    while place < len(text):
+        named = _NAME.match(text, place)
+        if named is None:
+            raise _wrong(method, "name=value ...; put a text with spaces into quotes")
+        place = named.end()
+        argument, place = _value(named[1], text, place, method)
+        if any(other.name == argument.name for other in arguments):
+            raise _wrong(method, f"{argument.name} once")
+        arguments.append(argument)
+    return tuple(arguments)
+
+
+def _value(name: str, text: str, place: int, method: str) -> tuple[Argument, int]:
+    """Read one value: JSON, a text in quotes, or a bare text that ends at white space."""
+    first = text[place : place + 1]
+    if first and first in "{[\"'":
+        if first == "'":
+            end = text.find("'", place + 1)
+            if end < 0:
+                raise _wrong(method, f"a closing ' for {name}")
+            value: object = text[place + 1 : end]
+            end += 1
+        else:
+            try:
+                value, end = _decoder.raw_decode(text, place)
+            except (ValueError, RecursionError):
+                raise _wrong(method, f"JSON for {name}") from None
+        if end < len(text) and not text[end].isspace():
+            raise _wrong(method, f"a space after the value of {name}")
+        return Argument(name, text[place:end], value, True), end
+    bare = _BARE.match(text, place)
+    assert bare is not None
+    return Argument(name, bare[0]), bare.end()
+
+
+def _wrong(method: str, expected: str) -> InvalidArgumentError:
+    # What was given is not repeated: it may be a password.
+    return InvalidArgumentError(what=f"parameters of {method}", given="what was written", expected=expected)
+
+
+def bind(line: CallLine, protocol: Protocol | None) -> tuple[str, dict[str, object]]:
+    """Return the method and its parameters, bare values typed as the protocol says.
+
+    A method that the protocol lacks is passed on as it is: the browser will say what it thinks of it. Raises
+    InvalidArgumentError for a parameter that the command does not have, and for one that is missing.
+    """
+    command = None if protocol is None else protocol.commands.get(line.method)
+    if protocol is None or command is None:
+        return line.method, {argument.name: _convert(argument, None, None, "") for argument in line.arguments}
+    known = {field.name: field for field in command.parameters}
+    missing = [
+        field.name
+        for field in command.parameters
+        if not field.optional and all(argument.name != field.name for argument in line.arguments)
+    ]
+    unknown = [argument.name for argument in line.arguments if argument.name not in known]
+    if unknown or missing:
+        raise InvalidArgumentError(
+            what=f"parameters of {line.method}",
+            given=f"no {', '.join(missing)}" if missing else ", ".join(unknown),
+            expected=signature(line.method, command),
+        )
+    domain = line.method.partition(".")[0]
+    return line.method, {
+        argument.name: _convert(argument, known[argument.name], protocol, domain)
+        for argument in line.arguments
+    }
+
+
+def _convert(argument: Argument, field: Field | None, protocol: Protocol | None, domain: str) -> object:
+    if argument.quoted:
+        return argument.value
+    kind = ""
+    if field is not None and protocol is not None:
+        _, described = protocol.resolve(field, domain)
+        kind = (field if described is None else described).type
+    if kind in ("string", "binary"):
+        return argument.text
+    try:
+        return json.loads(argument.text)
+    except ValueError:
+        return argument.text
+
+
+# --- what may be kept of a line ------------------------------------------------------------------------------
+
+
+def safe_line(line: str) -> str:
+    """Return a line as it may be written to a history: without typed text, passwords, cookies and tokens."""
+    redactor = Redactor()
+    try:
+        parsed = parse_line(line)
+    except InvalidArgumentError:
+        word = line.split(maxsplit=1)[0]
+        return f"{word} {REDACTED}" if word != line.strip() else redactor.text(line)
+    match parsed:
+        case ActionLine("type" | "fill" as name, rest):
+            # What the element is, is known to the page alone: any text may be a password.
+            return " ".join([f"!{name}", *rest.split(maxsplit=1)[:1], REDACTED])
+        case ActionLine("press", rest):
+            keys = [word if len(word) > 1 else REDACTED for word in rest.split()[:1]]
+            return " ".join(["!press", *keys, *rest.split()[1:]])
+        case CallLine(method, arguments) if arguments:
+            return _safe_call(redactor, method, arguments)
+    return redactor.text(line.strip())
+
+
+def _safe_call(redactor: Redactor, method: str, arguments: tuple[Argument, ...]) -> str:
+    given: Mapping[str, object] = {
+        argument.name: argument.value if argument.quoted else argument.text for argument in arguments
+    }
+    message = json.dumps({"method": method, "params": given}).encode()
+    kept = json.loads(redactor.redact(message, method))["params"]
+    words = [
+        f"{argument.name}={argument.text}"
+        if kept[argument.name] == given[argument.name]
+        else f"{argument.name}={json.dumps(kept[argument.name])}"
+        for argument in arguments
+    ]
+    return " ".join([method, *words])

@@ -1,0 +1,280 @@
+"""Normalization: messages and texts without what differs from run to run. Pure.
+
+Rule: in a normalized message ids, times and ports are replaced by what they are ("<id>", "<time>", "<port>"), and
+the fractions that mark the engine's input are taken off; everything else stays. Two runs of one program have the
+same normalized messages, two programs that ask for different things do not.
+
+Two generated names play the same part when they stand at the same place, are of one kind, and at least one of them
+looks as if it was made up: by chance, by the clock, or by the system that gave out a port or a temporary folder.
+What surrounds them must be equal. A word, a number of items or a name that somebody chose is never such a name.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import attrs
+import msgspec
+
+LONGEST = 2_000
+"""Characters of a normalized payload that are kept; two that differ only beyond that count as the same."""
+
+ID, TIME, PORT = "<id>", "<time>", "<port>"
+
+TIMES = frozenset({
+    "timestamp", "wallTime", "monotonicTime", "time", "requestTime", "responseTime", "startTime", "endTime",
+    "currentTime", "baseTime", "virtualTimeTicksBase",
+})  # fmt: skip
+"""Fields that hold a time, when their value is a number."""
+
+LEFT_OF_DEADLINES = frozenset({"timeout", "milliseconds", "patience", "await"})
+"""Fields in which the engine sends how much of a deadline is left, when their value is a number."""
+
+_ID_NAME = re.compile(r"(?:^id|I[dD]s?|^uuid|^guid|^pid|^stream|^handle)$")
+_PLAIN_NUMBERS = frozenset({"windowId"})
+_COORDINATES = frozenset({"x", "y"})
+_MARKS = frozenset(range(1, 32))
+"""In 256ths of a CSS pixel: the fractions by which the engine tells its input from that of others, by session."""
+
+_COUNTER = re.compile(r"(?<=-)\d+$")
+"""At the end of the name of an object group: clients count them."""
+
+_IDS_AND_PORTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b[0-9A-Fa-f]{32}\b"), ID),
+    (re.compile(r"\b[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\b"), ID),
+    (re.compile(r"-?\b\d{6,}\.\d+\.\d+\b"), ID),  # a remote object's: isolate.context.number
+    (re.compile(r"((?:127\.0\.0\.1|localhost|\[::1\]):)\d{2,5}\b"), rf"\1{PORT}"),
+)
+
+_encode: Callable[[object], bytes] = msgspec.json.Encoder(order="sorted").encode
+
+
+def normalize_payload(payload: bytes | memoryview) -> str:
+    """Return a payload (JSON; empty for none) without what differs from run to run, its keys in order."""
+    if not payload:
+        return "{}"
+    try:
+        loaded = msgspec.json.decode(payload)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "<no JSON>"
+    return _encode(_normalize(loaded, "")).decode()[:LONGEST]
+
+
+def normalize_text(text: str) -> str:
+    """Return a text without the ids and ports in it."""
+    for pattern, replacement in _IDS_AND_PORTS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _normalize(value: object, name: str) -> object:
+    if isinstance(value, dict):
+        return {str(key): _normalize(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_normalize(item, name) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if _ID_NAME.search(name) and name not in _PLAIN_NUMBERS:
+        return ID
+    if name in _COORDINATES and isinstance(value, float) and (value * 256) % 256 in _MARKS:
+        return math.floor(value)
+    if isinstance(value, int | float):
+        timed = name in TIMES or name in LEFT_OF_DEADLINES
+        return TIME if timed else value
+    if name == "objectGroup":
+        return _COUNTER.sub(ID, str(value))
+    return normalize_text(str(value))
+
+
+Kind = Literal["port", "uuid", "hex", "time", "folder", "name"]
+"""What a name is: a port of this machine; a UUID; 16 or more hexadecimal digits in small letters (Chrome's own ids
+are in capitals); the clock in seconds, milliseconds or microseconds; a temporary folder; a part of a name."""
+
+_DAY = 86_400.0
+_PORT = r"(?:127\.0\.0\.1|localhost|\[::1\]):\d{1,5}(?!\d)"
+_UUID = (
+    r"(?<![0-9A-Za-z])(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})"
+    r"(?![0-9A-Za-z])"
+)
+_HEX = r"(?<![0-9A-Za-z])[0-9a-f]{16,128}(?![0-9A-Za-z])"
+_TIME = r"(?<![\w.\-])\d{10}(?:\d{3}){0,2}(?!\w)"
+_ROOT = (
+    r"(?:/var/folders/[^/\s]+/[^/\s]+/T|/private/tmp|/var/tmp|/tmp|[A-Za-z]:[^:\s\"'<>|]*?[/\\]+Temp)[/\\]+"
+)
+_ONE = r"[^/\\\s\"'`?#&;,)]+"
+_FOLDER = rf"(?<![\w.]){_ROOT}(?:pytest-of-{_ONE}[/\\]+pytest-\d+|{_ONE})"
+_NAME = r"[0-9A-Za-z]{6,}"
+_MILLISECONDS = re.compile(r"(?<!\w)1\d{12}(?!\w)")  # since 1970, from 2001 to 2033
+
+_OF: dict[Kind, re.Pattern[str]] = {
+    "port": re.compile(_PORT),
+    "uuid": re.compile(_UUID),
+    "hex": re.compile(_HEX),
+    "time": re.compile(_TIME),
+    "folder": re.compile(_FOLDER),
+    "name": re.compile(_NAME),
+}
+_IN_TEXT = re.compile(
+    f"(?P<port>{_PORT})|(?P<uuid>{_UUID})|(?P<folder>{_FOLDER})|(?P<hex>{_HEX})|(?P<time>{_TIME})"
+)
+_IN_NAME = re.compile(f"{_IN_TEXT.pattern}|(?P<name>{_NAME})")
+
+_FOLDER_PARTS = re.compile(rf"(?P<root>{_ROOT})(?P<name>.*)", re.DOTALL)
+_OF_PYTEST = re.compile(r"pytest-of-.*[/\\]pytest-\d+", re.DOTALL)
+_ENDS_STEM = re.compile(r"(?:^|[^0-9A-Za-z]|tmp)$")
+_WORD = re.compile(r"\w+", re.ASCII)
+_NUMBERED = re.compile(r"(.*?)[0-9]{8,}", re.DOTALL)  # Go and Java put a number of chance behind it
+_ENDING = re.compile(r"\.[0-9A-Za-z]{1,8}$")
+_OF_PYTHON = re.compile(r"tmp[a-z0-9_]{8}")
+_PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|_")
+_RARE = re.compile(r"[jqxz]|[bcdfghjklmnpqrstvwxz]{4}|[aeiouy]{4}", re.IGNORECASE)
+
+
+@attrs.frozen
+class Clock:
+    """When a recording was made and when it is replayed: seconds since 1970, None for what is not known."""
+
+    recorded: float | None = None
+    now: float | None = None
+
+    def plays_same_part(self, recorded: float, asked: float) -> bool:
+        """Say whether two numbers are the time at which each of them was made, in one of the usual units."""
+        for unit in (1.0, 1e3, 1e6):
+            if _near(recorded / unit, self.recorded) and _near(asked / unit, self.now):
+                return True
+        return False
+
+    def was_recorded_then(self, number: float) -> bool:
+        """Say whether a number is about the time of the recording, in seconds, milliseconds or microseconds."""
+        return any(_near(number / unit, self.recorded) for unit in (1.0, 1e3, 1e6))
+
+
+UNKNOWN = Clock()
+
+
+@attrs.frozen
+class Part:
+    """A part of a text: where it begins and ends, and what it is (None: what must be equal)."""
+
+    start: int
+    end: int
+    kind: Kind | None
+
+
+def split_names(text: str, clock: Clock = UNKNOWN, *, a_name: bool = False) -> Iterator[Part]:
+    """Give the parts of a text in order: generated names, and what is between them.
+
+    `a_name` says that the text itself is a name that a program gives, such as that of an isolated world: there,
+    shorter parts can be made up too.
+    """
+    done = 0
+    for found in (_IN_NAME if a_name else _IN_TEXT).finditer(text):
+        kind: Kind = found.lastgroup  # type: ignore[assignment] # each alternative is a group
+        if kind == "time" and not clock.was_recorded_then(float(found[0])):
+            continue
+        start, end = found.span()
+        if start > done:
+            yield Part(done, start, None)
+        yield Part(start, end, kind)
+        done = end
+    if done < len(text) or not text:
+        yield Part(done, len(text), None)
+
+
+def find_name(text: str, at: int, kind: Kind) -> int:
+    """Return where a name of a kind that begins at `at` ends; -1 where there is none."""
+    found = _OF[kind].match(text, at)
+    return found.end() if found else -1
+
+
+def name_pattern(kind: Kind) -> str:
+    """Return the regular expression of a kind of names, as a text."""
+    return _OF[kind].pattern
+
+
+def plays_same_part(kind: Kind, recorded: str, asked: str, clock: Clock = UNKNOWN) -> bool:
+    """Say whether two different names of a kind can be the same name of two runs."""
+    match kind:
+        case "port":
+            return recorded.rpartition(":")[0] == asked.rpartition(":")[0]
+        case "uuid":
+            return True
+        case "hex":
+            if len(recorded) != len(asked):
+                return False
+            if recorded.isdigit() and asked.isdigit():
+                return clock.plays_same_part(float(recorded), float(asked))
+            return True
+        case "time":
+            return len(recorded) == len(asked) and clock.plays_same_part(float(recorded), float(asked))
+        case "folder":
+            return _folders_play_same_part(recorded, asked)
+        case "name":
+            return (
+                _unlike(recorded, asked) and max(count_oddities(recorded), count_oddities(asked)) >= _ODD_NAME
+            )
+
+
+def drop_names(text: str) -> str:
+    """Return a text with what stands for its generated names in their place; one that is a single name stays."""
+    parts = list(split_names(text))
+    if len(parts) == 1 and parts[0].kind is not None:
+        return text
+    pieces = []
+    for part in parts:
+        piece = text[part.start : part.end]
+        if part.kind is None or piece.isdigit():
+            pieces.append(_MILLISECONDS.sub("\0time\0", piece))
+        else:
+            pieces.append(f"\0{part.kind}\0")
+    return "".join(pieces)
+
+
+def count_oddities(word: str) -> int:
+    """Return how many places of a word speak for chance: few or none in words that people write, and join."""
+    pieces = _PIECES.findall(word)
+    if pieces and pieces[-1].isdigit():
+        pieces.pop()  # people count their names
+    short = sum(len(piece) < _SHORTEST_WORD for piece in pieces)
+    return short + sum(map(str.isdigit, pieces)) + len(_RARE.findall(word))
+
+
+def _folders_play_same_part(recorded: str, asked: str) -> bool:
+    old, new = _FOLDER_PARTS.fullmatch(recorded), _FOLDER_PARTS.fullmatch(asked)
+    if old is None or new is None:
+        return False
+    names = old["name"], new["name"]
+    ending = _ENDING.search(names[0])
+    if ending is not None and names[1].endswith(ending[0]):  # a temporary file
+        names = names[0][: ending.start()], names[1][: -len(ending[0])]
+    for form in (_OF_PYTEST, _OF_PYTHON):
+        if all(form.fullmatch(name) for name in names):
+            return True
+    for length in _CHANCES:
+        stem, other = names[0][:-length], names[1][:-length]
+        if stem == other and len(names[0]) == len(names[1]) > 0 and _ENDS_STEM.search(stem):
+            chances = names[0][-length:], names[1][-length:]
+            if all(map(_WORD.fullmatch, chances)) and _unlike(*chances) and any(map(count_oddities, chances)):
+                return True
+    numbers = [_NUMBERED.fullmatch(name) for name in names]
+    return numbers[0] is not None and numbers[1] is not None and numbers[0][1] == numbers[1][1]
+
+
+_CHANCES = (6, 8, 10, 12)
+"""How many letters and digits of chance end the name of a temporary folder: Node.js and C put 6, Python 8."""
+
+_SHORTEST_WORD = 3
+_ODD_NAME = 2  # a short word ("myWorld") makes one
+
+
+def _unlike(first: str, second: str) -> bool:
+    """Say whether two words agree in no more places than chance makes them."""
+    alike = sum(a == b for a, b in zip(first, second, strict=False))
+    return alike * 3 <= min(len(first), len(second))
+
+
+def _near(seconds: float, time: float | None) -> bool:
+    return time is not None and abs(seconds - time) <= _DAY

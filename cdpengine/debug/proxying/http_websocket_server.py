@@ -1,0 +1,379 @@
+"""One listening port on which a browser is asked over HTTP and spoken to over websockets, as Chrome's is.
+
+Rule: a request is read whole (h11) before anything is decided; one that asks for a websocket goes on, with the
+bytes that were read, to trio-websocket. A request to a DNS name is refused, as Chrome refuses it: any web page
+could otherwise reach the port by a name that it points at this machine. In what Chrome says under /json, only the
+addresses of websockets are changed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import attrs
+import h11
+import trio
+import trio_websocket
+from wsproto.utilities import ProtocolError as WebSocketProtocolError
+
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.transport import (
+    CLOSE_GRACE,
+    LARGEST_INCOMING,
+    MESSAGE_QUEUE,
+    RECEIVE_BUFFER,
+    TransportBroken,
+)
+from cdpengine.errors import InvalidArgumentError, exhausted, shortage_of
+
+logger = get_logger("cdpengine.debug")
+
+REQUEST_PATIENCE = 10.0
+"""Seconds that a client gets to say what it wants."""
+
+_LARGEST_BODY = 1 << 20
+_READ = 1 << 16
+_LONGEST_REASON = 120  # bytes; a close frame holds 123
+_IN_FRONTEND = re.compile(r"([?&])wss?=[^/&#]+")
+
+
+@attrs.frozen
+class HttpRequest:
+    """What a client asked. `headers` have lower-case names; of a repeated one, the last."""
+
+    method: str
+    target: str
+    headers: Mapping[str, str]
+    body: bytes = b""
+
+    @property
+    def wants_websocket(self) -> bool:
+        """Whether it asks for a websocket."""
+        return "websocket" in self.headers.get("upgrade", "").lower()
+
+
+@attrs.frozen
+class HttpAnswer:
+    """What is answered."""
+
+    status: int
+    body: bytes
+    content_type: str = "text/plain; charset=utf-8"
+
+
+@attrs.define(eq=False)
+class Socket:
+    """The server's end of one websocket that a client asked for, and the stream below it.
+
+    `gone` is set when nothing more comes in from the client; what came before can still be received.
+    """
+
+    request: HttpRequest
+    _proposal: trio_websocket.WebSocketRequest
+    _stream: trio.abc.Stream
+    gone: trio.Event
+    websocket: trio_websocket.WebSocketConnection | None = None
+
+    async def accept(self) -> None:
+        """Let the client in. Raises TransportBroken when it is gone."""
+        try:
+            self.websocket = await self._proposal.accept()
+        except trio_websocket.ConnectionClosed:
+            raise TransportBroken(self.describe_end()) from None
+
+    async def send(self, message: bytes | str) -> None:
+        """Send one text message. Raises TransportBroken."""
+        assert self.websocket is not None
+        try:
+            await self.websocket.send_message(
+                message if isinstance(message, str) else message.decode("utf-8", "replace")
+            )
+        except trio_websocket.ConnectionClosed:
+            raise TransportBroken(self.describe_end()) from None
+
+    async def receive(self) -> bytes | str:
+        """Return the next message. Raises TransportBroken."""
+        assert self.websocket is not None
+        try:
+            message: bytes | str = await self.websocket.get_message()
+        except trio_websocket.ConnectionClosed:
+            raise TransportBroken(self.describe_end()) from None
+        return message
+
+    async def refuse(self, status: int, reason: str) -> None:
+        """Turn the client away."""
+        with trio.move_on_after(CLOSE_GRACE):
+            await self._proposal.reject(
+                status, extra_headers=[(b"content-type", b"text/plain; charset=utf-8")], body=reason.encode()
+            )
+
+    async def close(self, code: int, reason: str) -> None:
+        """Say goodbye with a code and a reason; waits a short while for the client's answer."""
+        if self.websocket is not None:
+            with trio.move_on_after(CLOSE_GRACE, shield=True):
+                await self.websocket.aclose(code, _shorten(reason))
+
+    async def cut(self) -> None:
+        """End the connection without a farewell."""
+        await trio.aclose_forcefully(self._stream)
+
+    def describe_end(self) -> str:
+        """Say how the client ended it."""
+        closed = None if self.websocket is None else self.websocket.closed
+        if closed is None or closed.code == 1006:
+            return "the client vanished without a close frame"
+        return f"the client closed the websocket with code {closed.code} {closed.reason or closed.name}"
+
+
+def _shorten(reason: str) -> str:
+    return reason.encode()[:_LONGEST_REASON].decode("utf-8", "ignore")
+
+
+HttpHandler = Callable[[HttpRequest], Awaitable[HttpAnswer]]
+SocketHandler = Callable[[Socket], Awaitable[None]]
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether nobody outside this machine can reach what listens on `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_plain_host(authority: str) -> bool:
+    """Say whether a Host header names an address or localhost, and no DNS name."""
+    host = authority.strip()
+    host = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def redirect_websockets(page: bytes, authority: str) -> bytes:
+    """Return a page of /json in which every websocket is at `authority` ("127.0.0.1:9222").
+
+    What is not JSON is returned as it is.
+    """
+    try:
+        document = json.loads(page)
+    except ValueError:
+        return page
+    return json.dumps(_redirect(document, authority), indent=3).encode()
+
+
+def _redirect(value: Any, authority: str) -> Any:
+    if isinstance(value, list):
+        return [_redirect(item, authority) for item in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {}
+    for name, item in value.items():
+        if name == "webSocketDebuggerUrl" and isinstance(item, str):
+            item = urlsplit(item)._replace(scheme="ws", netloc=authority).geturl()
+        elif name in ("devtoolsFrontendUrl", "devtoolsFrontendUrlCompat") and isinstance(item, str):
+            item = _IN_FRONTEND.sub(rf"\g<1>ws={authority}", item)
+        else:
+            item = _redirect(item, authority)
+        changed[name] = item
+    return changed
+
+
+@asynccontextmanager
+async def serve_http_and_websockets(
+    on_http: HttpHandler, on_socket: SocketHandler, *, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[tuple[str, int]]:
+    """Serve while the block runs; gives the address and the port. Leaving the block ends every client's task.
+
+    Raises InvalidArgumentError for a host or a port that cannot be listened on, ResourcesExhaustedError where the
+    system lacks something.
+    """
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536:
+        raise InvalidArgumentError(
+            what="port", given=repr(port), expected="a number from 0 (any free one) to 65535"
+        )
+    try:
+        listeners = await trio.open_tcp_listeners(port, host=host)
+    except OSError as error:
+        if (shortage := shortage_of(error)) is not None:
+            raise exhausted(f"listen on {host}:{port}", shortage) from error
+        raise InvalidArgumentError(
+            what="listening address",
+            given=f"{host}:{port}",
+            expected=f"a free port of an address of this machine ({error.strerror or error})",
+        ) from None
+    async with open_body_nursery() as nursery:
+        take = partial(_serve_client, on_http, on_socket)
+        serve = partial(trio.serve_listeners, take, listeners, handler_nursery=nursery)
+        nursery.start_soon(serve, name="HTTP and websocket server")
+        address = listeners[0].socket.getsockname()
+        yield str(address[0]), int(address[1])
+
+
+async def _serve_client(on_http: HttpHandler, on_socket: SocketHandler, stream: trio.SocketStream) -> None:
+    """Serve one client; that it goes away is no error."""
+    async with stream:
+        taken: tuple[HttpRequest, bytes] | None = None
+        with trio.move_on_after(REQUEST_PATIENCE):
+            taken = await _first_request(stream)
+        if taken is None:
+            return
+        request, seen = taken
+        if not is_plain_host(request.headers.get("host", "localhost")):
+            await _answer(stream, HttpAnswer(403, b"Ask for this by address, not by name.\n"))
+        elif request.wants_websocket:
+            await _hand_over(on_socket, request, stream, seen)
+        else:
+            await _answer(stream, await on_http(request), head_only=request.method == "HEAD")
+
+
+async def _first_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes] | None:
+    """Return what a client asks, and the bytes of it; None when it went away, or asked nonsense and was told."""
+    try:
+        return await _read_request(stream)
+    except h11.RemoteProtocolError as error:
+        await _answer(stream, HttpAnswer(error.error_status_hint, f"{error}\n".encode()))
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        logger.debug("a client went away before it asked anything")
+    return None
+
+
+async def _hand_over(
+    on_socket: SocketHandler, request: HttpRequest, stream: trio.SocketStream, seen: bytes
+) -> None:
+    async with open_body_nursery() as nursery:
+        proposal: trio_websocket.WebSocketRequest | None = None
+        whole = _Replayed(stream, seen)
+        gone = trio.Event()
+        with trio.move_on_after(REQUEST_PATIENCE) as waiting:
+            proposal = await trio_websocket.wrap_server_stream(
+                cast("trio.Nursery", _Background(nursery, waiting, gone)),
+                whole,
+                message_queue_size=MESSAGE_QUEUE,
+                max_message_size=LARGEST_INCOMING,
+                receive_buffer_size=RECEIVE_BUFFER,
+            )
+        if proposal is None:
+            return
+        try:
+            await on_socket(Socket(request, proposal, whole, gone))
+        except TransportBroken:
+            logger.debug("a client of %s was gone before it was let in", request.target)
+
+
+@attrs.frozen
+class _Background:
+    """Runs the library's reader: its errors are a client that breaks the rules, and end that client alone."""
+
+    nursery: trio.Nursery
+    waiting: trio.CancelScope
+    gone: trio.Event
+
+    def start_soon(self, reader: Callable[[], Awaitable[None]]) -> None:
+        self.nursery.start_soon(self.run, reader, name="websocket reader of the server")
+
+    async def run(self, reader: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await reader()
+        except (
+            trio_websocket.ConnectionClosed,
+            trio_websocket.HandshakeError,
+            WebSocketProtocolError,
+            h11.ProtocolError,
+        ) as error:
+            logger.info("a client broke the rules of the websocket protocol: %s", error)
+        finally:
+            self.gone.set()
+        self.waiting.cancel()
+
+
+class _Replayed(trio.abc.Stream):
+    """A stream of which the beginning was read already."""
+
+    def __init__(self, stream: trio.SocketStream, seen: bytes) -> None:
+        self._stream = stream
+        self._seen = seen
+        self.send_all = stream.send_all  # type: ignore[method-assign] # one call less a message
+        self.wait_send_all_might_not_block = stream.wait_send_all_might_not_block  # type: ignore[method-assign]
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        if self._seen:
+            seen, self._seen = self._seen, b""
+            await trio.lowlevel.checkpoint()
+            return seen
+        return await self._stream.receive_some(max_bytes)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _read_request(stream: trio.SocketStream) -> tuple[HttpRequest, bytes]:
+    """Read one request, with its body unless it wants a websocket; return it and the bytes that were read."""
+    connection = h11.Connection(h11.SERVER, max_incomplete_event_size=_LARGEST_BODY)
+    seen = b""
+    request: HttpRequest | None = None
+    body = b""
+    while True:
+        event = connection.next_event()
+        if event is h11.NEED_DATA:
+            data = bytes(await stream.receive_some(_READ))
+            if not data and request is None:
+                raise trio.BrokenResourceError
+            seen += data
+            connection.receive_data(data)
+        elif isinstance(event, h11.Request):
+            headers = {
+                name.decode("latin-1").lower(): value.decode("latin-1") for name, value in event.headers
+            }
+            request = HttpRequest(event.method.decode("ascii"), event.target.decode("latin-1"), headers)
+            if request.wants_websocket:
+                return request, seen
+        elif isinstance(event, h11.Data):
+            body += bytes(event.data)
+            if len(body) > _LARGEST_BODY:
+                raise h11.RemoteProtocolError("the body is too long", error_status_hint=413)
+        elif isinstance(event, h11.EndOfMessage):
+            assert request is not None
+            return attrs.evolve(request, body=body), seen
+        else:
+            raise trio.BrokenResourceError  # closed, or paused: nothing more comes
+
+
+async def _answer(stream: trio.SocketStream, answer: HttpAnswer, *, head_only: bool = False) -> None:
+    connection = h11.Connection(h11.SERVER)
+    head = h11.Response(
+        status_code=answer.status,
+        headers=[
+            ("content-type", answer.content_type),
+            ("content-length", str(len(answer.body))),
+            ("cache-control", "no-cache"),
+            ("connection", "close"),
+        ],
+    )
+    data = connection.send(head) or b""
+    if not head_only:
+        data += answer.body
+    try:
+        await stream.send_all(data)
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        logger.debug("a client was gone before it was answered")

@@ -1,0 +1,440 @@
+"""Proxy: a man in the middle between a client and a browser: passes on, records, does harm on demand.
+
+Rule: without faults a message goes through as it came, whole and in order, with no more memory than one message a
+direction. The end of one side ends the other, with a reason that both receive and `ProxyConnection.ending` keeps.
+A recording holds the clients' side of the wire: a message that a fault dropped is not in it, one that a fault made
+is.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urlsplit
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine._launch.endpoint import check_endpoint, redact_endpoint, resolve_endpoint
+from cdpengine._logs import get_logger, http_logs_held_back
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.http_connections import lacking
+from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
+from cdpengine._protocol.messages import Envelope, decode_envelope
+from cdpengine._protocol.transport import Transport, TransportBroken, open_websocket
+from cdpengine.debug.proxying.faults import Fault, Faults, MessageKind, refusal
+from cdpengine.debug.proxying.http_websocket_server import (
+    HttpAnswer,
+    HttpRequest,
+    Socket,
+    is_loopback,
+    redirect_websockets,
+    serve_http_and_websockets,
+)
+from cdpengine.errors import ConnectFailedError, InvalidArgumentError, shortage_of, shortages_named
+
+if TYPE_CHECKING:
+    import httpx
+
+logger = get_logger("cdpengine.debug")
+
+OPEN_PATIENCE = 10.0
+"""Seconds that the browser may take to let a client in, or to answer over HTTP."""
+
+_ENDED = "the proxy was ended"
+_MOST_PENDING = 10_000
+_LISTED = 1_000
+"""Connections that are over and still listed."""
+
+_PASSED_ON = ("origin", "user-agent", "authorization", "cookie")
+"""Headers of a client that the browser gets to see: it turns web pages away by their Origin."""
+
+
+@attrs.define(eq=False)
+class ProxyConnection:
+    """One client's connection through the proxy. `ending` is why it is over, None while it goes on."""
+
+    name: str
+    path: str
+    sent: int = 0
+    received: int = 0
+    ending: str | None = None
+
+
+class Proxy:
+    """A proxy that runs.
+
+    `endpoint` is what a client is given in the browser's place, `ws_endpoint` the same as the browser's own
+    websocket; `faults` can be changed at any time; `instruments` see the clients' traffic. `passages` are the
+    clients' connections, in the order in which they came (the oldest that are over are forgotten). `notes` are
+    called with a line for each connection that comes or goes, and each fault that is made.
+    """
+
+    def __init__(self, upstream: SplitResult, browser_path: str, headers: Mapping[str, str]) -> None:
+        self.endpoint = ""
+        self.ws_endpoint = ""
+        self.listens_on = ("", 0)
+        self.faults = Faults()
+        self.instruments = Instruments()
+        self.passages: list[ProxyConnection] = []
+        self.notes: list[Callable[[str], None]] = []
+        self._upstream = upstream
+        self._browser_path = browser_path
+        self._headers = dict(headers)
+        self._numbers = itertools.count(1)
+        self._http: httpx.AsyncClient | None = None
+
+    def start(self, host: str, port: int, http: httpx.AsyncClient) -> None:
+        """Take what is known once the port is open."""
+        self._http = http
+        self.listens_on = (host, port)
+        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+        self.endpoint = f"http://{shown}:{port}"
+        self.ws_endpoint = f"ws://{shown}:{port}{self._browser_path}"
+
+    def note(self, text: str) -> None:
+        """Tell those who want to know."""
+        logger.info("%s", text)
+        for tell in self.notes:
+            tell(text)
+
+    # --- HTTP ------------------------------------------------------------------------------------------------
+
+    async def answer(self, request: HttpRequest) -> HttpAnswer:
+        """Ask the browser what a client asks, and have what it says of itself point here."""
+        asked_at = trio.current_time()
+        answer = await self._answer(request)
+        # What a browser has besides are the pages and scripts of its DevTools.
+        if self.instruments.active and urlsplit(request.target).path.startswith("/json"):
+            took = trio.current_time() - asked_at
+            self.instruments.pass_on_http(
+                HttpExchange(
+                    asked_at,
+                    request.method,
+                    request.target,
+                    answer.status,
+                    answer.body,
+                    answer.content_type,
+                    took,
+                )
+            )
+        return answer
+
+    async def _answer(self, request: HttpRequest) -> HttpAnswer:
+        import httpx
+
+        assert self._http is not None
+        scheme = {"ws": "http", "wss": "https"}.get(self._upstream.scheme, self._upstream.scheme)
+        path = request.target if request.target.startswith("/") else urlsplit(request.target).path or "/"
+        sent = {name: request.headers[name] for name in _PASSED_ON if name in request.headers} | self._headers
+        try:
+            with http_logs_held_back(), trio.fail_after(OPEN_PATIENCE):
+                answer = await self._http.request(
+                    request.method,
+                    f"{scheme}://{self._upstream.netloc}{path}",
+                    headers=sent,
+                    content=request.body or None,
+                )
+        except (httpx.HTTPError, httpx.InvalidURL, trio.TooSlowError, OSError, ImportError) as error:
+            # httpx loads parts of itself with its first request: without descriptors, that fails bare.
+            shortage = shortage_of(error)
+            if shortage is None and isinstance(error, OSError | ImportError):
+                raise
+            if self._knows(path):
+                return self._answer_version(request)
+            reason = str(shortage or f"the browser does not answer ({type(error).__name__})")
+            return HttpAnswer(502, f"cdpengine proxy: {reason}\n".encode())
+        kind = answer.headers.get("content-type", "text/plain")
+        body = answer.content
+        if path.startswith("/json"):
+            here = request.headers.get("host") or urlsplit(self.endpoint).netloc
+            body = redirect_websockets(body, here)
+            if answer.status_code != httpx.codes.OK and self._knows(path):
+                return self._answer_version(request)
+        return HttpAnswer(answer.status_code, body, kind)
+
+    def _knows(self, path: str) -> bool:
+        # A Chrome that was allowed debugging in its settings has no /json; its websocket's address is known.
+        return path.rstrip("/") == "/json/version" and self._upstream.scheme in ("ws", "wss")
+
+    def _answer_version(self, request: HttpRequest) -> HttpAnswer:
+        here = request.headers.get("host") or urlsplit(self.endpoint).netloc
+        page = {"Browser": "unknown", "webSocketDebuggerUrl": f"ws://{here}{self._browser_path}"}
+        return HttpAnswer(200, json.dumps(page).encode(), "application/json; charset=UTF-8")
+
+    # --- websockets ------------------------------------------------------------------------------------------
+
+    async def take(self, socket: Socket) -> None:
+        """Pass one client's websocket through until either side ends it."""
+        path = socket.request.target
+        if urlsplit(path).path in ("", "/"):
+            path = self._browser_path
+        passage = ProxyConnection(f"client {next(self._numbers)} {urlsplit(path).path}", path)
+        self._list(passage)
+        scheme = {"http": "ws", "https": "wss"}.get(self._upstream.scheme, self._upstream.scheme)
+        url = f"{scheme}://{self._upstream.netloc}{path}"
+        headers = {
+            name: socket.request.headers[name] for name in _PASSED_ON if name in socket.request.headers
+        }
+        try:
+            await self._open(socket, passage, url, headers | self._headers)
+        finally:
+            passage.ending = passage.ending or _ENDED
+            self.note(f"{passage.name}: over: {passage.ending}")
+
+    async def _open(
+        self, socket: Socket, passage: ProxyConnection, url: str, headers: Mapping[str, str]
+    ) -> None:
+        with trio.CancelScope(deadline=trio.current_time() + OPEN_PATIENCE) as opening:
+            try:
+                async with open_websocket(url, headers=headers, name=passage.name) as upstream:
+                    opening.deadline = math.inf
+                    await self._run(socket, upstream, passage)
+            except (ConnectFailedError, InvalidArgumentError) as error:
+                reason = error.reason if isinstance(error, ConnectFailedError) else "that is no path"
+                passage.ending = f"the browser did not let it in: {reason}"
+                await socket.refuse(502, f"cdpengine proxy: {passage.ending}\n")
+        if opening.cancelled_caught:
+            passage.ending = f"the browser did not let it in within {OPEN_PATIENCE:g} s"
+            await socket.refuse(504, f"cdpengine proxy: {passage.ending}\n")
+
+    async def _run(self, socket: Socket, upstream: Transport, passage: ProxyConnection) -> None:
+        try:
+            await socket.accept()
+        except TransportBroken as broken:
+            passage.ending = str(broken)
+            return
+        self.note(f"{passage.name}: connected")
+        relay = _Relay(self, passage, socket, upstream)
+        try:
+            await relay.run()
+        finally:
+            # A client that is gone already is past caring.
+            await socket.close(1001, passage.ending or _ENDED)
+
+    def _list(self, passage: ProxyConnection) -> None:
+        self.passages.append(passage)
+        if len(self.passages) > _LISTED:
+            over = next((each for each in self.passages if each.ending is not None), None)
+            if over is not None:
+                self.passages.remove(over)
+
+
+class _Relay:
+    """The two directions of one client's connection."""
+
+    def __init__(self, proxy: Proxy, passage: ProxyConnection, socket: Socket, upstream: Transport) -> None:
+        self._proxy = proxy
+        self._passage = passage
+        self._socket = socket
+        self._upstream = upstream
+        self._methods: dict[int, str] = {}
+        self._to_client = trio.Lock()
+        self._over = trio.Event()
+
+    async def run(self) -> None:
+        """Pass messages on until one side is over."""
+        async with open_body_nursery() as nursery:
+            nursery.start_soon(self._pump, self._from_client, name=f"{self._passage.name}, its calls")
+            nursery.start_soon(self._pump, self._from_upstream, name=f"{self._passage.name}, its replies")
+            await self._over.wait()
+
+    async def _pump(self, pump: Callable[[], Awaitable[str]]) -> None:
+        self._end(await pump())
+
+    def _end(self, reason: str) -> None:
+        """Note the first reason: what it ends on the other side comes of it."""
+        if not self._over.is_set():
+            self._passage.ending = reason
+            self._over.set()
+
+    async def _from_client(self) -> str:
+        while True:
+            try:
+                message = await self._socket.receive()
+            except TransportBroken as broken:
+                return str(broken)
+            self._passage.sent += 1
+            self._watched("sent", message)
+            fault: Fault | None = None
+            envelope: Envelope | None = None
+            if self._proxy.faults:
+                envelope = _envelope(message)
+                fault = self._due("call", envelope)
+            if fault is None:
+                copies = 1
+            elif fault.action == "error":
+                assert envelope is not None
+                if envelope.id is not None:
+                    self._methods.pop(envelope.id, None)
+                    if not await self._to_the_client(refusal(envelope.id, envelope.session_id, fault)):
+                        return self._socket.describe_end()
+                continue
+            else:
+                if fault.action == "cut":
+                    return await self._cut_connection(fault)
+                message, copies = await self._harmed(message, fault)
+            for _ in range(copies):
+                try:
+                    await self._upstream.send(message if isinstance(message, bytes) else message.encode())
+                except TransportBroken as broken:
+                    return str(broken)
+
+    async def _from_upstream(self) -> str:
+        while True:
+            try:
+                message = await self._upstream.receive()
+            except TransportBroken as broken:
+                return str(broken)
+            copies = 1
+            if self._proxy.faults:
+                envelope = _envelope(message)
+                kind: MessageKind = "event" if envelope.id is None else "reply"
+                fault = self._due(kind, envelope)
+                if fault is not None:
+                    if fault.action == "cut":
+                        return await self._cut_connection(fault)
+                    message, copies = await self._harmed(message, fault)
+            for _ in range(copies):
+                if not await self._to_the_client(message):
+                    return self._socket.describe_end()
+
+    async def _to_the_client(self, message: bytes | str) -> bool:
+        self._passage.received += 1
+        self._watched("received", message)
+        try:
+            # Both directions can write to the client: a call that a fault refuses is answered from here.
+            async with self._to_client:
+                await self._socket.send(message)
+        except TransportBroken:
+            return False
+        return True
+
+    def _due(self, kind: MessageKind, envelope: Envelope) -> Fault | None:
+        method = envelope.method or ""
+        if envelope.id is not None and kind == "call":
+            self._methods[envelope.id] = method
+            if len(self._methods) > _MOST_PENDING:
+                del self._methods[next(iter(self._methods))]
+        elif envelope.id is not None:
+            method = self._methods.pop(envelope.id, "")
+        fault = self._proxy.faults.decide(kind, method)
+        if fault is not None:
+            self._proxy.note(f"{self._passage.name}: {fault.action} of the {kind} {method} (fault {fault})")
+        return fault
+
+    async def _cut_connection(self, fault: Fault) -> str:
+        reason = f"it was cut by the fault {fault}"
+        self._end(reason)
+        with trio.CancelScope(shield=True):
+            await self._socket.cut()
+        return reason
+
+    async def _harmed(self, message: bytes | str, fault: Fault) -> tuple[bytes | str, int]:
+        """Return what a fault makes of a message, and how often it is to be passed on."""
+        match fault.action:
+            case "delay":
+                with trio.move_on_after(fault.milliseconds / 1000):
+                    await self._socket.gone.wait()  # nobody is left to be held up
+                return message, 1
+            case "duplicate":
+                return message, 2
+            case "truncate":
+                return message[: fault.characters], 1
+            case _:
+                return message, 0
+
+    def _watched(self, direction: str, message: bytes | str) -> None:
+        if self._proxy.instruments.active:
+            self._proxy.instruments.pass_on(
+                Traffic(trio.current_time(), direction, self._passage.name, message)  # type: ignore[arg-type]
+            )
+
+
+def _envelope(message: bytes | str) -> Envelope:
+    try:
+        return decode_envelope(message)
+    except msgspec.DecodeError:
+        return Envelope()
+
+
+# --- running one ---------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def proxy(
+    upstream: str,
+    *,
+    faults: Iterable[Fault | str] = (),
+    record: str | Path | None = None,
+    unredacted: bool = False,
+    keep_arguments: bool = False,
+    limit: int | None = None,
+    overwrite: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 30,
+) -> AsyncIterator[Proxy]:
+    """Run a proxy in front of a browser while the block runs: give its clients `proxy.endpoint` in its place.
+
+    `upstream` is what `connect` takes: "http://host:port" or "ws://...". `faults` are what the proxy does to
+    messages (`cdpengine.debug.proxying.faults` has the grammar); `record` writes the clients' traffic to a file,
+    redacted unless `unredacted`, payloads above `limit` bytes (0: none; None: the recorder's own limit) cut; what
+    scripts are given and return is withheld from it unless `keep_arguments`. A file that exists is refused, unless
+    `overwrite`. `port` 0 takes a free one. It listens on this machine only unless `host` says otherwise: everybody
+    who can reach a browser's debugging port can do all that its user can. `headers` go to the browser with every
+    request. `timeout` (seconds) is for finding the browser.
+
+    Raises InvalidArgumentError for arguments that cannot work, ConnectFailedError when no browser answers at
+    `upstream`, ResourcesExhaustedError and RecordingFailedError where the system lacks something to begin with,
+    RecordingFailedError at the end when the recording could not be written.
+    """
+    check_endpoint(upstream)
+    checked = Faults(faults)
+    resolved = None
+    with trio.move_on_after(timeout):
+        resolved = await resolve_endpoint(upstream, headers)
+    if resolved is None:
+        raise ConnectFailedError(endpoint=redact_endpoint(upstream), reason=f"no answer within {timeout:g} s")
+    target = urlsplit(resolved.ws_url)
+    base = target
+    if urlsplit(upstream).scheme in ("http", "https"):
+        base = target._replace(scheme="https" if target.scheme == "wss" else "http")
+    path = target.path + (f"?{target.query}" if target.query else "")
+    running = Proxy(base, path or "/", headers or {})
+    running.faults = checked
+    trusts_environment = not is_loopback(target.hostname or "")
+    with shortages_named(partial(lacking, redact_endpoint(upstream))) as started:
+        import httpx
+
+        async with AsyncExitStack() as stack:
+            if record is not None:
+                from cdpengine.debug.recording.recorder import LIMIT, record_traffic
+
+                recording = record_traffic(
+                    running.instruments,
+                    record,
+                    unredacted=unredacted,
+                    keep_arguments=keep_arguments,
+                    limit=LIMIT if limit is None else limit,
+                    overwrite=overwrite,
+                )
+                await stack.enter_async_context(recording)
+            client = httpx.AsyncClient(trust_env=trusts_environment, timeout=None)  # noqa: S113 - OPEN_PATIENCE
+            http = await stack.enter_async_context(client)
+            address = await stack.enter_async_context(
+                serve_http_and_websockets(running.answer, running.take, host=host, port=port)
+            )
+            running.start(*address, http)
+            if not is_loopback(address[0]):
+                logger.warning("the proxy listens on %s:%d: all who reach it can drive the browser", *address)
+            started()
+            yield running

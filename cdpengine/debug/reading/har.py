@@ -1,0 +1,185 @@
+"""The requests of a recording as an HTTP Archive (HAR 1.2). Pure.
+
+Rule: only what the recording holds is said, as _activity/har.py says it; secrets are as redacted as they are
+there. The sessions of a page's frames and workers are one with the page's own: events of one request may come on
+several of them. Every field of an event has a default, so that an older or newer browser's event does no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+
+from cdpengine._activity import har
+from cdpengine._activity.exchange import Exchange, Exchanges
+from cdpengine._protocol.domains import network as told
+from cdpengine._protocol.domains.network import REQUEST_EVENTS, RequestEvent, ResponseBodyReply
+from cdpengine.debug.reading.recording import Recording
+from cdpengine.debug.recording_format import CUT, Header, Line, Message
+from cdpengine.errors import RecordingIncompleteError
+
+
+def archive_document(recording: Recording, lines: Iterable[Line]) -> bytes:
+    """Return the archive of a recording whose lines are `lines`, as JSON.
+
+    An event that is not what the protocol says is reported as damage of the recording. Raises
+    RecordingIncompleteError when no request is in it.
+    """
+    archive = Archive()
+    for line in lines:
+        try:
+            archive.add(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            recording.report(f"{line.m} is not what the protocol says: {error}")
+    if not archive.requests:
+        raise RecordingIncompleteError(
+            path=str(recording.path),
+            what="requests",
+            hint='the Network domain was not enabled while it was recorded: have session.call("Network.enable") '
+            "sent on the page's session, and record again",
+        )
+    return har.encode(archive.document(recording.header))
+
+
+class Archive:
+    """Collects the exchanges of one recording; lines are given one after the other.
+
+    What is held is one entry for each request. `requests` counts them, `cut` the events that were too large to be
+    recorded whole, and so are missing here.
+    """
+
+    def __init__(self) -> None:
+        self.requests = 0
+        self.cut = 0
+        self._exchanges = Exchanges()
+        self._all: list[Exchange] = []
+        self._bodies_asked: dict[tuple[str, str, int], str] = {}
+        self._pages: list[har.Visit] = []
+        self._page_of: dict[tuple[str, str], har.Visit] = {}
+        self._page_session: dict[tuple[str, str], str] = {}
+
+    def add_all(self, lines: Iterable[Line]) -> None:
+        """Take several lines."""
+        for line in lines:
+            self.add(line)
+
+    def add(self, line: Line) -> None:
+        """Take one line. Raises msgspec.DecodeError when an event of requests is not what the protocol says."""
+        if line.k == "event":
+            if line.m in EVENTS:
+                self._event(line)
+        elif line.m == "Network.getResponseBody" and line.id is not None:
+            if line.k == "call":
+                asked = decode_payload(line, Asked)
+                self._bodies_asked[line.c, line.s, line.id] = asked.request_id
+            elif line.k == "reply":
+                self._body(line)
+            else:
+                self._bodies_asked.pop((line.c, line.s, line.id), None)
+
+    def document(self, header: Header) -> har.Json:
+        """Return the archive, its entries in the order in which they began."""
+        comments = []
+        if header.redacted:
+            comments.append("secrets were redacted as it was recorded")
+        if self.cut:
+            comments.append(
+                f"{self.cut} events of requests were too large to be recorded whole, and are missing"
+            )
+        return har.document(self._all, self._pages, product=header.product, comments=comments)
+
+    # --- events --------------------------------------------------------------------------------------------
+
+    def _event(self, line: Line) -> None:
+        event = decode_payload(line, EVENTS[line.m])
+        session = self._page_of_session(line)
+        if isinstance(event, Attached):
+            if line.s and event.session_id:
+                self._page_session[line.c, event.session_id] = session[1]
+        elif isinstance(event, PageEvent):
+            page = self._page_of.get(session) if session[1] == line.s else None
+            if page is not None and line.m == "Page.domContentEventFired":
+                page.content_loaded = page.content_loaded or event.timestamp
+            elif page is not None:
+                page.loaded = page.loaded or event.timestamp
+        elif not event.request_id:
+            self.cut += 1
+        else:
+            exchange = self._exchanges.take(session, event)
+            if exchange is not None and isinstance(event, told.RequestWillBeSent | told.WebSocketCreated):
+                self._began(session, exchange, line)
+
+    def _page_of_session(self, line: Line) -> tuple[str, str]:
+        """Return the session of the page that a line's session belongs to; its own where that is a page's."""
+        return line.c, self._page_session.get((line.c, line.s), line.s)
+
+    def _began(self, session: tuple[str, str], exchange: Exchange, line: Line) -> None:
+        self.requests += 1
+        self._all.append(exchange)
+        sent = exchange.sent
+        # A page's main frame has the id of its target.
+        main = sent.type == "Document" and sent.request_id == sent.loader_id
+        own = session[1] == line.s and (not line.T or sent.frame_id == line.T)
+        if main and exchange.before is None and own:
+            page = har.Visit(f"page_{len(self._pages) + 1}", sent.request.url, sent.timestamp, sent.wall_time)
+            self._pages.append(page)
+            self._page_of[session] = page
+        on = self._page_of.get(session)
+        exchange.page = on.id if on is not None else ""
+
+    def _body(self, line: Line) -> None:
+        assert line.id is not None
+        request_id = self._bodies_asked.pop((line.c, line.s, line.id), None)
+        exchange = (
+            None if request_id is None else self._exchanges.known(self._page_of_session(line), request_id)
+        )
+        if exchange is None:
+            return
+        body = decode_payload(line, Body, "result")
+        if body.cut is not None:
+            exchange.body_comment = f"the body was cut as it was recorded; its reply had {body.cut} bytes"
+        else:
+            exchange.body, exchange.body_encoding = body.body, "base64" if body.base64_encoded else ""
+
+
+class PageEvent(RequestEvent, rename="camel"):
+    """A page got so far."""
+
+    timestamp: float = 0.0
+
+
+class Attached(RequestEvent, rename="camel"):
+    """A session begins; told on the session of what it belongs to."""
+
+    session_id: str = ""
+
+
+class Asked(RequestEvent, rename="camel"):
+    """A command about one request."""
+
+
+class Body(ResponseBodyReply, rename="camel"):
+    """A body, which may have been cut as it was recorded."""
+
+    cut: int | None = msgspec.field(default=None, name=CUT)
+
+
+EVENTS: dict[str, type[RequestEvent]] = {
+    **REQUEST_EVENTS,
+    "Page.domContentEventFired": PageEvent,
+    "Page.loadEventFired": PageEvent,
+    "Target.attachedToTarget": Attached,
+}
+
+_decode = msgspec.json.Decoder(Message).decode
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def decode_payload(line: Line, as_type: type[S], key: str = "params") -> S:
+    """Return the payload of a line's message. Raises msgspec.DecodeError for what does not fit."""
+    message = _decode(line.msg)
+    return msgspec.json.decode(
+        message.result if key == "result" else message.params, type=as_type, strict=False
+    )

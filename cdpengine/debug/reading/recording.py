@@ -1,0 +1,267 @@
+"""Reading a recording: from its first line to its last, whole, damaged, or while it is still being written.
+
+Rule: zstandard when the file begins with its magic number, whatever the name. Reading takes memory for one line
+only, and gives all that can be read: a line that is damaged is passed over and named in `damage`, with its number;
+where the file breaks off, all lines before that place are given, compressed or not. A recording that is followed
+gives a line when it is whole, and never before; at the end of the file it looks again and again (nothing says
+that a file has grown) until the recording's own last line came.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import attrs
+import msgspec
+
+from cdpengine.debug.reading.decompression import (
+    ZSTANDARD,
+    BlockDecompressor,
+    CompressedLines,
+    CutOff,
+    Damaged,
+    Unreadable,
+)
+from cdpengine.debug.recording_format import KINDS, VERSION, Header, Line, Message
+from cdpengine.errors import InvalidArgumentError, RecordingDamagedError
+
+
+@attrs.frozen
+class Damage:
+    """A line that could not be read, and why."""
+
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.reason}"
+
+
+_CHUNK = 1 << 18
+_PATIENCE = 0.1
+"""Seconds between two looks at a file that has not grown."""
+
+_DAMAGE_KEPT = 100
+_NOT_DECODED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_BREAKS_OFF = "the line breaks off"
+_NO_END = "the recording ends without its last line: its program was killed, or still writes"
+_HEADER_BEGINS = b'{"cdpengine"'
+
+_decode_header = msgspec.json.Decoder(Header).decode
+_decode_line = msgspec.json.Decoder(Line).decode
+_decode_message = msgspec.json.Decoder(Message).decode
+
+
+class Recording:
+    """A recording that is being read. Iterate over it for its lines; once."""
+
+    def __init__(self, path: Path, size: int, raw: IO[bytes], text: IO[bytes]) -> None:
+        self.path = path
+        self.size = size
+        self.damage: list[Damage] = []
+        self.damaged_lines = 0
+        self.closed_in_order = False
+        self._raw = raw
+        self._text = text
+        self._number = 0
+        self.header = self._read_header()
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the file were read; of `size`, for a progress bar."""
+        return self._raw.tell()
+
+    @property
+    def line_number(self) -> int:
+        """The number of the line that was given last; the header is line 1."""
+        return self._number
+
+    def __iter__(self) -> Iterator[Line]:
+        for number, raw in self._lines():
+            self._number = number
+            if not raw.strip():
+                continue
+            try:
+                line = _decode_line(raw)
+            except _NOT_DECODED as error:
+                self._damaged(number, str(error) if raw.endswith(b"\n") else _BREAKS_OFF)
+                continue
+            self.closed_in_order = line.k == "end"
+            if line.k in KINDS:
+                yield line
+
+    def message(self, line: Line) -> Message:
+        """Return the message of a line. Raises RecordingDamagedError when it is none."""
+        try:
+            return _decode_message(line.msg)
+        except msgspec.DecodeError as error:
+            raise RecordingDamagedError(path=str(self.path), line=self._number, reason=str(error)) from None
+
+    @property
+    def all_damage(self) -> list[Damage]:
+        """What is wrong with a recording that was read to its end, the lack of its last line included."""
+        if self.closed_in_order or (self.damage and self.damage[-1].line >= self._number):
+            return list(self.damage)
+        return [*self.damage, Damage(self._number, _NO_END)]
+
+    def report(self, reason: str) -> None:
+        """Add to `damage` what a reader found wrong with the line that was given last."""
+        self._damaged(self._number, reason)
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        number = 1
+        while True:
+            try:
+                raw = self._text.readline()
+            except CutOff as cut:
+                if not self._line_breaks_off(number):  # else the same was said of it
+                    self._damaged(number + 1, str(cut))
+                return
+            except (Unreadable, OSError) as error:
+                self._damaged(number + 1, str(error))
+                return
+            if not raw:
+                return
+            number += 1
+            yield number, raw
+
+    def _line_breaks_off(self, number: int) -> bool:
+        return bool(self.damage) and self.damage[-1] == Damage(number, _BREAKS_OFF)
+
+    def _damaged(self, number: int, reason: str) -> None:
+        self.damaged_lines += 1
+        if len(self.damage) < _DAMAGE_KEPT:
+            self.damage.append(Damage(number, reason))
+
+    def _read_header(self) -> Header:
+        raw = b""
+        try:
+            raw = self._text.readline(1 << 20)
+            header = _decode_header(raw)
+        except (Unreadable, OSError, *_NOT_DECODED) as error:
+            if self.size == 0:
+                what = "it is empty"
+            elif _begins_a_header(raw):
+                what = "it breaks off in its first line"
+            else:
+                what = f"its first line is no header of one ({error})"
+            raise RecordingDamagedError(
+                path=str(self.path), line=1, reason=f"this is no recording: {what}"
+            ) from None
+        if header.cdpengine != "recording" or b'"cdpengine"' not in raw:
+            raise RecordingDamagedError(
+                path=str(self.path), line=1, reason="this is no recording: its first line is no header of one"
+            )
+        if header.version > VERSION:
+            raise RecordingDamagedError(
+                path=str(self.path),
+                line=1,
+                reason=f"it is of version {header.version}; this program reads up to {VERSION}",
+            )
+        self._number = 1
+        return header
+
+
+@contextmanager
+def open_recording(path: str | Path) -> Iterator[Recording]:
+    """Open a recording for reading; close it when the block ends.
+
+    Raises InvalidArgumentError when there is no such file, RecordingDamagedError when it is no recording, or
+    breaks off before its first line is whole. Whatever else is wrong with it is in its `damage`, once it was read.
+    """
+    path = Path(path)
+    try:
+        raw = path.open("rb")
+    except OSError as error:
+        raise InvalidArgumentError(
+            what="recording", given=str(path), expected=f"a file ({error.strerror})"
+        ) from None
+    with raw:
+        size = path.stat().st_size
+        compressed = raw.peek(4)[:4] == ZSTANDARD if isinstance(raw, io.BufferedReader) else False
+        yield Recording(path, size, raw, cast("IO[bytes]", CompressedLines(raw)) if compressed else raw)
+
+
+@contextmanager
+def follow_recording(
+    path: str | Path, *, wait: Callable[[], None] = lambda: time.sleep(_PATIENCE)
+) -> Iterator[Recording]:
+    """Open a recording as `open_recording` does, to be read as it grows. `wait` is called while there is no more.
+
+    Iterating ends with the recording's last line, or with what `wait` raises. Raises as `open_recording`; a file
+    that gets shorter ends as damage.
+    """
+    path = Path(path)
+    try:
+        raw = path.open("rb", buffering=0)
+    except OSError as error:
+        raise InvalidArgumentError(
+            what="recording", given=str(path), expected=f"a file ({error.strerror})"
+        ) from None
+    with raw:
+        lines = GrowingLines(raw, lambda: path.stat().st_size, wait)
+        yield Recording(path, path.stat().st_size, raw, cast("IO[bytes]", lines))
+
+
+def _begins_a_header(raw: bytes) -> bool:
+    begins = raw[: len(_HEADER_BEGINS)]
+    return bool(raw) and not raw.endswith(b"\n") and _HEADER_BEGINS.startswith(begins)
+
+
+class FileShrank(Unreadable):
+    """The file is shorter than what was read of it."""
+
+
+class GrowingLines:
+    """The lines of a file that grows; `readline` waits for a whole one, by calling `wait` between two looks."""
+
+    def __init__(self, raw: IO[bytes], size: Callable[[], int], wait: Callable[[], None]) -> None:
+        self._raw = raw
+        self._size = size
+        self._wait = wait
+        self._ready: list[bytes] = []  # whole lines, the next one last
+        self._begun = bytearray()
+        self._looked = 0
+        self._decompressor = BlockDecompressor()
+        self._compressed: bool | None = None
+
+    def readline(self, _limit: int = -1) -> bytes:
+        """Return the next line, with its end. Raises FileShrank, and Damaged for data that cannot be decoded."""
+        while not self._ready:
+            if self._decompressor.damage is not None:
+                raise Damaged(f"the compressed data is damaged here ({self._decompressor.damage})")
+            self._take(self._read())
+        return self._ready.pop()
+
+    def _read(self) -> bytes:
+        while True:
+            data = self._raw.read(_CHUNK)
+            if data:
+                return data
+            if self._size() < self._raw.tell():
+                raise FileShrank("the file was cut short, or replaced, while it was followed")
+            self._wait()
+
+    def _take(self, data: bytes) -> None:
+        if self._compressed is None:
+            while len(data) < len(ZSTANDARD) and ZSTANDARD.startswith(data):
+                data += self._read()
+            self._compressed = data.startswith(ZSTANDARD)
+        text = self._decompressor.feed(data) if self._compressed else data
+        end = text.rfind(b"\n")
+        if end < 0:
+            self._begun += text
+            return
+        whole = bytes(self._begun) + text[: end + 1]
+        self._begun = bytearray(text[end + 1 :])
+        self._ready = whole.splitlines(keepends=True) if b"\r" not in whole else _split(whole)
+        self._ready.reverse()
+
+
+def _split(whole: bytes) -> list[bytes]:
+    return [line + b"\n" for line in whole[:-1].split(b"\n")]

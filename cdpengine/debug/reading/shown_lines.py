@@ -1,0 +1,293 @@
+"""Lines of a recording for people: which are shown, each as one line of text, and where its session is.
+
+Rule: several values of one filter are alternatives, several filters must all hold; a line that lacks what a filter
+asks about does not match. What a page wrote is data, and goes through `escape_line`: one line stays one line. A
+session is known by the latest URL that the browser told of its target, as the first one is often "about:blank".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from fnmatch import translate
+
+import attrs
+import msgspec
+
+from cdpengine.debug.recording_format import Line, Message
+from cdpengine.errors.foreign import escape_line
+
+_ERRORS = frozenset({"error", "stray", "lost"})
+_REFUSED = 400  # from this status on an answer over HTTP is a refusal
+_NOTES = frozenset({"target", "span", "span-end", "entered", "lost", "end"})
+BROWSER = "browser"
+"""What the browser's own session is called, which has no id."""
+
+
+@attrs.frozen(kw_only=True)
+class Choice:
+    """What to show.
+
+    `methods` are globs ("Network.*", case does not matter), `sessions` and `targets` beginnings of ids ("browser"
+    for the browser's own session), `ids` of commands, `texts` what must stand in the message (case does not
+    matter), `slow` milliseconds that a reply or an action took at least, `errors` refusals (over HTTP too),
+    strays, losses and the ends of actions that failed, `spans` globs of the names of actions, or their numbers,
+    that the lines must belong to.
+    """
+
+    methods: tuple[str, ...] = ()
+    sessions: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    ids: tuple[int, ...] = ()
+    texts: tuple[str, ...] = ()
+    slow: float | None = None
+    errors: bool = False
+    spans: tuple[str, ...] = ()
+
+
+class Chooser:
+    """Applies a choice to the lines of one recording, in their order: an action's name comes before its lines."""
+
+    def __init__(self, choice: Choice) -> None:
+        self._choice = choice
+        self._methods = _globs(choice.methods)
+        self._span_names = _globs(choice.spans)
+        self._spans = {int(span) for span in choice.spans if span.isascii() and span.isdigit()}
+        self._sessions = tuple(session.upper() for session in choice.sessions if session != BROWSER)
+        self._root = BROWSER in choice.sessions
+        self._targets = tuple(target.upper() for target in choice.targets)
+        self._texts = [_forms(text) for text in choice.texts]
+        # Notes say nothing of methods, durations and messages: they are shown where nothing of that is asked.
+        # How long an action took is said by the note of its end.
+        self._notes = not (choice.methods or choice.ids or choice.texts)
+
+    def wants(self, line: Line) -> bool:
+        """Say whether the line is chosen."""
+        kind = line.k
+        if kind == "span" and self._span_names is not None and self._span_names.match(line.name):
+            self._spans.add(line.span)
+        choice = self._choice
+        if kind in _NOTES and not self._notes:
+            return False
+        if choice.errors and kind not in _ERRORS and not line.failed and line.status < _REFUSED:
+            return False
+        if self._methods is not None and not self._methods.match(line.m):
+            return False
+        if choice.ids and line.id not in choice.ids:
+            return False
+        if choice.slow is not None and (line.ms is None or line.ms < choice.slow):
+            return False
+        if choice.spans and line.span not in self._spans:
+            return False
+        if choice.sessions and not self._of_sessions(line):
+            return False
+        if choice.targets and not (line.T and line.T.upper().startswith(self._targets)):
+            return False
+        return not self._texts or self._holds(line)
+
+    def _of_sessions(self, line: Line) -> bool:
+        if not line.s:
+            return self._root and line.k not in _NOTES
+        return bool(self._sessions) and line.s.upper().startswith(self._sessions)
+
+    def _holds(self, line: Line) -> bool:
+        text = bytes(line.msg).decode("utf-8", "replace").casefold()
+        return all(any(form in text for form in forms) for forms in self._texts)
+
+
+def _globs(globs: tuple[str, ...]) -> re.Pattern[str] | None:
+    return re.compile("|".join(translate(glob) for glob in globs), re.IGNORECASE) if globs else None
+
+
+def _forms(text: str) -> set[str]:
+    """Return how a text may be written within a JSON text: as it is, or escaped."""
+    once = (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    return {form.casefold() for form in once}
+
+
+SHORT_ID = 8
+"""Characters of a session's id that are shown."""
+
+_ARROWS = {">": "->", "<": "<-"}
+_KIND_STYLES = {"call": "call", "reply": "reply", "error": "error", "event": "event", "stray": "error"}
+_SLOW, _VERY_SLOW = 100.0, 1000.0
+
+
+@attrs.frozen
+class Piece:
+    """A piece of a line: its text, and the name of its style ("" for none)."""
+
+    text: str
+    style: str = ""
+
+
+def plain(pieces: Iterable[Piece]) -> str:
+    """Return the pieces as one text."""
+    return "".join(piece.text for piece in pieces)
+
+
+def show_line(line: Line, *, payload_limit: int | None = None) -> list[Piece]:
+    """Return a line as pieces: time, direction, session, id, method, duration, payload.
+
+    Of the payload at most `payload_limit` bytes are looked at; None for all of them.
+    """
+    pieces = [Piece(f"{line.t:10.3f} ", "time")]
+    if line.k in _KIND_STYLES:
+        pieces += _message(line, payload_limit)
+    else:
+        pieces += _note(line, payload_limit)
+    return pieces
+
+
+def _message(line: Line, limit: int | None) -> list[Piece]:
+    style = _KIND_STYLES[line.k]
+    number = "" if line.id is None else f"#{line.id}"
+    session = escape_line(line.s[:SHORT_ID]) if line.s else BROWSER
+    pieces = [
+        Piece(f"{_ARROWS.get(line.d, '  ')} ", style),
+        Piece(f"{session:<{SHORT_ID}} ", "session"),
+        Piece(f"{number:>6} ", "id"),
+        Piece(escape_line(line.m) or ("(no message)" if line.k == "stray" else "(unknown call)"), style),
+    ]
+    pieces += _duration(line)
+    if line.span:
+        pieces.append(Piece(f" [{line.span}]", "span"))
+    payload = _payload(line, limit)
+    if payload:
+        pieces.append(Piece(f" {payload}", "error" if line.k == "error" else "payload"))
+    return pieces
+
+
+def _duration(line: Line) -> list[Piece]:
+    if line.ms is None:
+        return []
+    slow = "slow" if line.ms >= _SLOW else "duration"
+    return [Piece(f" {line.ms:.1f} ms", "very-slow" if line.ms >= _VERY_SLOW else slow)]
+
+
+def _note(line: Line, limit: int | None) -> list[Piece]:
+    match line.k:
+        case "target":
+            of = f"{line.type or 'target'} {line.T[:SHORT_ID]} {line.url}"
+            text = f"{line.s[:SHORT_ID]} is a session of the {of}"
+            return [Piece("== ", "note"), Piece(escape_line(text.rstrip()), "note")]
+        case "span":
+            return [Piece("== ", "span"), Piece(escape_line(f"{line.name} [{line.span}]"), "span")]
+        case "span-end":
+            text = f"end of {line.name}".strip()
+            failed = [Piece(f" {escape_line(line.failed)}", "error")] if line.failed else []
+            return [
+                Piece("== ", "span"),
+                Piece(escape_line(f"{text} [{line.span}]"), "span"),
+                *_duration(line),
+                *failed,
+            ]
+        case "http":
+            refused = line.status >= _REFUSED
+            body = bytes(memoryview(line.msg)[:limit]).decode("utf-8", "replace")
+            return [
+                Piece("<> ", "error" if refused else "reply"),
+                Piece(escape_line(f"{line.m} {line.url}"), "call"),
+                Piece(f" {line.status}", "error" if refused else "reply"),
+                *_duration(line),
+                Piece(escape_line(f" {body}"), "payload"),
+            ]
+        case "entered":
+            return [
+                Piece("== ", "note"),
+                Piece(f"fingerprints of what was entered up to line {line.of}", "note"),
+            ]
+        case "lost":
+            return [Piece("!! ", "error"), Piece(f"{line.count} messages lost: they came too fast", "error")]
+        case _:
+            return [Piece("== ", "note"), Piece("end of the recording", "note")]
+
+
+_PAYLOAD = re.compile(rb'"(?:params|result|error)"\s*:\s*')
+_decode = msgspec.json.Decoder(Message).decode
+
+
+def _payload(line: Line, limit: int | None) -> str:
+    """Return params, result or error as they stand in the message; all of the message where there is none."""
+    view = memoryview(line.msg)
+    if limit is not None and len(view) > limit + 256:
+        # Not decoded: it may be large. What comes before the payload is short, and holds no such key.
+        raw = bytes(view[: limit + 256])
+        found = _PAYLOAD.search(raw)
+        return escape_line(raw[found.end() if found else 0 :].decode("utf-8", "ignore"))
+    raw = bytes(view)
+    if line.k != "stray":
+        try:
+            message = _decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass  # it is shown as it is
+        else:
+            raw = bytes(message.params) or bytes(message.result) or bytes(message.error)
+    return "" if raw == b"{}" else escape_line(raw.decode("utf-8", "replace"))
+
+
+MOST = 5_000
+
+
+@attrs.define
+class Whereabouts:
+    """A target: its id, its type, the latest URL that is not about:blank."""
+
+    target: str = ""
+    type: str = ""
+    url: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.url}".strip()
+
+
+NOWHERE = Whereabouts()
+
+
+class _TargetInfo(msgspec.Struct, rename="camel"):
+    target_id: str = ""
+    url: str = ""
+
+
+class _Changed(msgspec.Struct, rename="camel"):
+    target_info: _TargetInfo = msgspec.field(default_factory=_TargetInfo)
+
+
+class _Event(msgspec.Struct):
+    params: _Changed = msgspec.field(default_factory=_Changed)
+
+
+_decode_event = msgspec.json.Decoder(_Event).decode
+
+
+class Directory:
+    """Learns from the lines of one recording, in their order."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._sessions: dict[tuple[str, str], Whereabouts] = {}
+        self._targets: dict[str, Whereabouts] = {}
+
+    def learn(self, line: Line) -> None:
+        """Take what a line says of targets; most say nothing."""
+        if line.k == "target":
+            if (line.c, line.s) not in self._sessions and len(self._sessions) < self._most:
+                told = Whereabouts(line.T, line.type, line.url)
+                self._sessions[line.c, line.s] = self._targets.setdefault(line.T, told)
+            self._move(line.T, line.url)
+        elif line.m == "Target.targetInfoChanged" and line.k == "event":
+            try:
+                info = _decode_event(line.msg).params.target_info
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return  # a name is missing then, nothing else
+            self._move(info.target_id, info.url)
+
+    def of(self, connection: str, session: str) -> Whereabouts:
+        """Return the whereabouts of a session, empty for a session that no line names."""
+        return self._sessions.get((connection, session), NOWHERE)
+
+    def _move(self, target: str, url: str) -> None:
+        known = self._targets.get(target)
+        if known is not None and url and (url != "about:blank" or not known.url):
+            known.url = url

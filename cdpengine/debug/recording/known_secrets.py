@@ -1,0 +1,424 @@
+"""KnownSecrets: texts that are known to be secret, found in every form in which they may be written. Pure.
+
+Rule: a secret is looked for as it is, and as JSON, URLs, HTML, base64 (which differs by the place of the first
+byte), hexadecimal digits and UTF-16 write it. What was entered is kept apart from what was only seen, so that a
+page with many cookies cannot push a password out.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from math import ceil
+from urllib.parse import quote, quote_plus
+
+import attrs
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
+
+REDACTED = "[redacted]"
+_REDACTED = REDACTED.encode()
+
+LONG_ENOUGH = 6
+"""Characters from which on a secret is looked for in other messages: shorter ones are everywhere."""
+
+_LONGEST = 100_000
+"""Characters of a secret that are kept."""
+
+_PIECE = 512
+"""Characters of a long text that are looked for together."""
+
+_ONE_LINE = 60
+_WORD = re.compile(r"\b\w{2,}")
+_MOST_ENTERED = 256
+_MOST_SEEN = 256
+_MOST_FRESH = 8
+"""Secrets that are looked for by themselves before everything is compiled anew."""
+
+_ENOUGH = 8
+"""Characters of an entered text that betray it, where it is not there as a whole."""
+
+_HEAD = 32
+"""Bytes of a form that must be there as a whole by which it is looked for: longer ones take long to compile."""
+
+_LEAST_EDGE = 4
+"""Bytes of a secret at the end of one piece of a stream, or at the beginning of the next, that are taken out."""
+
+
+@attrs.frozen
+class _Form:
+    """One way in which a secret may be written.
+
+    `head` bytes of it are looked for; of a `whole` one the rest must follow.
+    """
+
+    written: bytes
+    head: int
+    whole: bool = False
+
+
+class _Index:
+    """The forms of some secrets, found by their heads."""
+
+    def __init__(self, forms: Iterable[_Form]) -> None:
+        by_head: dict[bytes, list[_Form]] = {}
+        for form in forms:
+            by_head.setdefault(form.written[: form.head], []).append(form)
+        self._forms = list(by_head.values())
+        self._automaton = BytesAhoCorasick(list(by_head), matchkind=MatchKind.Standard)
+
+    def found(self, data: bytes) -> bool:
+        return any(True for _ in self.places(data))
+
+    def places(self, data: bytes) -> Iterator[tuple[int, int]]:
+        """Give where secrets, or beginnings of them, stand."""
+        for number, start, end in self._automaton.find_matches_as_indexes(data, overlapping=True):
+            reached = 0
+            for form in self._forms[number]:
+                same = end - start if form.head == len(form.written) else _common(data, start, form.written)
+                if same == len(form.written) or not form.whole:
+                    reached = max(reached, same)
+            if reached:
+                yield start, start + reached
+
+
+def _common(data: bytes, start: int, written: bytes) -> int:
+    """Return how many bytes of a form stand in some bytes from `start` on."""
+    piece = data[start : start + len(written)]
+    if piece == written:
+        return len(written)
+    return next(
+        (place for place, (one, other) in enumerate(zip(piece, written, strict=False)) if one != other),
+        len(piece),
+    )
+
+
+_Edges = tuple[dict[bytes, list[bytes]], dict[bytes, list[bytes]], int]
+
+
+class KnownSecrets:
+    """Holds secrets, and finds and replaces them. `version` counts how often something new came to be known.
+
+    `given` are secret for ever; `entered` and `seen` ones are forgotten when there are too many, the oldest first.
+    Of what was entered, a beginning of 8 characters is found too: pages see texts grow, and cut them.
+    """
+
+    def __init__(self, given: Iterable[str] = ()) -> None:
+        self.given = tuple(secret for secret in given if secret)
+        self.version = 0
+        self._entered: dict[str, None] = {}
+        self._seen: dict[str, None] = {}
+        self._fresh: list[str] = []
+        self._stale = bool(self.given)
+        self._settled: _Index | None = None
+        self._newest: _Index | None = None
+        self._known_edges: tuple[int, _Edges] | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """All that is known now."""
+        return (*self.given, *self._entered, *self._seen)
+
+    def add_entered(self, text: str) -> None:
+        """Keep a text that was entered as a whole: typed, filled, set."""
+        for part in _entered_parts(text):
+            if part not in self.given:
+                self._keep(part, self._entered, _MOST_ENTERED)
+
+    def add_typed(self, before: str, text: str) -> None:
+        """Keep a text that is being typed, in the place of what it was before it grew."""
+        if any(known.startswith(text) for known in self._entered):
+            return  # its beginning is found already
+        for part in _entered_parts(before):
+            self._entered.pop(part, None)  # where it is still looked for, that does no harm
+            if part in self._fresh:
+                self._fresh.remove(part)
+        self.add_entered(text)
+
+    def add_seen(self, text: str) -> None:
+        """Keep a text that stood where secrets stand; of a list of values ("a=1; b=2"), each value too."""
+        for part in _seen_parts(text) if len(text) <= _LONGEST else ():
+            if part not in self.given and part not in self._entered:
+                self._keep(part, self._seen, _MOST_SEEN)
+
+    def add_token(self, text: str) -> None:
+        """Keep a text that was the value of a secret parameter or field, as a whole."""
+        if LONG_ENOUGH <= len(text) <= _LONGEST and text not in self.given and text not in self._entered:
+            self._keep(text, self._seen, _MOST_SEEN)
+
+    def _keep(self, part: str, pool: dict[str, None], most: int) -> None:
+        if pool.pop(part, "new") == "new":
+            self.version += 1
+            if len(self._fresh) < max(_MOST_FRESH, len(self.secrets) // 4):
+                self._fresh.append(part)
+                self._newest = None
+            else:
+                self._stale = True
+        pool[part] = None
+        if len(pool) > most:
+            del pool[next(iter(pool))]
+
+    # --- looking ---------------------------------------------------------------------------------------------
+
+    def found(self, text: str | bytes) -> bool:
+        """Say whether one of them is in a text, or in the bytes of one."""
+        indexes = self._indexes()
+        if not indexes:
+            return False
+        data = text if isinstance(text, bytes) else _utf8(text)
+        return any(index.found(data) for index in indexes)
+
+    def parts(self, data: bytes, ends: Sequence[int]) -> Iterator[int]:
+        """Give the numbers of the parts of some bytes in which one is; `ends` says where each part ends."""
+        for index in self._indexes():
+            for start, _ in index.places(data):
+                yield bisect_right(ends, start)
+
+    def replace(self, text: str) -> str:
+        """Return a text without them."""
+        if not self._indexes():
+            return text
+        data = _utf8(text)
+        clean = self.replace_bytes(data)
+        return text if clean is data else clean.decode("utf-8", "surrogatepass")
+
+    def replace_bytes(self, data: bytes) -> bytes:
+        """Return bytes without them; the same object where there is none."""
+        places = sorted(place for index in self._indexes() for place in index.places(data))
+        if not places:
+            return data
+        pieces: list[bytes] = []
+        done = 0
+        for start, end in places:
+            end = _whole_letter(data, end)
+            if start >= done:
+                pieces += [data[done:start], _REDACTED]
+            done = max(done, end)  # two that overlap are taken out as one
+        return b"".join((*pieces, data[done:]))
+
+    def replace_edges(self, data: bytes) -> bytes:
+        """Return a piece of a stream without what may be the beginning of a secret at its end, or the reverse."""
+        heads, tails, longest = self._edges()
+        end = start = 0
+        for at in range(max(0, len(data) - longest + 1), len(data) - _LEAST_EDGE + 1):
+            for needle in heads.get(data[at : at + _LEAST_EDGE], ()):
+                if len(data) - at < len(needle) and needle.startswith(data[at:]):
+                    end = max(end, len(data) - at)
+        for until in range(_LEAST_EDGE, min(longest, len(data) + 1)):
+            for needle in tails.get(data[until - _LEAST_EDGE : until], ()):
+                if until < len(needle) and needle.endswith(data[:until]):
+                    start = max(start, until)
+        if not start and not end:
+            return data
+        if start + end >= len(data):
+            return _REDACTED
+        inner = data[start : len(data) - end]
+        return (_REDACTED if start else b"") + inner + (_REDACTED if end else b"")
+
+    def _edges(self) -> _Edges:
+        """Return all forms by their first and by their last bytes, and how long the longest is."""
+        if self._known_edges is None or self._known_edges[0] != self.version:
+            heads: dict[bytes, list[bytes]] = {}
+            tails: dict[bytes, list[bytes]] = {}
+            needles = {form.written for secret in self.secrets for form in forms_of(secret)}
+            for needle in needles:
+                heads.setdefault(needle[:_LEAST_EDGE], []).append(needle)
+                tails.setdefault(needle[-_LEAST_EDGE:], []).append(needle)
+            self._known_edges = self.version, (heads, tails, max(map(len, needles), default=0))
+        return self._known_edges[1]
+
+    def _indexes(self) -> list[_Index]:
+        if self._stale:
+            self._stale = False
+            self._fresh.clear()
+            self._newest = None
+            self._settled = self._index_of(self.secrets)
+        if self._fresh and self._newest is None:
+            self._newest = self._index_of(self._fresh)
+        return [each for each in (self._settled, self._newest) if each is not None]
+
+    def _index_of(self, secrets: Iterable[str]) -> _Index | None:
+        forms: list[_Form] = []
+        for secret in secrets:
+            if secret in self._entered:
+                forms += forms_of(secret)
+            else:
+                written = (form.written for form in forms_of(secret))
+                forms += [_Form(each, min(len(each), _HEAD), whole=True) for each in written]
+        return _Index(forms) if forms else None
+
+
+def _whole_letter(data: bytes, end: int) -> int:
+    """Return the place behind the letter of UTF-8 in which a place may be."""
+    while end < len(data) and data[end] & 0xC0 == 0x80:
+        end += 1
+    return end
+
+
+# --- what is kept of a secret ----------------------------------------------------------------------------------
+
+
+_LINE_END = re.compile("\r\n|\r|\n")
+
+
+def _entered_parts(text: str) -> set[str]:
+    parts = {text, text.strip()}
+    if "\n" in text or "\r" in text:  # lines are shown apart, and their ends differ from place to place
+        lines = _LINE_END.split(text)
+        parts |= {"\r\n".join(lines), "\n".join(lines), *map(str.strip, lines)}
+    return {part[:_LONGEST] for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED}
+
+
+_LISTED = re.compile(r"[\w!#$%&'*.^`|~+\-]+=[^;\s]*(?:[;\s]+[\w!#$%&'*.^`|~+\-]+(?:=[^;]*)?)*;?")
+"""A list of values, as headers of cookies have it."""
+
+
+@lru_cache(500)
+def _seen_parts(secret: str) -> frozenset[str]:
+    parts = {secret}
+    if _LISTED.fullmatch(secret):
+        parts |= {part.partition("=")[2] for part in re.split(r"[;\s]+", secret)}
+    return frozenset(part for part in parts if len(part.strip()) >= LONG_ENOUGH and part != REDACTED)
+
+
+# --- forms -------------------------------------------------------------------------------------------------------
+
+_URI = "-_.!~*'()"  # left alone by encodeURIComponent (ECMA-262)
+_WHOLE_URI = ";,/?:@&=+$#" + _URI  # by encodeURI
+_FORM = "*-._"  # by application/x-www-form-urlencoded (URL standard)
+_URLS: tuple[Callable[[str], str], ...] = (
+    lambda text: quote(text, safe=""),
+    quote,
+    lambda text: quote(text, safe=_URI),
+    lambda text: quote(text, safe=_WHOLE_URI),
+    lambda text: quote_plus(text, safe=_FORM),
+)
+
+
+@lru_cache(1_000)
+def forms_of(secret: str) -> frozenset[_Form]:
+    """Return how a text may be written, in UTF-8, and how much of each form is enough to know it by."""
+    rest, secret = secret, secret[:_PIECE]
+    data = _utf8(secret)
+    texts = {secret, *_escape_in_html(secret)}
+    urls = {_in_url(write, secret) for write in _URLS}
+    texts |= urls | {_lower_hexadecimal(url) for url in urls} | {quote(url, safe="") for url in urls}
+    wide: tuple[bytes, ...] = ()
+    if len(secret) >= LONG_ENOUGH:  # encoded, a shorter one would be found by chance
+        wide = (secret.encode("utf-16-le", "surrogatepass"), secret.encode("utf-16-be", "surrogatepass"))
+        for each in (data, *wide):
+            once = _in_base64(each)
+            texts |= {each.decode("latin-1"), *once}
+        texts |= {twice for each in _in_base64(data) for twice in _in_base64(each.encode())}
+        texts |= {data.hex(), data.hex().upper(), *_by_number(secret), *_wide_digits(secret)}
+    in_json = {form for text in texts for form in _in_json(text)}
+    again = {form for text in _in_json(secret) for form in _in_json(text)}
+    for _ in range(2):  # a page's text that is JSON already, in what a script returned as JSON
+        again |= {json.dumps(text, ensure_ascii=False)[1:-1] for text in again}
+    again |= {form for each in wide for text in _in_json(each.decode("latin-1")) for form in _in_json(text)}
+    written = {*map(_utf8, texts | in_json | again), *wide}
+    share = min(1.0, _ENOUGH / max(1, len(secret)))
+    forms = {_Form(form, min(len(form), max(_ENOUGH, ceil(len(form) * share)))) for form in written}
+    return frozenset(forms | set(_from_words_on(rest)))
+
+
+def _from_words_on(secret: str) -> Iterator[_Form]:
+    """Give a long text from each of its words on: pages show it line by line."""
+    if len(secret) > _ONE_LINE:
+        for word in _WORD.finditer(secret):
+            rest = secret[word.start() : word.start() + _PIECE]
+            shown = {rest, json.dumps(rest)[1:-1], json.dumps(rest, ensure_ascii=False)[1:-1]}
+            for form in shown | _wide_digits(rest):
+                written = _utf8(form)
+                yield _Form(written, min(len(written), _ENOUGH))
+
+
+def _wide_digits(secret: str) -> set[str]:
+    """Return a text as hexadecimal digits of UTF-16, as PDF writes titles."""
+    digits = {secret.encode(f"utf-16-{order}", "surrogatepass").hex() for order in ("le", "be")}
+    return digits | {each.upper() for each in digits}
+
+
+def _by_number(secret: str) -> set[str]:
+    """Return a text letter by letter: percent-encoded, as escapes of JSON, as references of HTML, as bytes."""
+    data = _utf8(secret)
+    units = [f"{unit:04x}" for unit in memoryview(secret.encode("utf-16-le", "surrogatepass")).cast("H")]
+    escapes = "".join(rf"\u{unit}" for unit in units)
+    percent = "".join(f"%{byte:02X}" for byte in data)
+    return {
+        percent,
+        percent.lower(),
+        escapes,
+        "".join(rf"\u{unit.upper()}" for unit in units),
+        escapes.replace("\\", "\\\\"),
+        "".join(f"&#{ord(letter)};" for letter in secret),
+        "".join(f"&#x{ord(letter):x};" for letter in secret),
+        ",".join(map(str, data)),
+        ", ".join(map(str, data)),
+    }
+
+
+def _in_url(write: Callable[[str], str], text: str) -> str:
+    try:
+        return write(text)
+    except UnicodeEncodeError:  # half a surrogate pair, which browsers write as U+FFFD
+        return write(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def _lower_hexadecimal(text: str) -> str:
+    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), text)
+
+
+def _escape_in_html(text: str) -> set[str]:
+    """Return the ways of the HTML standard's serialization, and of libraries."""
+    in_text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    spaces = text.replace("&", "&amp;").replace("\u00a0", "&nbsp;")
+    in_value = spaces.replace('"', "&quot;")
+    escaped = html.escape(text)
+    forms = {in_text, in_text.replace("\u00a0", "&nbsp;"), in_value}
+    forms |= {in_value.replace("<", "&lt;").replace(">", "&gt;"), spaces, escaped}
+    forms |= {escaped.replace("&#x27;", "&#39;"), escaped.replace("&#x27;", "'")}
+    forms |= {escaped.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")}
+    return forms
+
+
+def _in_base64(data: bytes) -> set[str]:
+    """Return what of some bytes stands in base64 whatever stands around them, for each place of the first one."""
+    forms = set()
+    for before in range(3):
+        encoded = base64.b64encode(bytes(before) + data).decode()
+        first = (0, 2, 3)[before]  # characters that what stands before has a part in
+        whole = (before + len(data)) * 8 // 6  # those that nothing behind it has a part in
+        form = encoded[first:whole]
+        forms |= {form, form.replace("+", "-").replace("/", "_")}
+    return forms
+
+
+_PLAIN = re.compile(r"[\w%+/=;#,.\- ]*", re.ASCII)
+"""Texts that JSON writes as they are, or with its slashes escaped."""
+
+
+def _in_json(text: str) -> set[str]:
+    """Return how JSON writes a text: non-ASCII letters and signs of markup escaped or not, in either case."""
+    if _PLAIN.fullmatch(text):
+        return {text, text.replace("/", "\\/")}
+    plain = json.dumps(text, ensure_ascii=False)[1:-1]
+    escaped = json.dumps(text)[1:-1]
+    forms = {plain, escaped, escaped.replace("/", "\\/"), plain.replace("/", "\\/")}
+    if "<" in text or ">" in text or "&" in text:
+        for form in list(forms):
+            signs = form.replace("<", "\\u003c").replace(">", "\\u003e")
+            forms |= {form.replace("<", "\\u003c"), signs, signs.replace("&", "\\u0026")}
+    return forms | {re.sub(r"\\u[0-9a-f]{4}", _upper_escape, form) for form in forms if "\\u" in form}
+
+
+def _upper_escape(found: re.Match[str]) -> str:
+    return "\\u" + found[0][2:].upper()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,482 @@
+"""LineMaker: from messages on the wire to the lines of a recording. Pure: no file, no clock, no thread.
+
+Rule: each message becomes one line, in order, with what is known around it: the command that a reply answers,
+how long it took, whose session it is, which action caused it. Memory is bounded by what is under way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+import msgspec
+
+from cdpengine._protocol.instruments import HttpExchange, Traffic
+from cdpengine._protocol.messages import Envelope, envelope_or_none
+from cdpengine.debug.recording.entered_texts import KEYS, Entered, EnteredTexts
+from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording.redact import Redactor
+from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
+from cdpengine.debug.recording_format import CUT, Kind, Line, http_params
+from cdpengine.js import is_own
+
+_HEAD = 200
+"""Characters of a cut payload that are kept."""
+
+_COPIED = 4096
+"""Bytes of a message from which on it is a piece of its own."""
+
+_SEEN = 4096
+"""Characters beyond those that are looked through for secrets."""
+
+_MOST_PENDING = 100_000
+"""Commands without a reply that are remembered; beyond that the oldest are forgotten (their replies have no
+name)."""
+
+_SIDES_KNOWN = 4_000
+"""Sessions, by kinds of messages, whose part of the line is kept ready."""
+
+_SPANS_KNOWN = 1_000
+"""Actions under way, and as many that are over; beyond that the oldest are forgotten."""
+
+_SCRIPTS = frozenset({"Runtime.evaluate", "Runtime.callFunctionOn"})
+
+_encode = msgspec.json.Encoder().encode
+
+
+class _TargetInfo(msgspec.Struct, rename="camel"):
+    target_id: str = ""
+    type: str = ""
+    url: str = ""
+
+
+class _Attached(msgspec.Struct, rename="camel"):
+    session_id: str = ""
+    target_info: _TargetInfo = msgspec.field(default_factory=_TargetInfo)
+
+
+class _Changed(msgspec.Struct, rename="camel"):
+    target_info: _TargetInfo = msgspec.field(default_factory=_TargetInfo)
+
+
+class _AttachedByHand(msgspec.Struct, rename="camel"):
+    session_id: str = ""
+
+
+class _AttachCall(msgspec.Struct, rename="camel"):
+    target_id: str = ""
+
+
+class _ScriptCall(msgspec.Struct, rename="camel"):
+    function_declaration: str = ""
+    expression: str = ""
+
+
+class _Sent(msgspec.Struct):
+    """A command that waits for its reply. `own`: its script is the engine's own."""
+
+    method: str
+    time: float
+    span: int
+    target_id: str = ""
+    own: bool = False
+
+
+class _Seen(msgspec.Struct, gc=False):
+    """A message on its way to become a line.
+
+    `envelope` is None where the bytes are not a message. `free`: whether its bytes hold nothing that may be
+    secret; None where nobody looked.
+    """
+
+    raw: bytes
+    traffic: Traffic
+    envelope: Envelope | None
+    free: bool | None
+
+
+class LineMaker:
+    """Makes the lines of one recording.
+
+    `began` is the engine's clock when it began; `limit` is in bytes of a message, 0 for none. `foreign` says that
+    the commands are a stranger's, who did not say beforehand what he enters: what he gives to scripts is withheld
+    even where these are the engine's own. `entered` takes the calls in which something was redacted.
+    """
+
+    def __init__(
+        self,
+        *,
+        began: float,
+        limit: int,
+        redactor: Redactor | None,
+        foreign: bool = False,
+        entered: EnteredTexts | None = None,
+    ) -> None:
+        self._began = began
+        self._limit = limit
+        self._redactor = redactor
+        self._foreign = foreign
+        self._entered = entered
+        self._number = 0
+        self._sent: dict[tuple[str, int], _Sent] = {}
+        self._target_of: dict[str, str] = {}
+        self._types: dict[str, str] = {}
+        self._sides: dict[tuple[Kind, str, str], str] = {}
+        self._sifted_at = 0
+        self._spans: dict[int, str] = {}  # the names of those whose line was written
+        self._ended: dict[int, str] = {}  # of these a command may still come that was posted before the end
+
+    def add_secret(self, text: str) -> bytes:
+        """Keep a text out of all lines from now on. Returns no line."""
+        if self._redactor is not None:
+            self._redactor.add_secret(text)
+        return b""
+
+    def target(
+        self, time: float, connection: str, session_id: str, target_id: str, kind: str, url: str
+    ) -> bytes:
+        """Return the line that says what a session belongs to, and remember it."""
+        self._target_of[session_id] = target_id
+        self._sides.clear()
+        self._types[target_id] = kind
+        return self._line(
+            time, "target", c=connection, s=session_id, T=target_id, type=kind, url=self._url(url)
+        )
+
+    def http(self, exchange: HttpExchange) -> bytes:
+        """Return the line of what was asked over HTTP."""
+        target, body = exchange.target, exchange.body
+        if self._redactor is not None:
+            target = self._redactor.text(target)
+            # The protocol's description is the browser's own, and its names look like secrets ("password").
+            body = body if is_protocol(exchange.target) else self._redactor.redact(body)
+        cut = 0 < self._limit < len(body)
+        message = msgspec.Raw(_encode({CUT: len(body)})) if cut else _as_json(body)
+        line = self._line(
+            exchange.time,
+            "http",
+            m=exchange.method,
+            url=target,
+            status=exchange.status,
+            type=exchange.content_type,
+            ms=round(exchange.seconds * 1000, 3),
+            z=len(exchange.body),
+            msg=message,
+        )
+        if self._entered is not None and target != exchange.target:
+            sides = (_encode({"params": http_params(each)}) for each in (exchange.target, target))
+            self._entered.note(self._number, "", "", "", *sides)
+        return line
+
+    def entered(self, time: float, entered: Entered) -> bytes:
+        """Return the line of the fingerprints of what a call entered."""
+        return self._line(time, "entered", of=entered.of, h=entered.prints, typed=entered.typed)
+
+    def lost(self, time: float, count: int) -> bytes:
+        """Return the line that says that `count` messages could not be taken; their numbers are left out."""
+        line = self._line(time, "lost", count=count)
+        self._number += count
+        return line
+
+    def span_ended(self, time: float, number: int, began: float, failed: str = "") -> bytes:
+        """Return the line that says that an action is over; b"" when no line said that it began.
+
+        `failed` is the name of the exception that ended it, "" where none did.
+        """
+        name = self._spans.pop(number, None)
+        if name is None:
+            return b""
+        _remember(self._ended, number, name)
+        milliseconds = round((time - began) * 1000, 3)
+        return self._line(time, "span-end", span=number, name=name, ms=milliseconds, failed=failed)
+
+    def end(self, time: float) -> bytes:
+        """Return the last line."""
+        return self._line(time, "end")
+
+    def lines(self, *traffic: Traffic) -> list[bytes]:
+        """Return the lines of messages: their own, and beside these what they tell of actions and targets."""
+        return b"".join(self.pieces(*traffic)).splitlines(keepends=True)
+
+    def pieces(self, *traffic: Traffic) -> list[bytes]:
+        """Return the same in pieces, so that what is large need not be copied.
+
+        They are looked through for secrets all at once, which costs a fraction of a look at each; those apart that
+        hold some by what they are. The lines are the same as those of one message after the other.
+        """
+        raws = [
+            message.encode("utf-8", "surrogatepass") if isinstance(message := each.message, str) else message
+            for each in traffic
+        ]
+        lines: list[bytes] = []
+        for seen in self._sifted(traffic, raws):
+            self._add(lines, seen)
+        return lines
+
+    def _sifted(self, traffic: Sequence[Traffic], raws: Sequence[bytes]) -> list[_Seen]:
+        called: dict[tuple[str, int | None], str] = {}
+        seen = []
+        looked_at = []
+        for each, raw in zip(traffic, raws, strict=True):
+            envelope = each.envelope or envelope_or_none(raw)
+            if envelope is None:
+                seen.append(_Seen(raw, each, None, None))
+                continue
+            one = _Seen(raw, each, envelope, None)
+            seen.append(one)
+            key, method = (each.connection, envelope.id), envelope.method
+            if method is not None:
+                called[key] = method
+            elif (method := called.get(key)) is None and envelope.id is not None:
+                sent = self._sent.get((each.connection, envelope.id))
+                method = None if sent is None else sent.method
+            cut = 0 < self._limit < len(raw)  # of these only the head is kept
+            if method is not None and not cut and not holds_secrets(method):
+                looked_at.append(one)
+        if self._redactor is not None:
+            self._sifted_at = self._redactor.learned
+            answers = self._redactor.sift([one.raw for one in looked_at])
+            for one, free in zip(looked_at, answers, strict=True):
+                one.free = free
+        return seen
+
+    def _add(self, lines: list[bytes], seen: _Seen) -> None:
+        traffic, envelope, span = seen.traffic, seen.envelope, seen.traffic.span
+        if envelope is None:
+            lines.append(self._stray(seen))
+            return
+        if span is not None and span.number not in self._spans and span.number not in self._ended:
+            name = span.name if self._redactor is None else self._redactor.text(span.name)
+            _remember(self._spans, span.number, name)
+            lines.append(self._line(traffic.time, "span", span=span.number, name=name))
+        if traffic.direction == "sent":
+            self._call(lines, seen, envelope, 0 if span is None else span.number)
+        elif envelope.id is not None:
+            self._reply(lines, seen, envelope)
+        elif envelope.method is not None:
+            self._event(lines, seen, envelope)
+        else:
+            lines.append(self._stray(seen))
+
+    # --- kinds of messages ---------------------------------------------------------------------------------
+
+    def _call(self, lines: list[bytes], seen: _Seen, envelope: Envelope, span: int) -> None:
+        method = envelope.method or ""
+        target_id, own = "", False
+        if method == "Target.attachToTarget":
+            target_id = _decode(envelope.params, _AttachCall).target_id
+        elif method in _SCRIPTS and self._redactor is not None:
+            called = _decode(envelope.params, _ScriptCall)
+            own = is_own(called.function_declaration or called.expression)
+            self._redactor.note_script(envelope.session_id or "")
+        if envelope.id is not None:
+            self._sent[seen.traffic.connection, envelope.id] = _Sent(
+                method, seen.traffic.time, span, target_id, own
+            )
+            if len(self._sent) > _MOST_PENDING:
+                del self._sent[next(iter(self._sent))]
+        own = own and not self._foreign
+        self._message(lines, seen, envelope, "call", method, _encode_span(span), own=own)
+
+    def _reply(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
+        traffic = seen.traffic
+        assert envelope.id is not None
+        sent = self._sent.pop((traffic.connection, envelope.id), None)
+        kind: Kind = "error" if envelope.error else "reply"
+        if sent is None:
+            # Which command it answers is not known, so neither is what in it is secret.
+            self._message(lines, seen, envelope, kind, "", "", hidden=self._redactor is not None)
+            return
+        milliseconds = f'"ms":{(traffic.time - sent.time) * 1000:.3f},'
+        more = milliseconds + _encode_span(sent.span)
+        self._message(lines, seen, envelope, kind, sent.method, more, own=sent.own)
+        if sent.target_id and kind == "reply":
+            session_id = _decode(envelope.result, _AttachedByHand).session_id
+            if session_id and session_id not in self._target_of:
+                known = self._types.get(sent.target_id, "")
+                lines.append(
+                    self.target(traffic.time, traffic.connection, session_id, sent.target_id, known, "")
+                )
+
+    def _event(self, lines: list[bytes], seen: _Seen, envelope: Envelope) -> None:
+        traffic, params = seen.traffic, envelope.params
+        method = envelope.method or ""
+        if method == "Target.attachedToTarget":
+            attached = _decode(params, _Attached)
+            info, session_id = attached.target_info, attached.session_id
+            if session_id:
+                told = session_id, info.target_id, info.type, info.url
+                lines.append(self.target(traffic.time, traffic.connection, *told))
+        elif method == "Target.targetCreated":
+            info = _decode(params, _Changed).target_info
+            self._types[info.target_id] = info.type
+        self._message(lines, seen, envelope, "event", method, "")
+        if method == "Target.detachedFromTarget":
+            self._target_of.pop(_decode(params, _AttachedByHand).session_id, None)
+            self._sides.clear()
+        elif method == "Target.targetDestroyed":
+            self._types.pop(_decode(params, _AttachCall).target_id, None)
+
+    def _stray(self, seen: _Seen) -> bytes:
+        raw, traffic = seen.raw, seen.traffic
+        text = raw.decode("utf-8", "replace")
+        if self._limit and len(raw) > self._limit:
+            text = text[:_HEAD]
+        text = text if self._redactor is None else self._redactor.text(text)
+        side = ">" if traffic.direction == "sent" else "<"
+        message = msgspec.Raw(_encode(text))
+        return self._line(traffic.time, "stray", c=traffic.connection, d=side, z=len(raw), msg=message)
+
+    # --- lines ---------------------------------------------------------------------------------------------
+
+    def _message(
+        self,
+        lines: list[bytes],
+        seen: _Seen,
+        envelope: Envelope,
+        kind: Kind,
+        method: str,
+        more: str,
+        *,
+        hidden: bool = False,
+        own: bool = False,
+    ) -> None:
+        kept, free, redactor = seen.raw, seen.free, self._redactor
+        if hidden or (self._limit and len(kept) > self._limit):
+            kept, free = self._cut(seen.raw, envelope, method, hidden=hidden, own=own), None
+        if redactor is None:
+            pass
+        elif kind == "call" and not free and kept is seen.raw:
+            kept = redactor.redact_call(kept, method, envelope.id, suspicious=free is False, own=own)
+        elif not free or holds_secrets(method):
+            kept = redactor.redact(kept, method, suspicious=free is False, own=own)
+        elif redactor.learned != self._sifted_at:
+            kept = redactor.redact(kept, method, own=own)
+        if kind == "reply" and kept is not seen.raw and self._withholds(method, own=own):
+            more += '"withheld":true,'
+        self._number += 1
+        # A key that enters no letter stays as it is, and ends what was typed before it.
+        noted = kind == "call" and (kept is not seen.raw or method in KEYS)
+        if noted and self._entered is not None:
+            place = self._number, seen.traffic.connection, envelope.session_id or ""
+            self._entered.note(*place, method, seen.raw, kept)
+        side = self._side(kind, seen.traffic.connection, envelope.session_id or "")
+        call_id = "" if envelope.id is None else f'"id":{envelope.id},'
+        # By hand, in the order of the fields of Line: a third of what their encoding costs otherwise.
+        head = (
+            f'{{"t":{seen.traffic.time - self._began:.6f},"n":{self._number},{side}{call_id}{_encode_name(method)}'
+            f'"z":{len(seen.raw)},{more}"msg":'
+        )
+        if len(kept) > _COPIED:
+            lines += (head.encode(), _one_line(kept), b"}\n")
+        else:
+            lines.append(b"".join((head.encode(), _one_line(kept), b"}\n")))
+
+    def _side(self, kind: Kind, connection: str, session_id: str) -> str:
+        """Return what says where messages of a kind come from or go to, as JSON."""
+        side = self._sides.get((kind, connection, session_id))
+        if side is None:
+            if len(self._sides) > _SIDES_KNOWN:
+                self._sides.clear()
+            direction = ">" if kind == "call" else "<"
+            target_id = self._target_of.get(session_id, "")
+            line = Line(k=kind, c=connection, d=direction, s=session_id, T=target_id)
+            side = self._sides[kind, connection, session_id] = _fields(line)
+        return side
+
+    def _cut(self, raw: bytes, envelope: Envelope, method: str, *, hidden: bool, own: bool) -> bytes:
+        if self._redactor is not None and method in SECRET_PARAMETERS:
+            self._redactor.redact(raw, method)  # what it holds is secret in other messages too
+        message: dict[str, object] = {}
+        if envelope.id is not None:
+            message["id"] = envelope.id
+        if envelope.method is not None:
+            message["method"] = envelope.method
+        for name in ("params", "result", "error"):
+            payload = bytes(getattr(envelope, name))
+            if payload:
+                head = REDACTED if hidden else self._head(payload, envelope.method or method, own=own)
+                message[name] = {CUT: len(payload), "head": head}
+        if envelope.session_id is not None:
+            message["sessionId"] = envelope.session_id
+        return _encode(message)
+
+    def _withholds(self, method: str, *, own: bool) -> bool:
+        """Say whether what scripts are given and return is withheld from messages of a method."""
+        return (
+            self._redactor is not None and method in CALLS and not own and not self._redactor.keep_arguments
+        )
+
+    def _head(self, payload: bytes, method: str, *, own: bool) -> str:
+        if self._redactor is None:
+            return payload[:_HEAD].decode("utf-8", "ignore")
+        if self._withholds(method, own=own):
+            return REDACTED
+        # More is looked at than is kept: a secret that the cut would go through is seen whole.
+        seen = payload[: _HEAD + _SEEN]
+        if self._redactor.suspicious(seen, method):
+            return REDACTED
+        return self._redactor.text(seen.decode("utf-8", "ignore"))[:_HEAD]
+
+    def _line(self, time: float, kind: Kind, **fields: object) -> bytes:
+        self._number += 1
+        line = Line(t=round(time - self._began, 6), n=self._number, k=kind, **fields)  # type: ignore[arg-type]
+        return _encode(line) + b"\n"
+
+    def _url(self, url: str) -> str:
+        return url if self._redactor is None else self._redactor.text(url)
+
+
+def _fields(line: Line) -> str:
+    """Return the fields of a line that are no defaults, as they stand in JSON, each with a comma after it."""
+    return _encode(line)[1:-1].decode("utf-8", "surrogatepass") + ","
+
+
+@lru_cache(2_000)
+def _encode_name(method: str) -> str:
+    return f'"m":{_encode(method).decode()},' if method else ""
+
+
+def _encode_span(span: int) -> str:
+    return f'"span":{span},' if span else ""
+
+
+def _remember(names: dict[int, str], number: int, name: str) -> None:
+    names[number] = name
+    if len(names) > _SPANS_KNOWN:
+        del names[next(iter(names))]
+
+
+_BREAKS = re.compile(rb"[\r\n]")
+
+
+def _one_line(message: bytes) -> bytes:
+    """Return JSON without line breaks: between tokens they mean nothing, and within strings they are escaped."""
+    return _BREAKS.sub(b" ", message) if b"\n" in message or b"\r" in message else message
+
+
+def is_protocol(target: str) -> bool:
+    """Say whether what is asked over HTTP is the description of the protocol."""
+    return target.partition("?")[0].rstrip("/") == "/json/protocol"
+
+
+def _as_json(body: bytes) -> msgspec.Raw:
+    """Return a body as JSON on one line: as it is where it is some, as a text where it is not."""
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        return msgspec.Raw(_encode(body.decode("utf-8", "replace")))
+    return msgspec.Raw(_one_line(body))
+
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def _decode(raw: msgspec.Raw, as_type: type[S]) -> S:
+    try:
+        return msgspec.json.decode(raw, type=as_type)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return as_type()

@@ -1,0 +1,399 @@
+"""Recorder: writes the traffic of a browser's connections to a file while a block runs.
+
+Rule: messages become lines, some at a time and without their secrets, in the task that has them: they are still in
+the processor's cache there, and to hand them to another thread would cost as much. A thread compresses and writes
+the lines (`debug/recording/recording_file.py`). When the disk cannot keep up, the queue is bounded: what does not
+fit is counted, and the count is in the file; nothing waits for it. What is in the file can be read up to its last
+line, however the program ends.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import re
+import threading
+import traceback
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import trio
+
+from cdpengine._logs import get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.instruments import HttpExchange, Instruments, Span, Traffic
+from cdpengine.debug.recording.entered_texts import EnteredTexts
+from cdpengine.debug.recording.lines import LineMaker
+from cdpengine.debug.recording.recording_file import (
+    TOO_SLOW,
+    Claim,
+    FileWriter,
+    RecordingFile,
+    create_as_asked,
+    create_recording,
+    not_begun,
+)
+from cdpengine.debug.recording.redact import Redactor
+from cdpengine.debug.recording_format import Header
+from cdpengine.errors import InvalidArgumentError, RecordingFailedError, shortages_named
+
+if TYPE_CHECKING:
+    from cdpengine._api.browser import Browser
+    from cdpengine._protocol.connection import Connection
+
+_log = get_logger("cdpengine.debug")
+
+LIMIT = 262_144
+"""Bytes of a message above which its payload is cut."""
+
+QUEUED = 64_000_000
+"""Bytes that may wait to be written. A message that does not fit is lost, and counted."""
+
+_TOGETHER = 1 << 14
+"""Bytes of messages from which on they become lines: many enough that it is cheap, few enough (some tenths of a
+millisecond) that nobody waits for it."""
+
+_CLOSE_SECONDS = 60.0
+"""Seconds that the rest may take at the end in any case."""
+
+_SALT = 16
+"""Bytes of the salt of fingerprints: as many as make those of two recordings different."""
+
+_ENTERED_AT_ONCE = 2
+"""Calls whose fingerprints are computed before what there is is written: some tens of milliseconds."""
+
+_Known = tuple[str, str, str, str, str]
+
+_Item = Traffic | Callable[[], bytes]
+"""A message, or what gives a line when its turn comes."""
+
+
+@attrs.frozen
+class RecorderStatistics:
+    """What a recorder did so far: messages taken and lost; bytes taken and waiting; the size of the file."""
+
+    messages: int
+    lost: int
+    bytes: int
+    queued: int
+    written: int
+
+
+class Recorder:
+    """An instrument that writes a recording. Made by `record`; `path` is where it writes."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        limit: int,
+        queued: int,
+        redactor: Redactor | None,
+        product: str,
+        known: Iterable[_Known] = (),
+        foreign: bool = False,
+        file: int | None = None,
+    ) -> None:
+        self.path = path
+        began = trio.current_time()
+        salt = os.urandom(_SALT) if redactor is not None else b""
+        header = Header(
+            started=dt.datetime.now(dt.UTC).isoformat(timespec="microseconds"),
+            monotonic=began,
+            product=product,
+            redacted=redactor is not None,
+            limit=limit,
+            pid=os.getpid(),
+            salt=salt.hex(),
+        )
+        self._most_queued = queued
+        self._messages = 0
+        self._latest = began
+        self._lost = 0
+        self._told_lost = 0
+        self._failure: str | None = None
+        self._entered = None if redactor is None else EnteredTexts(salt)
+        self._computing = threading.Lock()  # held while fingerprints are computed
+        self._maker = LineMaker(
+            began=began, limit=limit, redactor=redactor, foreign=foreign, entered=self._entered
+        )
+        self._gathered: deque[_Item] = deque()  # what is to become lines
+        self._making = threading.Lock()  # held while messages are taken out of it
+        self._bytes_in = 0  # changed by the engine's thread only
+        self._bytes_made = 0  # changed by who holds the lock
+        first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
+        compressed = path.suffix == ".zst"
+        if compressed:
+            import zstandard  # noqa: F401 - it takes a while, in which there had better be no empty file
+        descriptor = create_recording(path).descriptor if file is None else file
+        self._writer = FileWriter(descriptor, path.name, compressed=compressed, gather=self._gather)
+        self._writer.give(first)
+
+    @property
+    def failure(self) -> str | None:
+        """Why writing failed, None while it has not."""
+        return self._failure or self._writer.failure
+
+    def __call__(self, traffic: Traffic) -> None:
+        """Take one message."""
+        size = len(traffic.message)
+        gathered = self._bytes_in - self._bytes_made + size
+        if gathered + self._writer.waiting > self._most_queued or self.failure is not None:
+            self._lost += 1
+            return
+        if self._lost != self._told_lost:
+            self._tell_lost(traffic.time)
+        self._messages += 1
+        self._latest = traffic.time
+        self._bytes_in += size
+        self._gathered.append(traffic)
+        if gathered > _TOGETHER:
+            self._make_lines()
+
+    def span_ended(self, span: Span, time: float, failed: str) -> None:
+        """Take the end of an action."""
+        if self.failure is None:  # else nobody takes it any more
+            self._gathered.append(partial(self._maker.span_ended, time, span.number, span.began, failed))
+
+    def add_secret(self, text: str) -> None:
+        """Take a text that must not be written from now on."""
+        if self.failure is None:
+            self._gathered.append(partial(self._maker.add_secret, text))
+
+    def take_http(self, exchange: HttpExchange) -> None:
+        """Take what a client asked over HTTP."""
+        if self.failure is None:
+            self._gathered.append(partial(self._maker.http, exchange))
+
+    def statistics(self) -> RecorderStatistics:
+        """Return the counts so far."""
+        return RecorderStatistics(
+            messages=self._messages,
+            lost=self._lost,
+            bytes=self._bytes_in,
+            queued=self._bytes_in - self._bytes_made + self._writer.waiting,
+            written=self._writer.written,
+        )
+
+    def start(self) -> None:
+        """Start writing."""
+        self._writer.start()
+
+    def finish(self, time: float) -> None:
+        """Have everything written, and the file closed. Blocks: to be called in a thread of its own.
+
+        `time` is the end, on the engine's clock.
+        """
+        if self._lost != self._told_lost:
+            self._tell_lost(time)
+        while self._gathered:
+            self._make_lines()
+            with self._making:  # until the thread that writes has made its own
+                pass
+        self._add_entered(None)
+        self._gathered.append(partial(self._maker.end, time))
+        self._writer.finish()
+
+    def _tell_lost(self, time: float) -> None:
+        self._gathered.append(partial(self._maker.lost, time, self._lost - self._told_lost))
+        self._told_lost = self._lost
+
+    def _gather(self) -> None:
+        """Have ready what is to be written: called by the thread that writes."""
+        self._make_lines()
+        self._add_entered(_ENTERED_AT_ONCE)
+        self._make_lines()
+
+    def _add_entered(self, most: int | None) -> None:
+        """Add the lines of entered texts of the next `most` calls, None for all. Takes its time."""
+        if self._entered is None or self.failure is not None:
+            return
+        with self._computing:
+            for each in self._entered.end() if most is None else self._entered.take(most):
+                self._gathered.append(partial(self._maker.entered, self._latest, each))
+
+    @trio.lowlevel.enable_ki_protection  # a Ctrl-C in here would lose lines in silence
+    def _make_lines(self) -> None:
+        """Make lines of what was gathered. A thread that finds another at it leaves all to that one."""
+        gathered = self._gathered
+        while gathered and self._making.acquire(blocking=False):
+            try:
+                taken = [gathered.popleft() for _ in range(len(gathered))]
+                self._writer.give(list(self._lines(taken)))
+                self._bytes_made += sum(len(item.message) for item in taken if isinstance(item, Traffic))
+            except Exception as error:  # noqa: BLE001 - told at the end, and without a message's content
+                at = traceback.extract_tb(error.__traceback__)[-1]
+                self._failure = f"{type(error).__name__} in {Path(at.filename).name}, line {at.lineno}"
+                _log.debug("a recorder failed", exc_info=error)
+            finally:
+                self._making.release()
+
+    def _lines(self, taken: Sequence[_Item]) -> Iterator[bytes]:
+        messages: list[Traffic] = []
+        for item in taken:
+            if isinstance(item, Traffic):
+                messages.append(item)
+            else:
+                yield from self._maker.pieces(*messages)
+                messages.clear()
+                yield item()
+        yield from self._maker.pieces(*messages)
+
+
+# --- around a browser ----------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def record(
+    browser: Browser,
+    path: str | Path,
+    *,
+    unredacted: bool = False,
+    patterns: Iterable[str | re.Pattern[str]] = (),
+    secrets: Iterable[str] = (),
+    keep_arguments: bool = False,
+    limit: int = LIMIT,
+    queued: int = QUEUED,
+    overwrite: bool = False,
+) -> AsyncIterator[Recorder]:
+    """Record all traffic of `browser` to `path` while the block runs. A name that ends in ".zst" is compressed.
+
+    A file that exists is refused: a recording grows in its place, so the old one would be gone before the new one
+    holds anything. `overwrite=True` replaces it.
+
+    Cookies, authorization, tokens, entered texts and stored values are redacted as they are written, as far as
+    they can be known (`Redactor`); `patterns` are further regular expressions, `secrets` exact texts. Texts that
+    the program's own scripts are given and return (`page.evaluate`, raw `Runtime.evaluate`) are withheld, as
+    nobody can tell which of them are secret; `keep_arguments=True` keeps them. `unredacted=True` writes
+    everything. Payloads above `limit` bytes (0: none) are cut, with a marker. At most `queued` bytes wait for the
+    disk.
+
+    Raises InvalidArgumentError for a file that exists or cannot be written, RecordingFailedError where the system
+    lacks something to begin with, and RecordingFailedError at the end of the block when writing failed on the way
+    (a full disk): the browser's work is not disturbed by that.
+    """
+    redactor = (
+        None if unredacted else Redactor(patterns=patterns, secrets=secrets, keep_arguments=keep_arguments)
+    )
+    known = _find_known(browser.connections)
+    product = browser.version.product
+    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    async with _recording(browser.instruments, claim, redactor, limit, queued, product, known) as recorder:
+        yield recorder
+
+
+@asynccontextmanager
+async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
+    """Record what goes over a connection to where the environment variable CDPENGINE_RECORD says.
+
+    A file that exists is refused, unless CDPENGINE_RECORD_OVERWRITE=1. Where one program opens several browsers,
+    the recordings of the second and the others get a number in their names. CDPENGINE_RECORD_UNREDACTED=1 writes
+    secrets too, CDPENGINE_RECORD_KEEP_ARGUMENTS=1 what scripts are given and return. Raises as `record` does.
+    """
+    kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
+    unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
+    redactor = None if unredacted else Redactor(keep_arguments=kept)
+    async with _recording(instruments, create_as_asked, redactor, LIMIT, QUEUED, drop_empty=True) as recorder:
+        yield recorder
+
+
+@asynccontextmanager
+async def record_traffic(
+    instruments: Instruments,
+    path: str | Path,
+    *,
+    unredacted: bool = False,
+    keep_arguments: bool = False,
+    limit: int = LIMIT,
+    overwrite: bool = False,
+) -> AsyncIterator[Recorder]:
+    """Record what goes over a connection, whatever client is behind it. Arguments and errors as of `record`.
+
+    A client does not say beforehand what it enters, so what any script is given is withheld, the engine's own too.
+    """
+    redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
+    claim = partial(create_recording, Path(path), overwrite=overwrite)
+    async with _recording(
+        instruments, claim, redactor, limit, QUEUED, drop_empty=True, foreign=True
+    ) as recorder:
+        yield recorder
+
+
+@asynccontextmanager
+@trio.lowlevel.enable_ki_protection
+async def _recording(
+    instruments: Instruments,
+    claim: Claim,
+    redactor: Redactor | None,
+    limit: int,
+    queued: int,
+    product: str = "",
+    known: Iterable[_Known] = (),
+    *,
+    drop_empty: bool = False,
+    foreign: bool = False,
+) -> AsyncIterator[Recorder]:
+    """Record to the file that `claim` makes.
+
+    With `drop_empty`, a block that fails before any message went through leaves no file: nothing was there to be
+    recorded, and the file would only be in the way of the next try.
+    """
+    for what, given in (("limit", limit), ("queued", queued)):
+        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+            raise InvalidArgumentError(what=what, given=repr(given), expected="a number of bytes, 0 or more")
+    made = claim()
+    recorder = _start(
+        made, known, redactor=redactor, limit=limit, queued=queued, product=product, foreign=foreign
+    )
+    failed = False
+    try:
+        with instruments.attached(recorder):
+            yield recorder
+    except Exception:
+        failed = True
+        raise
+    finally:
+        # By a task of its own: a second Ctrl-C would end this one's wait.
+        closing = trio.CancelScope(shield=True)
+        with trio.CancelScope(shield=True):
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(_close, recorder, closing)
+        done = recorder.statistics()
+        if failed and drop_empty and not done.messages + done.lost:
+            made.remove()
+    if closing.cancelled_caught or recorder.failure is not None:
+        raise RecordingFailedError(path=str(made.path), reason=recorder.failure or TOO_SLOW)
+
+
+def _start(made: RecordingFile, known: Iterable[_Known], **options: Any) -> Recorder:
+    """Start the recorder that writes to a file; where that fails, the file is taken away again."""
+    try:
+        with shortages_named(partial(not_begun, made.path)):
+            recorder = Recorder(made.path, known=known, file=made.descriptor, **options)
+            recorder.start()
+    except BaseException:
+        os.close(made.descriptor)
+        made.remove()
+        raise
+    return recorder
+
+
+@trio.lowlevel.enable_ki_protection
+async def _close(recorder: Recorder, closing: trio.CancelScope) -> None:
+    closing.deadline = trio.current_time() + _CLOSE_SECONDS
+    with closing:
+        await trio.to_thread.run_sync(recorder.finish, trio.current_time(), abandon_on_cancel=True)
+
+
+def _find_known(connections: Iterable[Connection]) -> Iterator[_Known]:
+    for connection in connections:
+        for session in connection.targets.sessions.values():
+            info = connection.targets.infos.get(session.target_id or "")
+            if session.id is not None and session.target_id is not None:
+                kind, url = ("", "") if info is None else (info.type, info.url)
+                yield connection.traffic_name, session.id, session.target_id, kind, url

@@ -1,0 +1,432 @@
+"""Redactor: takes secrets out of messages, and of what is made of them, before they reach a disk. Pure.
+
+Rule: a scan of the bytes decides whether a message may hold a secret; only then is it decoded and gone through. A
+secret is known by its place (`secret_words.py`, `secret_payloads.py`), by its field (`secret_fields.py`), by its
+look (`secret_text.py`), or because it was entered or seen before (`known_secrets.py`). What scripts are given and
+return is withheld (`secret_payloads.py`). The replacement reads "[redacted]", which no page is likely to say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate, chain
+from typing import Any
+
+import msgspec
+
+from cdpengine.debug.recording.entered_texts import TypedText, types_text
+from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_fields import hide_in_attributes, hide_in_markup
+from cdpengine.debug.recording.secret_payloads import (
+    PayloadRedactor,
+    Remember,
+    gives_no_text,
+    hide_all,
+    withhold_given,
+    withhold_quickly,
+    withhold_returned,
+)
+from cdpengine.debug.recording.secret_text import BodyRedactor, redact_data_urls, redact_text
+from cdpengine.debug.recording.secret_words import (
+    AX_METHODS,
+    CALLS,
+    COOKIE_METHODS,
+    ENTERED,
+    FORGOTTEN,
+    HEADER_TEXTS,
+    IN_COOKIES,
+    IN_JSON,
+    NAMED_KEYS,
+    OPEN_FIELDS,
+    OPEN_LISTS,
+    SECRET_PARAMETERS,
+    VALUE_FIELDS,
+    Search,
+    holds_secrets,
+    is_secret_field,
+    is_secret_name,
+)
+from cdpengine.errors import InvalidArgumentError
+
+_SHORT = 200
+_SHORT_CALL = 1_000
+_SHORT_TEXTS = 4_000
+_METHOD = re.compile(rb'"method"\s*:\s*"([\w.]{1,80})"')
+_COOKIE = re.compile(rb'("name":"[\w.\-]{0,80}","value":")([^"\\]+)(?=")')
+_REDACTED_VALUE = REDACTED.encode()
+_QUICK_USER = re.compile(rb"://[^/?#\s\"'<>@\0]+@")
+_HEADER_LINE = re.compile(r"^([\w\-]+)(:[ \t]*)([^\r\n]+)", re.MULTILINE)
+_SIFTED = 4_096  # bytes of a message up to which it is looked through together with others
+_BETWEEN = b"\0"  # between what is looked through together: it is in no JSON, and no pattern goes beyond it
+_EDITABLE = b'"editable"'
+
+
+class Redactor:
+    """Redacts the messages of one recording; holds what it learned to be secret.
+
+    `patterns` are further regular expressions: what they match (their group 1, if they have one) is replaced
+    wherever it stands in a text. `secrets` are exact texts that never may be written. With `keep_arguments`, what
+    scripts are given and return is kept, as far as it is not secret otherwise. Raises InvalidArgumentError for a
+    pattern that cannot be compiled, or that matches the empty text.
+    """
+
+    def __init__(
+        self,
+        *,
+        patterns: Iterable[str | re.Pattern[str]] = (),
+        secrets: Iterable[str] = (),
+        keep_arguments: bool = False,
+    ) -> None:
+        self.patterns = tuple(_compiled(pattern) for pattern in patterns)
+        self.keep_arguments = keep_arguments
+        self.known = KnownSecrets(secrets)
+        self._bodies = BodyRedactor(self.text, self.known, self._looks_secret)
+        self._payloads = PayloadRedactor(self.text, self.known, self._bodies, keep_arguments)
+        self._typed = TypedText()
+        self._texts: dict[str, str] = {}  # short ones that were gone through: most come again
+        self._calls: dict[
+            bytes, bytes
+        ] = {}  # what became of calls, both without their numbers; b"": the same
+        self._texts_at = self._calls_at = 0  # which version of what is known these are of
+        self.redacted = 0
+
+    @property
+    def learned(self) -> int:
+        """How often something new came to be known as secret."""
+        return self.known.version
+
+    def redact(
+        self,
+        message: bytes,
+        method: str = "",
+        *,
+        suspicious: bool = False,
+        own: bool = False,
+    ) -> bytes:
+        """Return the message without its secrets; the same object where there is none to be seen.
+
+        `method` is that of the call, which a reply does not name. What is not JSON is redacted as one text.
+        `suspicious` says that it is known already that there may be some; `own`, that the script which is called,
+        or answers, is the engine's own, so that what it is given and returns is kept.
+        """
+        if not method and (named := _METHOD.search(message)):
+            method = named[1].decode()
+        withheld = not own and not self.keep_arguments and method in CALLS
+        if withheld and (quick := withhold_quickly(message)) is not None:
+            self.redacted += quick is not message
+            return quick
+        withheld = withheld and not gives_no_text(message)
+        if not suspicious and not withheld and not self.suspicious(message, method):
+            return message
+        of_cookies = bool(COOKIE_METHODS.match(method))
+        if of_cookies and (without := self._drop_values_of_cookies(message)) is not None:
+            return without
+        try:
+            loaded: Any = msgspec.json.decode(message)
+            encode: Callable[[Any], bytes] = msgspec.json.encode
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            try:
+                loaded, encode = json.loads(message), _encode_halves
+            except (ValueError, RecursionError):
+                text = self.text(message.decode("utf-8", "replace"))
+                return text.encode("utf-8", "replace")
+        found = loaded.get("method") if isinstance(loaded, dict) else None
+        method = found if isinstance(found, str) else method
+        try:
+            clean = self._clean_message(loaded, method, withheld=withheld)
+        except RecursionError:
+            return msgspec.json.encode(
+                {"id": loaded.get("id"), "method": method, REDACTED: "nested too deeply"}
+            )
+        if clean == loaded:
+            return message
+        self.redacted += 1
+        return encode(clean)
+
+    def redact_call(
+        self,
+        message: bytes,
+        method: str,
+        number: int | None,
+        *,
+        suspicious: bool = False,
+        own: bool = False,
+    ) -> bytes:
+        """Return the command of that number without its secrets, as `redact` does.
+
+        What was made of one is known again by all but its number: most commands come again.
+        """
+        named = b'{"id":%d,' % (number or 0)
+        if len(message) > _SHORT_CALL or not message.startswith(named) or types_text(method):
+            return self.redact(message, method, suspicious=suspicious, own=own)
+        rest = message[len(named) :]
+        if self._calls_at == self.learned and (known := self._calls.get(rest)) is not None:
+            self.redacted += known != b""
+            return message if known == b"" else named + known
+        clean = self.redact(message, method, suspicious=suspicious, own=own)
+        if self._calls_at != self.learned or len(self._calls) >= _SHORT_TEXTS:
+            self._calls.clear()
+            self._calls_at = self.learned
+        if clean is message:
+            self._calls[rest] = b""
+        elif clean.startswith(named):
+            self._calls[rest] = clean[len(named) :]
+        return clean
+
+    def text(self, text: str) -> str:
+        """Return a text without what looks like a secret, and without those that are known."""
+        if len(text) > _SHORT:
+            return self._text(text)
+        if self._texts_at != self.learned or len(self._texts) >= _SHORT_TEXTS:
+            self._texts.clear()
+            self._texts_at = self.learned
+        clean = self._texts.get(text)
+        if clean is None:
+            version = self.learned
+            clean = self._text(text)
+            if version == self.learned:
+                self._texts[text] = clean
+        return clean
+
+    def _text(self, text: str) -> str:
+        # What is known goes first: of a secret with a blank in it, the other rules find the first word only.
+        text = self.known.replace(text)
+        version = self.learned
+        text = hide_in_markup(text, self.hide)
+        text = redact_data_urls(text, self._bodies.redact_base64)
+        text = redact_text(text, self.known.add_token)
+        for pattern in self.patterns:
+            text = pattern.sub(_group_replaced, text)
+        return text if version == self.learned else self.known.replace(text)
+
+    def clean(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Return a JSON object that is no message of the protocol without its secrets, as `redact` finds them.
+
+        It is for what is nested as deep as this program made it.
+        """
+        clean: dict[str, Any] = self._clean(value, (), cookies=False)
+        return clean
+
+    def hide(self, text: str) -> str:
+        """Return what stands in the place of a text that is secret by its place, and remember it."""
+        if not text:
+            return text
+        self.known.add_seen(text)
+        return REDACTED
+
+    def note_script(self, session_id: str) -> None:
+        """Take that a script was run, which may have moved the focus of those who type there."""
+        self._typed.note_script(session_id)
+
+    def add_secret(self, text: str) -> None:
+        """Take a text that is secret wherever it stands from now on, such as one that is about to be typed."""
+        self.known.add_entered(text)
+
+    # --- deciding ------------------------------------------------------------------------------------------
+
+    def sift(self, messages: Sequence[bytes]) -> list[bool]:
+        """Say of each of many messages whether its bytes are free of what `suspicious` looks for.
+
+        They are looked through at once, for a fraction of what a look at each costs. Errs towards no. The answer
+        holds as long as `learned` stays the same.
+        """
+        if self.patterns:
+            return [False] * len(messages)
+        free = [len(message) <= _SIFTED or not self._speaks(message) for message in messages]
+        small = [(index, message) for index, message in enumerate(messages) if len(message) <= _SIFTED]
+        together = _BETWEEN.join([message for _, message in small])
+        ends = list(accumulate(len(message) + 1 for _, message in small))
+        low = together.lower()
+        parts: list[Iterable[int]] = [IN_JSON.parts(low, ends), self.known.parts(together, ends)]
+        if b"@" in low:
+            parts.append(bisect_right(ends, match.start()) for match in _QUICK_USER.finditer(low))
+        for part in chain.from_iterable(parts):
+            free[small[part][0]] = False
+        return free
+
+    def suspicious(self, message: bytes, method: str) -> bool:
+        """Say whether a message, or a part of one, may hold a secret. Errs towards yes."""
+        if self.patterns:
+            return True
+        if AX_METHODS.match(method):
+            return _EDITABLE in message or self._speaks(message)
+        return (method not in CALLS and holds_secrets(method)) or self._speaks(message)
+
+    def _speaks(self, message: bytes) -> bool:
+        return self._looks_secret(message.lower()) or self.known.found(message)
+
+    def _looks_secret(self, low: bytes, words: Search = IN_JSON) -> bool:
+        return (b"@" in low and _QUICK_USER.search(low) is not None) or words.found(low)
+
+    def _drop_values_of_cookies(self, message: bytes) -> bytes | None:
+        """Return a list of cookies without their values, by its text: as `redact` does, for a quarter of the time.
+
+        None where a value stands there in another way, or where there may be other secrets.
+        """
+        if self.patterns:
+            return None
+        pieces = _COOKIE.split(message)  # what is between cookies, name, value, what is between, ...
+        between = _BETWEEN.join(pieces[::3]).lower()
+        if self._looks_secret(between, IN_COOKIES) or b"eyJ" in b"".join(pieces[1::3]):
+            return None
+        try:
+            for value in pieces[2::3]:
+                self.known.add_seen(value.decode())
+        except UnicodeDecodeError:
+            return None
+        pieces[2::3] = [_REDACTED_VALUE] * (len(pieces) // 3)
+        clean = b"".join(pieces)
+        if self.known.found(clean):
+            return None
+        if len(pieces) == 1:
+            return message
+        self.redacted += 1
+        return clean
+
+    # --- going through -------------------------------------------------------------------------------------
+
+    def _clean_message(self, message: Any, method: str, *, withheld: bool) -> Any:
+        fields = SECRET_PARAMETERS.get(method, ())
+        cookies = bool(COOKIE_METHODS.match(method))
+        if not isinstance(message, dict):
+            return self._clean(message, fields, cookies=cookies)
+        message = dict(message)
+        params = message.get("params")
+        if isinstance(params, dict) and types_text(method):
+            before, typed = self._typed.take(str(message.get("sessionId", "")), method, params)
+            if typed:
+                self.known.add_typed(before, typed)
+            if method == "Input.dispatchKeyEvent" and NAMED_KEYS.fullmatch(str(params.get("key", ""))):
+                fields = ()
+        for name in ("params", "result"):
+            payload = message.get(name)
+            if isinstance(payload, dict):
+                if withheld:
+                    change = withhold_given if name == "params" else withhold_returned
+                    payload = change(payload)
+                message[name] = self._payloads.redact(payload, method)
+        remember: Remember = self.known.add_entered if method in ENTERED else self.known.add_seen
+        if method in FORGOTTEN:
+            remember = _forget
+        version = self.learned
+        clean = self._clean(message, fields, cookies=cookies, remember=remember)
+        # What the message itself told to be secret may stand further up in it, too.
+        return (
+            clean
+            if version == self.learned
+            else self._clean(clean, fields, cookies=cookies, remember=remember)
+        )
+
+    def _clean(
+        self,
+        value: Any,
+        fields: tuple[str, ...],
+        *,
+        cookies: bool,
+        remember: Remember | None = None,
+        named_by_page: bool = False,
+    ) -> Any:
+        """Return the value without secrets; `named_by_page`: the names of its fields may be a page's own."""
+        kind = type(value)  # as decoded from JSON: exactly one of these
+        if kind is str:
+            return self.text(value)
+        if kind is list:
+            return [
+                self._clean(item, fields, cookies=cookies, remember=remember, named_by_page=named_by_page)
+                for item in value
+            ]
+        if kind is not dict:
+            return value
+        secret = fields
+        if "value" in value and (cookies or ("name" in value and "domain" in value)):
+            secret = (*secret, "value")
+        header = value.get("name")
+        if type(header) is str and is_secret_name(header):
+            secret = (*secret, "value", "binaryValue")
+        if "attributes" in value and ("nodeName" in value or "localName" in value):
+            value, inside = self._clean_node(value)
+            secret, fields = (*secret, *inside), (*fields, *inside)
+        if value.get("encoding") == "base64" or value.get("opcode") == 2:  # of an archive (HAR)
+            value = self._bodies.redact_fields(value, ("text", "data"), stream=False)
+        clean: dict[str, Any] = {}
+        for key, item in value.items():
+            kind = type(item)
+            name = self.known.replace(key) if named_by_page and key not in VALUE_FIELDS else key
+            if kind is str:
+                if key in secret or is_secret_field(key):
+                    clean[name] = hide_all(item, remember or self.known.add_seen)
+                elif key == "title":
+                    clean[name] = _clean_title(self.text(item))
+                elif key in HEADER_TEXTS:
+                    clean[name] = self.text(_HEADER_LINE.sub(self._clean_header_line, item))
+                else:
+                    clean[name] = self.text(item)
+            elif key in secret:
+                clean[name] = hide_all(item, remember or self.known.add_seen)
+            elif kind is dict or kind is list:
+                clean[name] = self._clean(
+                    item,
+                    fields,
+                    cookies=cookies,
+                    remember=remember,
+                    named_by_page=named_by_page or key in (OPEN_FIELDS if kind is dict else OPEN_LISTS),
+                )
+            else:
+                clean[name] = item
+        return clean
+
+    def _clean_node(self, node: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return a DOM.Node without secrets in its attributes, and which fields below it are secret."""
+        tag = str(node.get("localName") or node.get("nodeName") or "").lower()
+        given = node["attributes"]
+        # A list in the DOM domain, an object where V8 serialized the node.
+        listed = [each for pair in given.items() for each in pair] if isinstance(given, dict) else given
+        if not isinstance(listed, list):
+            return node, ()
+        listed, field = hide_in_attributes(tag, listed, self.hide)
+        if isinstance(given, dict):
+            return {**node, "attributes": dict(zip(listed[::2], listed[1::2], strict=True))}, ()
+        # What stands in a field is a text in a shadow tree of the browser's own.
+        return {**node, "attributes": listed}, ("nodeValue",) if field else ()
+
+    def _clean_header_line(self, line: re.Match[str]) -> str:
+        return line[0] if not is_secret_field(line[1]) else f"{line[1]}{line[2]}{self.hide(line[3])}"
+
+
+def _clean_title(title: str) -> str:
+    """Return a title that is a URL up to its first secret: with its blanks, nothing says where that one ends."""
+    at = title.find(REDACTED)
+    begins = re.match(r"[^\s?#]*[?#]", title)
+    return title[: at + len(REDACTED)] if begins is not None and at >= begins.end() else title
+
+
+def _forget(_text: str) -> None:
+    """Remember nothing."""
+
+
+def _group_replaced(match: re.Match[str]) -> str:
+    if not match.re.groups or match.group(1) is None:
+        return REDACTED
+    start, end = match.span(1)
+    return match[0][: start - match.start()] + REDACTED + match[0][end - match.start() :]
+
+
+def _compiled(pattern: str | re.Pattern[str]) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern) if isinstance(pattern, str) else pattern
+    except re.error as error:
+        raise InvalidArgumentError(
+            what="pattern", given=repr(pattern)[:80], expected=f"a regular expression ({error})"
+        ) from None
+    if compiled.match(""):
+        raise InvalidArgumentError(
+            what="pattern", given=repr(compiled.pattern)[:80], expected="one that needs some text"
+        )
+    return compiled
+
+
+def _encode_halves(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode("ascii")

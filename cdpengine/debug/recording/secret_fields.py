@@ -1,0 +1,282 @@
+"""Secret fields: which elements of a page hold secrets, wherever the protocol reports them. Pure.
+
+Rule: a field is secret by what it is: a password, what a browser is told to fill in with secrets (autocomplete),
+a field masked by its style, a hidden input or a meta element whose name says token. An accessibility tree does not
+tell text fields apart, so what stands in any of them counts as entered.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.errors.secrets import NAMED
+
+Hide = Callable[[str], str]
+"""Gives what stands in the place of a secret, and may remember it."""
+
+SECRET_AUTOCOMPLETE = frozenset({
+    "current-password", "new-password", "one-time-code",
+    "cc-number", "cc-csc", "cc-exp", "cc-exp-month", "cc-exp-year",
+})  # fmt: skip
+"""Tokens of `autocomplete` (HTML standard, section 4.10.18.7) that name secrets."""
+
+_CONTROLS = frozenset({"input", "textarea", "select"})
+_HARMLESS_TYPES = frozenset({"submit", "button", "reset", "image", "file", "range", "color"})
+_META_NAMES = ("name", "property", "id", "http-equiv")
+_NAMES = ("name", "id")
+_OF_NAMES = re.compile(r"(?:param|header|name)$", re.IGNORECASE)
+"""Meta elements that hold the name of a token's parameter, and not the token (csrf-param)."""
+
+
+def is_secret_control(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Say whether a form control holds a secret, by its tag and attributes (names in lower case)."""
+    if tag not in _CONTROLS:
+        return False
+    kind = attributes.get("type", "text").strip().lower() if tag == "input" else "text"
+    if kind == "password":
+        return True
+    if kind in _HARMLESS_TYPES:
+        return False
+    if not SECRET_AUTOCOMPLETE.isdisjoint(attributes.get("autocomplete", "").lower().split()):
+        return True
+    if "text-security" in attributes.get("style", "").lower():
+        return True
+    return any(NAMED.search(attributes.get(name, "")) for name in _NAMES)
+
+
+def is_secret_meta(tag: str, attributes: Mapping[str, str]) -> bool:
+    """Say whether a meta element holds a secret, such as a token against forged requests."""
+    if tag != "meta":
+        return False
+    names = [attributes.get(name, "") for name in _META_NAMES]
+    return any(NAMED.search(name) is not None and not _OF_NAMES.search(name) for name in names)
+
+
+# --- nodes of the DOM domain -----------------------------------------------------------------------------------
+
+
+def hide_in_attributes(tag: str, listed: Sequence[Any], hide: Hide) -> tuple[list[Any], bool]:
+    """Return a node's attributes (name, value, ...) without secrets, and whether it is a secret field."""
+    named = dict(zip(map(str, listed[::2]), map(str, listed[1::2]), strict=False))
+    attributes = {name.lower(): value for name, value in named.items()}
+    secret = is_secret_control(tag, attributes)
+    if not secret and not is_secret_meta(tag, attributes):
+        return list(listed), False
+    held = "value" if secret else "content"
+    clean = list(listed)
+    for place in range(0, len(clean) - 1, 2):
+        if str(clean[place]).lower() == held and isinstance(clean[place + 1], str):
+            clean[place + 1] = hide(clean[place + 1])
+    return clean, secret
+
+
+# --- DOMSnapshot -------------------------------------------------------------------------------------------------
+
+
+def hide_in_dom_snapshot(result: dict[str, Any], hide: Hide) -> dict[str, Any]:
+    """Return the result of DOMSnapshot.captureSnapshot without what secret fields hold.
+
+    Its texts stand once in a table, and nodes give places in it, so an equal text elsewhere goes too.
+    """
+    strings = result.get("strings")
+    documents = result.get("documents")
+    if not isinstance(strings, list) or not isinstance(documents, list):
+        return result
+    places: set[int] = set()
+    for document in documents:
+        places |= _secret_places(document, strings)
+    clean = list(strings)
+    for place in places:
+        if isinstance(clean[place], str) and clean[place]:
+            clean[place] = hide(clean[place])
+    return {**result, "strings": clean}
+
+
+def _secret_places(document: Any, strings: Sequence[Any]) -> set[int]:
+    """Return where in the table the texts of one document's secret fields are."""
+    nodes = document["nodes"]
+    size = len(strings)
+
+    def text(place: Any) -> str:
+        found = strings[place] if isinstance(place, int) and 0 <= place < size else ""
+        return found if isinstance(found, str) else ""
+
+    places: set[int] = set()
+    fields: set[int] = set()
+    names = nodes.get("nodeName", [])
+    for node, listed in enumerate(nodes.get("attributes", [])):
+        tag = text(names[node]).lower() if node < len(names) and listed else ""
+        if tag not in _CONTROLS and tag != "meta":
+            continue
+        attributes = {
+            text(name).lower(): (text(value), value)
+            for name, value in zip(listed[::2], listed[1::2], strict=False)
+        }
+        plain = {name: value for name, (value, _) in attributes.items()}
+        if is_secret_control(tag, plain):
+            fields.add(node)
+            if "value" in attributes:
+                places.add(attributes["value"][1])
+        elif is_secret_meta(tag, plain) and "content" in attributes:
+            places.add(attributes["content"][1])
+    for name in ("inputValue", "textValue"):
+        held = nodes.get(name) or {}
+        pairs = zip(held.get("index", []), held.get("value", []), strict=False)
+        places |= {value for node, value in pairs if node in fields}
+    if fields:
+        inside = _with_descendants(fields, nodes.get("parentIndex", []))
+        places |= {value for node, value in enumerate(nodes.get("nodeValue", [])) if node in inside}
+        layout = document.get("layout") or {}
+        drawn = zip(layout.get("nodeIndex", []), layout.get("text", []), strict=False)
+        places |= {value for node, value in drawn if node in inside}
+    return {place for place in places if isinstance(place, int) and 0 <= place < size}
+
+
+def _with_descendants(nodes: set[int], parents: Sequence[int]) -> set[int]:
+    inside = set(nodes)
+    for node, parent in enumerate(parents):  # parents come before their children
+        if parent in inside:
+            inside.add(node)
+    return inside
+
+
+# --- the accessibility tree ------------------------------------------------------------------------------------
+
+
+def hide_in_ax_nodes(nodes: Sequence[Any], hide: Hide) -> list[Any]:
+    """Return nodes of an accessibility tree without what stands in text fields.
+
+    These are the nodes that can be edited: their values, and the texts below them. Order does not matter.
+    """
+    children: dict[Any, list[Any]] = {}
+    fields: set[Any] = set()
+    for node in nodes:
+        if isinstance(node, dict):
+            children.setdefault(node.get("nodeId"), []).extend(node.get("childIds", ()))
+            children.setdefault(node.get("parentId"), []).append(node.get("nodeId"))
+            if _is_editable(node):
+                fields.add(node.get("nodeId"))
+    below: set[Any] = set()
+    waiting = [child for field in fields for child in children.get(field, ())]
+    while waiting:
+        number = waiting.pop()
+        if number not in below:
+            below.add(number)
+            waiting.extend(children.get(number, ()))
+
+    def clean(node: Any) -> Any:
+        number = node.get("nodeId") if isinstance(node, dict) else None
+        if number is None or (number not in below and number not in fields):
+            return node
+        return _drop_texts(node, ("value", "name") if number in below else ("value",), hide)
+
+    return list(map(clean, nodes))
+
+
+def _is_editable(node: Mapping[str, Any]) -> bool:
+    listed = node.get("properties")
+    return isinstance(listed, list) and any(
+        isinstance(each, dict) and each.get("name") == "editable" for each in listed
+    )
+
+
+def _drop_texts(node: dict[str, Any], names: Sequence[str], hide: Hide) -> dict[str, Any]:
+    clean = dict(node)
+    for name in names:
+        held = clean.get(name)
+        if isinstance(held, dict) and isinstance(held.get("value"), str) and held["value"]:
+            without = {key: each for key, each in held.items() if key != "sources"}
+            clean[name] = {**without, "value": hide(held["value"])}
+    return clean
+
+
+# --- markup ----------------------------------------------------------------------------------------------
+
+_OPENED = re.compile(r"(?:<|&lt;|\\u003[cC])(input|meta|textarea|select)(?![\w\-])", re.IGNORECASE)
+_AREA_CLOSED = re.compile(r"(?:<|&lt;|\\u003[cC])\\?/textarea", re.IGNORECASE)
+_CLOSED = re.compile(r">|&gt;|\\u003[eE]|<")
+_NAME = re.compile(r"""[^\s"'<>=/\\&]+""")
+_EQUALS = re.compile(r"\s*=(?:3[dD])?\s*")  # "=3D" is how quoted-printable text (MHTML) writes it
+_QUOTE = re.compile(r"""\\*["']|&quot;|&#(?:34|39|x22|x27);""")
+_BARE = re.compile(r"""[^\s"'<>`\\&]+""")
+_LONGEST_TAG = 8_192
+"""Characters of a tag that are read, so that no markup can make this slow."""
+
+_MARKUP = ("<input", "<meta", "<textarea", "<select", "&lt;", "003c")
+
+
+@attrs.frozen
+class _Attribute:
+    """One attribute of a tag: its name in lower case, and where its value begins and ends."""
+
+    name: str
+    start: int
+    end: int
+
+
+def hide_in_markup(text: str, hide: Hide) -> str:
+    """Return a text without the values of secret fields that stand in it as HTML; escaped HTML too."""
+    low = text.lower()
+    if not any(sign in low for sign in _MARKUP):
+        return text
+    pieces: list[str] = []
+    done = 0
+
+    def take_out(start: int, end: int) -> None:
+        nonlocal done
+        held = text[start:end]
+        if start >= done and held and held != REDACTED:
+            hide(html.unescape(held))
+            pieces.extend((text[done:start], REDACTED))
+            done = end
+
+    for opened in _OPENED.finditer(text):
+        if opened.start() < done:
+            continue
+        tag = opened[1].lower()
+        found, end = _read_attributes(text, opened.end())
+        attributes = {each.name: html.unescape(text[each.start : each.end]) for each in found}
+        secret = is_secret_control(tag, attributes)
+        held = "value" if secret else "content" if is_secret_meta(tag, attributes) else ""
+        for each in found:
+            if each.name == held:
+                take_out(each.start, each.end)
+        if secret and tag == "textarea":
+            closed = _AREA_CLOSED.search(text, end)
+            take_out(end, len(text) if closed is None else closed.start())
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _read_attributes(text: str, at: int) -> tuple[list[_Attribute], int]:
+    """Return the attributes of a tag from behind its name on, and where the tag ends."""
+    limit = min(len(text), at + _LONGEST_TAG)
+    found: list[_Attribute] = []
+    while at < limit:
+        if closed := _CLOSED.match(text, at):
+            return found, closed.end()
+        name = _NAME.match(text, at, limit)
+        if name is None:
+            at += 1
+            continue
+        at = name.end()
+        equals = _EQUALS.match(text, at, limit)
+        if equals is None:
+            continue
+        at = equals.end()
+        if quote := _QUOTE.match(text, at, limit):
+            start = quote.end()
+            at = text.find(quote[0], start, limit)
+            if at < 0:
+                return found, limit
+            found.append(_Attribute(name[0].lower(), start, at))
+            at += len(quote[0])
+        elif bare := _BARE.match(text, at, limit):
+            found.append(_Attribute(name[0].lower(), *bare.span()))
+            at = bare.end()
+    return found, at

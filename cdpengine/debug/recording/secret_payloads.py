@@ -1,0 +1,320 @@
+"""Secrets in parameters and results whose structure says where they stand, by the protocol's methods. Pure.
+
+Rule: a value goes from where its method puts it, whatever it looks like; what is left is then gone through as any
+other message is. What scripts are given and return is withheld, as nothing tells which of it is secret: texts are
+replaced, shapes stay (types, numbers, names of classes and properties, ids of objects). The caller says which
+scripts are the engine's own; those are not withheld.
+"""
+
+from __future__ import annotations
+
+import quopri
+import re
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_fields import hide_in_ax_nodes, hide_in_dom_snapshot
+from cdpengine.debug.recording.secret_text import BodyRedactor
+from cdpengine.debug.recording.secret_words import (
+    AX_METHODS,
+    BASE64_FIELDS,
+    HEADER_METHODS,
+    STREAMS,
+    WITHHELD,
+    is_secret_header,
+    is_secret_name,
+)
+
+Remember = Callable[[str], None]
+"""Keeps a secret in mind, so that it goes from other messages too."""
+
+
+@attrs.frozen(eq=False)
+class PayloadRedactor:
+    """Redacts parameters and results by their method; with `keep_arguments`, pages' calls of the program stay."""
+
+    text: Callable[[str], str]
+    known: KnownSecrets
+    bodies: BodyRedactor
+    keep_arguments: bool
+
+    def redact(self, payload: dict[str, Any], method: str) -> dict[str, Any]:
+        """Return parameters or a result without what is secret by the structure that the method gives them."""
+        for field in WITHHELD.get(method, ()):
+            if field in payload:
+                payload = {**payload, field: withhold_texts(payload[field])}
+        if method == "DOMSnapshot.captureSnapshot":
+            payload = hide_in_dom_snapshot(payload, self._hide)
+        elif AX_METHODS.match(method):
+            payload = _drop_ax_values(payload)
+        elif method == "DOM.attributeModified" and payload.get("name") == "value":
+            payload = {**payload, "value": withhold_texts(payload.get("value"))}
+        elif method == "DOM.setAttributeValue" and _holds_value(payload.get("name")):
+            payload = {**payload, "value": hide_all(payload.get("value"), self.known.add_entered)}
+        elif method == "DOMStorage.getDOMStorageItems":
+            payload = self._clean_entries(payload)
+        elif method == "Runtime.bindingCalled" and not self.keep_arguments:
+            payload = {**payload, "payload": withhold_payload(str(payload.get("payload", "")))}
+        elif method == "Page.captureSnapshot":
+            payload = {**payload, "data": self._clean_archive(payload.get("data"))}
+        if method in HEADER_METHODS:
+            payload = self._clean_headers(payload)
+        return self.bodies.redact_fields(payload, BASE64_FIELDS.get(method, ()), stream=method in STREAMS)
+
+    def _clean_entries(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return what a storage holds, (key, value) pairs, without the values."""
+        entries = payload.get("entries")
+        if not isinstance(entries, list):
+            return payload
+        pairs = [
+            [*each[:1], *hide_all(each[1:], self.known.add_seen)] if isinstance(each, list) else each
+            for each in entries
+        ]
+        return {**payload, "entries": pairs}
+
+    def _clean_archive(self, data: Any) -> Any:
+        """Return a page as MHTML, withheld whole where there are secrets in it."""
+        if not isinstance(data, str):
+            return data
+        text = quopri.decodestring(data.encode("utf-8", "replace")).decode("utf-8", "replace")
+        return data if self.text(text) == text else REDACTED
+
+    def _clean_headers(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """Return parameters without the values of headers that the program made up itself."""
+
+        def hidden(name: Any, value: Any) -> Any:
+            secret = isinstance(name, str) and is_secret_header(name)
+            return hide_all(value, self.known.add_entered) if secret else value
+
+        clean = dict(payload)
+        for name in ("headers", "responseHeaders"):
+            held = clean.get(name)
+            if isinstance(held, dict):
+                clean[name] = {key: hidden(key, value) for key, value in held.items()}
+            elif isinstance(held, list):
+                clean[name] = [
+                    {**each, "value": hidden(each.get("name"), each.get("value"))}
+                    if isinstance(each, dict)
+                    else each
+                    for each in held
+                ]
+        return clean
+
+    def _hide(self, text: str) -> str:
+        self.known.add_seen(text)
+        return REDACTED
+
+
+def _holds_value(attribute: Any) -> bool:
+    """Say whether an attribute of that name holds what a field holds, or a secret."""
+    return isinstance(attribute, str) and (
+        attribute.lower() in ("value", "content") or is_secret_name(attribute)
+    )
+
+
+def hide_all(value: Any, remember: Remember) -> Any:
+    """Return a JSON value with everything in it replaced but its shape, and have its texts remembered."""
+    if isinstance(value, str):
+        if value and value != REDACTED:
+            remember(value)
+        return REDACTED if value else value
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return 0
+    if isinstance(value, list):
+        return [hide_all(item, remember) for item in value]
+    return {key: hide_all(item, remember) for key, item in value.items()}
+
+
+def _drop_ax_values(payload: dict[str, Any]) -> dict[str, Any]:
+    clean = dict(payload)
+    for name in ("nodes", "node", "root"):
+        held = clean.get(name)
+        if isinstance(held, list):
+            clean[name] = hide_in_ax_nodes(held, withhold_texts)
+        elif isinstance(held, dict):
+            clean[name] = hide_in_ax_nodes([held], withhold_texts)[0]
+    return clean
+
+
+_GIVEN = ("arguments", "newValue", "returnValue")
+_SOURCES = ("expression", "functionDeclaration")
+
+_CALLED = re.compile(r"\n\)(?:\.call)?\(")
+"""Before the arguments of a function that `page.evaluate` calls: they are literals of its source."""
+
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`(?:[^`\\]|\\.)*`', re.DOTALL)
+
+_KEY_OR_TEXT = re.compile(r'("(?:[^"\\]|\\.)*"\s*:)|"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+_ONLY_LITERALS = re.compile(
+    r"(?:[\s\[\]{}(),:.+\-]|this|arguments|null|undefined|true|false|NaN|Infinity|(?:0x)?[\da-f]++n?|\d[\d.eE+-]*+)*+"
+)
+"""What is left of arguments without their texts."""
+
+_CLASS = re.compile(r"[\w$.]{1,80}(?:\(\d+\))?")
+"""Descriptions that say no more than a class and a size: "Array(3)"."""
+
+_TEXTS_OF_PREVIEWS = ("value", "description", "pattern", "nodeValue", "header", "body")
+
+_UNCAUGHT = re.compile(r"Uncaught(?: \(in promise\))?")
+
+_TEXTLESS = re.compile(
+    rb'\{"id":\d+,"result":\{"result":\{"type":"(?:number|boolean|undefined)"[^"]*(?:"value":[^"]*)?'
+    rb'(?:"description":"[-\d.e+]*")?\}\}(?:,"sessionId":"\w*")?\}'
+)
+_TEXT = re.compile(rb'\{"id":\d+,"result":\{"result":\{"type":"string","value":"')
+_AFTER_TEXT = re.compile(rb'"\}\}(?:,"sessionId":"\w*")?\}')
+_LONGEST_TAIL = 80
+_CALL = re.compile(rb'\{"id":\d+,"method":"Runtime\.(?:evaluate|callFunctionOn)"')
+_SIGNS_OF_TEXT = (b'"value"', b"\\n)")
+
+
+def withhold_quickly(reply: bytes) -> bytes | None:
+    """Return a reply to an evaluation without its text, by its bytes; None where it must be looked at whole.
+
+    These are the replies that Chrome gives most often: one text, a number, a boolean, nothing.
+    """
+    if _TEXTLESS.fullmatch(reply):
+        return reply
+    if (head := _TEXT.match(reply)) is not None:
+        # Within a text a quote is escaped, so the last one before the braces ends it.
+        start = max(head.end(), len(reply) - _LONGEST_TAIL)
+        at = reply.rfind(b'"}}', start - 1)
+        if at >= 0 and _AFTER_TEXT.fullmatch(reply, at):
+            text = REDACTED.encode() if at > head.end() else b""
+            return b"".join((reply[: head.end()], text, reply[at:]))
+    return None
+
+
+def gives_no_text(call: bytes) -> bool:
+    """Say whether a command, by its bytes, gives its script no text: it has no value and no literals behind it."""
+    return _CALL.match(call) is not None and not any(sign in call for sign in _SIGNS_OF_TEXT)
+
+
+def withhold_given(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of one of CALLS without the texts that the script is given."""
+    clean = dict(params)
+    for name in _GIVEN:
+        if name in clean:
+            clean[name] = _withhold_argument(clean[name])
+    for name in _SOURCES:
+        source = clean.get(name)
+        if isinstance(source, str):
+            clean[name] = _withhold_literals(source)
+    return clean
+
+
+def withhold_returned(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of one of CALLS without the texts that the script returned or threw."""
+    clean = dict(result)
+    if isinstance(returned := clean.get("result"), dict):
+        clean["result"] = withhold_object(returned)
+    elif isinstance(returned, list):
+        clean["result"] = [_withhold_property(each) for each in returned]
+    for name in ("internalProperties", "privateProperties"):
+        if isinstance(listed := clean.get(name), list):
+            clean[name] = [_withhold_property(each) for each in listed]
+    if isinstance(details := clean.get("exceptionDetails"), dict):
+        clean["exceptionDetails"] = _withhold_thrown(details)
+    return clean
+
+
+def withhold_payload(payload: str) -> str:
+    """Return what a page gave to a function of the program (Runtime.bindingCalled) without its texts."""
+    return _KEY_OR_TEXT.sub(lambda found: found[1] or f'"{REDACTED}"', payload)
+
+
+def withhold_object(remote: dict[str, Any]) -> dict[str, Any]:
+    """Return a Runtime.RemoteObject without its texts."""
+    clean = dict(remote)
+    if "value" in clean:
+        clean["value"] = withhold_texts(clean["value"])
+    description = clean.get("description")
+    if isinstance(description, str) and not _tells_nothing(clean, description):
+        clean["description"] = REDACTED
+    for name in ("preview", "customPreview", "deepSerializedValue", "webDriverValue"):
+        if name in clean:
+            clean[name] = _withhold_preview(clean[name])
+    return clean
+
+
+def withhold_texts(value: Any) -> Any:
+    """Return a JSON value with its texts replaced; keys, numbers and booleans stay."""
+    if isinstance(value, str):
+        return REDACTED if value else value
+    if isinstance(value, list):
+        return [withhold_texts(each) for each in value]
+    if isinstance(value, dict):
+        return {key: withhold_texts(each) for key, each in value.items()}
+    return value
+
+
+def _tells_nothing(remote: dict[str, Any], description: str) -> bool:
+    if remote.get("type") in ("number", "boolean", "undefined", "bigint") or remote.get("subtype") == "node":
+        return True
+    if remote.get("type") in ("string", "symbol"):
+        return False
+    return description == remote.get("className") or _CLASS.fullmatch(description) is not None
+
+
+def _withhold_property(described: Any) -> Any:
+    if not isinstance(described, dict):
+        return described
+    held = ("value", "get", "set", "symbol")
+    return {
+        key: withhold_object(each) if key in held and isinstance(each, dict) else each
+        for key, each in described.items()
+    }
+
+
+def _withhold_thrown(details: dict[str, Any]) -> dict[str, Any]:
+    clean = dict(details)
+    if isinstance(thrown := clean.get("exception"), dict):
+        clean["exception"] = withhold_object(thrown)
+    text = clean.get("text")
+    if isinstance(text, str) and not _UNCAUGHT.fullmatch(text):
+        clean["text"] = REDACTED
+    if "exceptionMetaData" in clean:
+        clean["exceptionMetaData"] = withhold_texts(clean["exceptionMetaData"])
+    return clean
+
+
+def _withhold_preview(value: Any) -> Any:
+    """Return a preview, or a value in V8's deep serialization: what is in a `value` or a `description` goes."""
+    if isinstance(value, list):
+        return [_withhold_preview(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    clean = {}
+    for key, each in value.items():
+        if key in _TEXTS_OF_PREVIEWS and isinstance(each, str):
+            harmless = key == "description" and _CLASS.fullmatch(each) is not None
+            clean[key] = each if harmless or value.get("type") in ("number", "boolean") else REDACTED
+        else:
+            clean[key] = _withhold_preview(each)
+    return clean
+
+
+def _withhold_argument(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_withhold_argument(each) for each in value]
+    if isinstance(value, dict):  # a Runtime.CallArgument: a value, an object's id, or what JSON cannot write
+        return {key: withhold_texts(each) if key == "value" else each for key, each in value.items()}
+    return value
+
+
+def _withhold_literals(source: str) -> str:
+    called = None
+    for called in _CALLED.finditer(source):  # noqa: B007 - the last one
+        pass
+    if called is None:
+        return source
+    arguments = source[called.end() :]
+    if not _ONLY_LITERALS.fullmatch(_LITERAL.sub("", arguments)):
+        return source  # a script of another form, whose texts are its own
+    return source[: called.end()] + _LITERAL.sub(f'"{REDACTED}"', arguments)

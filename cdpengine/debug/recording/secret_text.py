@@ -1,0 +1,346 @@
+"""Secrets in texts and bodies: URLs, forms, headers, JSON and scripts are known by how they look. Pure.
+
+Rule: what a secret's name is given to goes: all of it where the text is a URL, a form or data, and only what looks
+like a secret where it may be a program or prose, as `const secret = compute()` holds none. What the protocol
+carries as base64, or in pieces, is decoded: a body that is a text is redacted as one, in other bytes only known
+secrets are found, and a body above the bound is withheld. The ends of a stream's pieces are joined, as a secret
+may be cut in two.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import unquote_plus
+
+import attrs
+
+from cdpengine.debug.recording.known_secrets import REDACTED, KnownSecrets
+from cdpengine.debug.recording.secret_words import COMMON_KEYS, IN_TEXT, SCHEMES, is_secret_name
+
+_USER = re.compile(r"(?<=://)(?:\[redacted\]|[^/?#\s\"'<>@\[({\\|*])+(?=@)")  # https://user:password@host
+_SHORT_USER = re.compile(r"[A-Za-z]{1,12}|.*\$")
+"""A user's name alone ("git@"), or the beginning of a program's template: no secret."""
+
+_WEB_TOKEN = re.compile(r"\beyJ[\w\-]{8,}\.[\w\-]+(?:\.[\w\-]*)?")
+"""A JSON Web Token: two or three parts of base64url, the first of which begins with {" """
+
+_SCHEME = re.compile(r"\b(Bearer|Basic|Digest|Negotiate)(\s+)", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"[\w\-.~+/]{4,}=*")
+_DIGEST = re.compile(r"""[\w\-]+=\\*["']?[^\r\n]{2,}""")
+
+_NAME = re.compile(r"""([\w.\-$]*)(\\*["'`]?)(\s*)(=|:|%3[dD])$""")
+"""What ends where a value begins: a name, its quote, what is between, and the sign."""
+
+_NAME_LENGTH = 120
+_OPENING = re.compile(r"""(\s*)(\\*)(["'`])""")
+_BARE = re.compile(r"""\s*((?:\[redacted\]|[^"'`&;\s,<>\\)}\]])+)""")
+_LONGEST_QUOTED = 4_096
+
+_BEFORE_PARAMETER = "?&#\"'`"
+_PROGRAM = re.compile(r"[!~]|[\[?|#]|this\.|===?|=>|\$\{|[+\-]?[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+;?$")
+"""Of what is not quoted, the signs of a program: operators, and members of objects."""
+
+_WORDS = re.compile(r"[A-Za-z]+(?:[ ./:_\-]+[A-Za-z]+)*")
+_CLOSING = re.compile(r"[\s,;:)\]}+.&|?]|$")
+"""Follows a quote that ends a text; what begins with one of these is no secret."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_NUMERIC = ("otp", "pin", "cvv", "cvc", "code", "passw")
+_LONG_ALONE = 20
+_LONG = 8
+_SHORT = 6
+_LEAST_DIGITS = 4
+_BLANK = re.compile(r"\s")
+_DATA_URL = re.compile(
+    r"(data:[\w.+\-/]*(?:;[\w.+\-]+=[^;,\s]*)*;base64,)([A-Za-z0-9+/\-_]+(?:=|%3[dD]){0,2})"
+)
+
+Rewrite = Callable[[str], str]
+Remember = Callable[[str], None]
+
+
+def redact_text(text: str, remember: Remember | None = None) -> str:
+    """Return a text without what looks like a secret. Names, signs and everything else stay as they are.
+
+    `remember` takes the values of URLs, forms and data that could be no word or number, decoded.
+    """
+    if "@" in text:
+        text = _USER.sub(lambda user: user[0] if _SHORT_USER.fullmatch(user[0]) else REDACTED, text)
+    low = lower(text)
+    if any(map(low.__contains__, SCHEMES)):
+        text = _drop_credentials(text)
+        low = lower(text)
+    if "eyJ" in text:
+        text = _WEB_TOKEN.sub(REDACTED, text)
+        low = lower(text)
+    return _drop_values(text, low, remember)
+
+
+def redact_data_urls(text: str, rewrite: Rewrite) -> str:
+    """Return a text whose data: URLs hold what `rewrite` makes of their base64."""
+    if ";base64," not in text:
+        return text
+    return _DATA_URL.sub(lambda found: found[1] + rewrite(found[2]), text)
+
+
+def lower(text: str) -> str:
+    """Return the text in lower case, each letter at its place."""
+    low = text.lower()
+    if len(low) != len(text):  # a letter of Turkish gets longer
+        low = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+    return low
+
+
+# --- credentials -----------------------------------------------------------------------------------------
+
+
+def _drop_credentials(text: str) -> str:
+    pieces, done = [], 0
+    for scheme in _SCHEME.finditer(text):
+        end = _end_of_credentials(scheme[1].lower(), text, scheme.end())
+        if scheme.start() >= done and end:
+            pieces += [text[done : scheme.end()], REDACTED]
+            done = end
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+def _end_of_credentials(scheme: str, text: str, start: int) -> int:
+    """Return where what follows the name of a scheme ends; 0 where it is prose ("basic usage")."""
+    if scheme == "digest":
+        found = _DIGEST.match(text, start)
+        return found.end() if found else 0
+    found = _CREDENTIALS.match(text, start)
+    if found is None:
+        return 0
+    given = found[0]
+    if scheme == "basic":
+        holds = _is_user_and_password(given)
+    elif scheme == "negotiate":
+        holds = len(given) >= _LONG_ALONE
+    else:
+        holds = _is_mixed(given) or len(given) >= _LONG_ALONE
+    return found.end() if holds else 0
+
+
+def _is_user_and_password(encoded: str) -> bool:
+    try:
+        return b":" in base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+
+
+# --- names and values --------------------------------------------------------------------------------------
+
+
+def _drop_values(text: str, low: str, remember: Remember | None) -> str:
+    if not IN_TEXT.found(low):
+        return text
+    pieces, done = [], 0
+    for start, end in sorted(filter(None, (_value_at(text, end) for end in set(IN_TEXT.ends(low))))):
+        if start >= done:
+            value = text[start:end]
+            if remember is not None and _is_mixed(value) and len(value) >= _LONG:
+                remember(unquote_plus(value) if "%" in value else value)
+            pieces += [text[done:start], REDACTED]
+            done = end
+    return "".join((*pieces, text[done:])) if pieces else text
+
+
+@attrs.frozen
+class _Assigned:
+    """A name, what its value is given with, and what stands before the name ("" at the beginning of a text).
+
+    `quoted`: the name stands in quotes. `spaced`: there is a blank at either side of the sign.
+    """
+
+    name: str
+    sign: str
+    before: str
+    quoted: bool
+    spaced: bool
+
+    @property
+    def in_url(self) -> bool:
+        """Whether it stands in a URL that stands in another URL."""
+        return self.sign in ("%3d", "%3D")
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it stands as parameters of URLs and forms do."""
+        return (
+            self.sign == "=" and not self.spaced and (self.before == "" or self.before in _BEFORE_PARAMETER)
+        )
+
+    @property
+    def is_common(self) -> bool:
+        """Whether programs and data give that name ("key", "state") to other things than secrets."""
+        return self.name.lower() in COMMON_KEYS or not is_secret_name(self.name)
+
+
+def _value_at(text: str, at: int) -> tuple[int, int] | None:
+    """Return where the secret value behind a name and its sign begins and ends; None where there is none."""
+    begin = max(0, at - _NAME_LENGTH)
+    named = _NAME.search(text[begin:at])
+    if named is None:
+        return None
+    before = text[begin + named.start() - 1] if begin + named.start() > 0 else ""
+    spaced = bool(named[3]) or text[at : at + 1].isspace()
+    assigned = _Assigned(named[1], named[4], before, bool(named[2]), spaced)
+    opening = _OPENING.match(text, at)
+    if opening is None:
+        return _bare(text, at, assigned)
+    if assigned.is_common or (assigned.is_parameter and before):
+        return None  # '?token=' + token: the quote ends the text in which the name stands
+    value = _find_quoted(text, opening)
+    if value is None:
+        return None
+    # Data and markup quote names, or write them with dashes; in programs `token: "comment"` is common.
+    in_data = assigned.quoted or "-" in assigned.name
+    return value if in_data or _looks_secret(assigned.name, text[slice(*value)], _SHORT) else None
+
+
+def _bare(text: str, at: int, assigned: _Assigned) -> tuple[int, int] | None:
+    """Return where a value without quotes begins and ends."""
+    bare = _BARE.match(text, at)
+    if bare is None or bare[1] == REDACTED:
+        return None
+    value, after = bare[1], text[bare.end() : bare.end() + 1]
+    if after == "(" or "(" in value:
+        return None
+    in_program = after == "[" or _PROGRAM.search(value) is not None
+    if assigned.in_url:
+        return bare.span(1)
+    # What begins a text may be prose or a program; a form has no blanks.
+    in_form = assigned.before != "" or not _BLANK.search(text)
+    if assigned.is_parameter and in_form and not (in_program and "." in assigned.name):
+        return bare.span(1)
+    if assigned.is_common or in_program:
+        return None
+    could_be_a_name = _IDENTIFIER.fullmatch(value) is not None and (assigned.spaced or assigned.sign == ":")
+    least = _LONG if assigned.spaced or could_be_a_name else _SHORT
+    return bare.span(1) if _looks_secret(assigned.name, value, least) else None
+
+
+def _find_quoted(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
+    """Return where a text in quotes begins and ends, whatever the level at which the quotes are escaped."""
+    quote = opening[2] + opening[3]
+    start = opening.end()
+    if _CLOSING.match(text, start):
+        return None
+    limit = min(len(text), start + _LONGEST_QUOTED)
+    at = text.find(quote, start, limit)
+    while at > start and text[at - 1] == "\\":  # a quote within the text, escaped once more
+        at = text.find(quote, at + len(quote), limit)
+    end = at if at >= 0 else limit
+    value = text[start:end]
+    return (start, end) if value not in ("", REDACTED) and "${" not in value else None
+
+
+def _looks_secret(name: str, value: str, least: int) -> bool:
+    """Say whether a value of at least so many characters is a secret itself, and no word or number."""
+    if value == REDACTED or _WORDS.fullmatch(value):
+        return False
+    if value.isdigit():
+        return len(value) >= _LEAST_DIGITS and any(word in name.lower() for word in _NUMERIC)
+    return len(value) >= (least if _is_mixed(value) else _LONG_ALONE)
+
+
+def _is_mixed(value: str) -> bool:
+    return len(value) >= _SHORT and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+LARGEST = 16_000_000
+"""Bytes that are decoded and looked through."""
+
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+
+@attrs.frozen(eq=False)
+class BodyRedactor:
+    """Redacts bodies: as texts by `text`, as bytes by what is `known`.
+
+    Where bytes in lower case look as if there was a secret in a text among them, they are read as one.
+    """
+
+    text: Callable[[str], str]
+    known: KnownSecrets
+    looks_secret: Callable[[bytes], bool]
+
+    def redact_fields(self, payload: dict[str, Any], names: Sequence[str], *, stream: bool) -> dict[str, Any]:
+        """Return parameters or a result with the bodies in fields of those names redacted.
+
+        `base64Encoded`, or the opcode of a websocket's frame, says whether they are base64; else they may be.
+        """
+        encoded = payload.get("base64Encoded")
+        if encoded is True:
+            names = (*names, "body", "data", "content")
+        clean = payload
+        for name in names:
+            held = clean.get(name)
+            if isinstance(held, dict):
+                clean = {**clean, name: self.redact_fields(held, ("payloadData", "body"), stream=stream)}
+            elif not isinstance(held, str) or name not in payload:
+                continue
+            elif encoded is False or payload.get("opcode") == 1:
+                clean = {**clean, name: self._redact_edges(held)} if stream else clean
+            else:
+                clean = {**clean, name: self.redact_base64(held, stream=stream)}
+        return clean
+
+    def redact_base64(self, encoded: str, *, stream: bool = False) -> str:
+        """Return base64 without the secrets in what it encodes; the same text where there is none."""
+        if len(encoded) > LARGEST * 4 // 3:
+            return REDACTED
+        plain = encoded.replace("%3D", "=").replace("%3d", "=").replace("-", "+").replace("_", "/")
+        try:
+            data = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+        except (binascii.Error, ValueError):
+            return encoded  # a text, which is looked through as one
+        clean = self.redact_bytes(data)
+        if stream:
+            clean = self.known.replace_edges(clean)
+        return encoded if clean == data else base64.b64encode(clean).decode()
+
+    def redact_bytes(self, data: bytes) -> bytes:
+        """Return bytes without the secrets in them; the same object where there is none."""
+        if data.startswith(_GZIP):
+            return self._redact_compressed(data)
+        encoding = "utf-16" if data.startswith(_BYTE_ORDER_MARKS) else "utf-8"
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            return self._redact_binary(data)
+        if "\0" in text:
+            return self._redact_binary(data)
+        clean = self.text(text)
+        return data if clean == text else clean.encode(encoding)
+
+    def _redact_binary(self, data: bytes) -> bytes:
+        data = self.known.replace_bytes(data)
+        if not self.looks_secret(data.lower()):
+            return data
+        text = data.decode("latin-1")
+        clean = redact_text(text)
+        return data if clean == text else clean.encode("latin-1")
+
+    def _redact_compressed(self, data: bytes) -> bytes:
+        """Return compressed bytes, or a word in their place where there are secrets in what they hold."""
+        decompressor = zlib.decompressobj(wbits=31)
+        try:
+            plain = decompressor.decompress(data, LARGEST)
+        except zlib.error:
+            return self.known.replace_bytes(data)
+        if decompressor.unconsumed_tail or self.redact_bytes(plain) is not plain:
+            return REDACTED.encode()
+        return data
+
+    def _redact_edges(self, text: str) -> str:
+        data = text.encode("utf-8", "surrogatepass")
+        clean = self.known.replace_edges(data)
+        return text if clean is data else clean.decode("utf-8", "surrogatepass")

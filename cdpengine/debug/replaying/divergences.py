@@ -1,0 +1,302 @@
+"""Divergences: what is reported when a program leaves a recording, without the secrets of either side. Pure.
+
+Rule: the call that was made is named, the one that was recorded, and where the two differ. Nothing redacted what a
+program asks at a replay, so what a recorder would redact in it is redacted here, and what was entered is kept out
+wherever it stands. What may hold a secret that nothing marks as one (arguments of functions, texts within scripts,
+bodies) is not shown at all: only where it differs is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import msgspec
+
+from cdpengine.debug.recording.entered_texts import Fingerprints, find_redacted_places, value_at
+from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording.redact import Redactor
+from cdpengine.debug.recording_format import Header
+from cdpengine.debug.replaying.matching import MISSING, Difference, Strictness, differences
+from cdpengine.debug.replaying.renaming import Renaming
+from cdpengine.debug.replaying.tape import HTTP, Received, RecordedCall
+from cdpengine.errors import ReplayDivergedError
+
+_EXPECTED_SHOWN = 5
+
+
+class Divergences:
+    """Says in which way a program left the recording at `path`. `typed` gives all texts that it typed."""
+
+    def __init__(self, path: str, header: Header, names: Renaming, by: Fingerprints | None) -> None:
+        self.typed: Callable[[], Iterable[str]] = tuple
+        self._path = path
+        self._redacted = header.redacted
+        self._names = names
+        self._by = by
+        self._discretion = Discretion()
+
+    def learn(self, method: str, message: bytes) -> None:
+        """Take a call of the program: what is secret in it is kept out of what is said."""
+        self._discretion.learn(method, message)
+
+    def strictness(self, call: RecordedCall) -> Strictness:
+        """Return how the texts of a recorded call are compared that were redacted."""
+        return Strictness(self._by, call.places() if self._by is not None else {})
+
+    def one_more(self, method: str, session: str, connections: int) -> ReplayDivergedError:
+        """Say that more connections were made than recorded."""
+        reason = f"{connections} connections were recorded, and this is one more"
+        return self._error(_where(method, session), reason, None)
+
+    def another_call(
+        self,
+        method: str,
+        session: str,
+        params: Any,
+        open_here: Mapping[str, Sequence[RecordedCall]],
+        calls: Sequence[RecordedCall],
+    ) -> ReplayDivergedError:
+        """Say that no recorded call fits. `open_here` are those of the session that were not asked yet."""
+        expected = sorted(
+            (call for each in open_here.values() for call in each), key=lambda call: call.position
+        )
+        nearest = next((call for call in expected if call.method == method), None)
+        diff: Sequence[str] = ()
+        if nearest is not None:
+            reason = "it was recorded with other parameters"
+            diff = self._diff(nearest, params, calls)
+        elif any(call.method == method and call.session == session for call in calls):
+            reason = "it was recorded fewer times than it is asked"
+            expected = expected or [each for each in calls if each.asked is None]
+        elif not expected:
+            reason = "nothing more was recorded there" if open_here else "no such session was recorded"
+        else:
+            reason = "it was not recorded there"
+        return self._error(_where(method, session), reason, nearest, expected, diff)
+
+    def another_over_http(
+        self, method: str, params: Any, calls: Sequence[RecordedCall]
+    ) -> ReplayDivergedError:
+        """Say that what was asked over HTTP was not recorded."""
+        asked = [call for call in calls if call.connection == HTTP]
+        expected = [call for call in asked if call.asked is None and not call.optional]
+        alike = (
+            call for call in expected if (call.method, call.params()["path"]) == (method, params["path"])
+        )
+        nearest = next(alike, None)
+        diff: Sequence[str] = ()
+        reason = "it was not recorded there" if asked else "nothing that was asked over HTTP was recorded"
+        if nearest is not None:
+            reason = f"it was recorded with another URL (line {nearest.line})"
+            diff = self._diff(nearest, params, calls)
+        return self._error(f"{method} {params['path']} over HTTP", reason, nearest, expected, diff)
+
+    def another_typed(self, method: str, call: RecordedCall) -> ReplayDivergedError:
+        """Say that what was typed has another fingerprint."""
+        reason = (
+            f"another text was typed, up to line {call.line}, than when it was recorded (neither is shown)"
+        )
+        return self._error(method, reason, call)
+
+    def cut(self, item: Received) -> ReplayDivergedError:
+        """Say that a reply is not there."""
+        reason = "its reply was cut when it was recorded: record with limit=0"
+        return self._lacking(item, reason)
+
+    def withheld(self, item: Received) -> ReplayDivergedError:
+        """Say that what a script returned or threw is not in a reply."""
+        reason = (
+            "its result was withheld when it was recorded: record with keep_arguments=True (--keep-arguments)"
+        )
+        return self._lacking(item, reason)
+
+    def _lacking(self, item: Received, reason: str) -> ReplayDivergedError:
+        return ReplayDivergedError(
+            path=self._path, line=item.line, got=item.method, expected=(), reason=reason
+        )
+
+    def _error(
+        self,
+        got: str,
+        reason: str,
+        nearest: RecordedCall | None,
+        expected: Sequence[RecordedCall] = (),
+        diff: Sequence[str] = (),
+    ) -> ReplayDivergedError:
+        self._add_typed()
+        line = nearest or (expected[0] if expected else None)
+        return ReplayDivergedError(
+            path=self._path,
+            line=0 if line is None else line.line,
+            got=self._discretion.hide(got),
+            expected=tuple(self._discretion.hide(str(call)) for call in expected[:_EXPECTED_SHOWN]),
+            reason=reason,
+            diff=tuple(diff),
+        )
+
+    def _diff(self, nearest: RecordedCall, params: Any, calls: Sequence[RecordedCall]) -> Sequence[str]:
+        self._add_typed()
+        if not self._redacted:
+            for call in calls:
+                message = {"method": call.method, "params": call.raw if bytes(call.raw) else {}}
+                self._discretion.learn(call.method, msgspec.json.encode(message))
+        recorded = nearest.params()
+        found = differences(nearest.method, recorded, params, self._names.trial(), self.strictness(nearest))
+        return self._discretion.describe(nearest.method, recorded, params, found)
+
+    def _add_typed(self) -> None:
+        for text in self.typed():
+            self._discretion.add(text)
+
+
+def _where(method: str, session: str) -> str:
+    return f"{method} on session {session[:8]}" if session else method
+
+
+_SHORTEST = 4
+"""Characters from which on an entered text is looked for in other texts: shorter ones are everywhere."""
+
+_MOST = 2_000
+_SHOWN = 90
+_CONTEXT = 20
+
+_SCRIPTS = frozenset({"expression", "functionDeclaration", "source", "scriptSource"})
+_OPAQUE = frozenset({"body", "message", "postData", "data", "rawResponseHeaders", "binaryValue"})
+_LITERAL = re.compile(
+    r"/\*.*?\*/|//[^\n]*|'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`(?:[^`\\]|\\.)*`", re.DOTALL
+)
+_UNSHOWN = "(not shown)"
+
+
+class Discretion:
+    """Knows what was entered so far, by the recorded program and by the one that replays it."""
+
+    def __init__(self) -> None:
+        self._redactor = Redactor()
+        self._secrets: dict[str, None] = {}
+        self._knowing: Redactor | None = None
+
+    def learn(self, method: str, message: bytes) -> None:
+        """Take a call: what a recorder would redact in it is secret from now on.
+
+        Not so single keys: what they make together is added by who gathers them.
+        """
+        if method == "Input.dispatchKeyEvent":
+            return
+        clean = self._redactor.redact(message, method)
+        if clean is message:
+            return
+        try:
+            before, after = msgspec.json.decode(message), msgspec.json.decode(clean)
+        except msgspec.DecodeError:
+            return  # halves of surrogate pairs: a text that is not JSON is never shown
+        for path, text in find_redacted_places(after):
+            whole = value_at(before, path)
+            if isinstance(whole, str):
+                for secret in _find_withheld(whole, text):
+                    self.add(secret)
+
+    def add(self, secret: str) -> None:
+        """Take a text that is secret wherever it stands."""
+        if len(secret) >= _SHORTEST and secret not in self._secrets and secret not in REDACTED:
+            self._secrets[secret] = None
+            self._knowing = None
+            if len(self._secrets) > _MOST:
+                del self._secrets[next(iter(self._secrets))]
+
+    def hide(self, text: str) -> str:
+        """Return a text without what is secret."""
+        return self._all_known().text(text)
+
+    def describe(
+        self, method: str, recorded: Any, asked: Any, differences: Iterable[Difference], most: int = 12
+    ) -> list[str]:
+        """Return the lines of a diff: "- " what was recorded, "+ " what was asked, "~ " what is not shown."""
+        recorded, asked = self._cleaned(method, recorded), self._cleaned(method, asked)
+        lines: list[str] = []
+        for difference in differences:
+            if len(lines) >= 2 * most:
+                lines.append("  ...")
+                break
+            lines += self._lines(difference, recorded, asked)
+        return lines
+
+    def _lines(self, difference: Difference, recorded: Any, asked: Any) -> list[str]:
+        place = self.hide(difference.place)
+        if difference.entered:
+            return [f"~ another text was entered as {place} than when it was recorded (neither is shown)"]
+        old = None if difference.recorded is MISSING else value_at(recorded, difference.path)
+        new = None if difference.asked is MISSING else value_at(asked, difference.path)
+        if difference.recorded is MISSING:
+            return [f"+ {place}: {self.hide(_show(difference, new, None))}"]
+        if difference.asked is MISSING:
+            return [f"- {place}: {self.hide(_show(difference, old, None))}"]
+        shown = self.hide(_show(difference, old, new)), self.hide(_show(difference, new, old))
+        if shown[0] == shown[1]:
+            return [f"~ {place}: it differs in what is not shown here"]
+        return [f"- {place}: {shown[0]}", f"+ {place}: {shown[1]}"]
+
+    def _cleaned(self, method: str, params: Any) -> Any:
+        if not isinstance(params, dict):
+            return {}
+        message = msgspec.json.encode({"method": method, "params": params})
+        try:
+            return msgspec.json.decode(self._all_known().redact(message, method, suspicious=True)).get(
+                "params"
+            )
+        except msgspec.DecodeError:
+            return {}
+
+    def _all_known(self) -> Redactor:
+        if self._knowing is None:
+            forms = {
+                form
+                for secret in self._secrets
+                for form in (secret, quote_plus(secret), quote(secret), quote(secret, safe="").lower())
+            }
+            self._knowing = Redactor(secrets=forms)
+        return self._knowing
+
+
+def _find_withheld(whole: str, clean: str) -> Iterable[str]:
+    """Return what was redacted in a text."""
+    pieces = clean.split(REDACTED)
+    found = re.fullmatch("(.*?)".join(map(re.escape, pieces)), whole, re.DOTALL)
+    return found.groups() if found else (whole,)
+
+
+def _show(difference: Difference, value: Any, other: Any) -> str:
+    names = {step for step in difference.path if isinstance(step, str)}
+    if names & _OPAQUE or (names & {"arguments"} and "value" in names) or "params" in names:
+        return _UNSHOWN
+    if not isinstance(value, str):
+        return _shorten(msgspec.json.encode(value).decode())
+    text = _drop_literals(value, other) if names & _SCRIPTS else value
+    if isinstance(other, str) and len(text) > _SHOWN:
+        # A long text is shown from where it begins to differ.
+        against = _drop_literals(other, value) if names & _SCRIPTS else other
+        at = next(
+            (i for i, (a, b) in enumerate(zip(text, against, strict=False)) if a != b),
+            min(len(text), len(against)),
+        )
+        start = max(0, at - _CONTEXT)
+        text = ("..." if start else "") + text[start:]
+    return repr(_shorten(text))
+
+
+def _drop_literals(script: str, other: Any) -> str:
+    """Return a script in which texts that the other one does not hold are not shown."""
+    held = other if isinstance(other, str) else ""
+
+    def shown(found: re.Match[str]) -> str:
+        literal, quote = found[0], found[0][0]
+        return literal if literal in held or quote == "/" else f"{quote}{_UNSHOWN}{quote}"
+
+    return _LITERAL.sub(shown, script)
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

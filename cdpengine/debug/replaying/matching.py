@@ -1,0 +1,258 @@
+"""Whether a call is the one that was recorded, and what is different where it is not. Pure.
+
+Rule: methods and sessions are equal or they are not; parameters may differ in what changes from run to run and
+means nothing to the browser, and in nothing else:
+
+- the values of VOLATILE, and the numbers of LEFT_OF_DEADLINES;
+- the names by which the engine counts what it puts into pages ("w21");
+- generated names and times (`normalization.py`), each by the same other one throughout (`renaming.py`); but
+  not in selectors, nor in the URLs of other machines: there, another token is another thing;
+- the folders, not the names, of files of this machine;
+- what was redacted or cut when it was recorded: it fits everything, or, in the strict mode, what has its
+  fingerprint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import msgspec
+
+from cdpengine.debug.normalization import LEFT_OF_DEADLINES
+from cdpengine.debug.recording.entered_texts import Fingerprints, find_redacted_places, value_at
+from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording.secret_words import SECRET_PARAMETERS
+from cdpengine.debug.recording_format import CUT
+from cdpengine.debug.replaying.renaming import Renaming, Role, Trial
+
+VOLATILE = frozenset({"objectGroup", "timestamp", "wallTime"})
+"""Parameters whose values the client makes up: names, times."""
+
+NAMES = frozenset({"worldName", "executionContextName"})
+"""Parameters that hold a name that the client gives to something of its own."""
+
+NAMES_OF_METHODS = {"Runtime.addBinding": "name", "Runtime.removeBinding": "name"}
+"""The same, where the field of that name is another thing elsewhere."""
+
+EXACT = frozenset({"selector", "query"})
+"""Parameters that say what is looked for: nothing in them is generated."""
+
+FOLDERS = frozenset({"downloadPath"})
+FILES = frozenset({"files"})
+"""Parameters that hold paths of this machine. Where a file lies is a matter of the machine, its name is not."""
+
+_ELSEWHERE = re.compile(
+    r"(?:https?|wss?)://(?!(?:127\.0\.0\.1|localhost|\[::1\]|[\w.-]+\.localhost)(?![\w.-]))", re.IGNORECASE
+)
+_COUNTED = re.compile(r"w\d+")
+MISSING: Any = object()
+"""What stands for a value that is not there."""
+
+Path = tuple[str | int, ...]
+
+
+@attrs.frozen
+class Strictness:
+    """How texts are compared that were redacted.
+
+    `by` computes fingerprints; without it, such texts fit everything. `prints` are those that were recorded of the
+    call, by the places of its redacted texts.
+    """
+
+    by: Fingerprints | None = None
+    prints: Mapping[Path, str] = attrs.field(factory=dict)
+
+
+LENIENT = Strictness()
+
+
+@attrs.frozen(eq=False)
+class Difference:
+    """A place at which a call is not the recorded one; MISSING stands for what is not there.
+
+    `entered`: a text that was redacted has another fingerprint.
+    """
+
+    path: Path
+    recorded: Any
+    asked: Any
+    entered: bool = False
+
+    @property
+    def place(self) -> str:
+        """The place as text, such as "arguments[2].value"."""
+        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
+        return text.removeprefix(".")
+
+
+def decode_params(raw: bytes | msgspec.Raw) -> Any:
+    """Return parameters as plain values; an empty dict where there are none."""
+    if not bytes(raw):
+        return {}
+    try:
+        return msgspec.json.decode(raw)
+    except msgspec.DecodeError:
+        return bytes(raw)  # halves of surrogate pairs: equal bytes are equal
+
+
+def same(recorded: Any, asked: Any) -> bool:
+    """Say whether two values are equal, what is volatile aside. What was redacted is equal to nothing."""
+    if isinstance(recorded, dict) and isinstance(asked, dict):
+        if recorded.keys() != asked.keys():
+            return False
+        return all(
+            _made_up(key, value, asked[key]) or same(value, asked[key]) for key, value in recorded.items()
+        )
+    if isinstance(recorded, list) and isinstance(asked, list):
+        return len(recorded) == len(asked) and all(map(same, recorded, asked))
+    return bool(recorded == asked) and not (isinstance(recorded, str) and REDACTED in recorded)
+
+
+def fits(
+    method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
+) -> bool:
+    """Say whether parameters are the recorded ones, but for what may differ. `trial` takes the names that do."""
+    return next(differences(method, recorded, asked, trial, strictness), None) is None
+
+
+def differences(
+    method: str, recorded: Any, asked: Any, trial: Trial | None = None, strictness: Strictness = LENIENT
+) -> Iterator[Difference]:
+    """Give the places at which parameters are not the recorded ones."""
+    compared = _Comparison(method, trial or Renaming().trial(), strictness)
+    return compared.differences(recorded, asked, (), "text")
+
+
+def prints_by_place(recorded: Any, prints: tuple[str, ...]) -> dict[Path, str]:
+    """Return the fingerprints of a call by the places of its redacted texts; none where these are others."""
+    places = [path for path, _ in find_redacted_places(recorded)]
+    return dict(zip(places, prints, strict=True)) if len(places) == len(prints) else {}
+
+
+@attrs.frozen(eq=False)
+class _Comparison:
+    method: str
+    trial: Trial
+    strictness: Strictness
+
+    def differences(self, recorded: Any, asked: Any, path: Path, role: Role) -> Iterator[Difference]:
+        if isinstance(recorded, dict) and CUT in recorded:
+            return
+        if isinstance(recorded, dict) and isinstance(asked, dict):
+            yield from self._of_objects(recorded, asked, path)
+        elif isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
+            for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
+                yield from self.differences(old, new, (*path, index), role)
+        elif isinstance(recorded, str) and isinstance(asked, str):
+            yield from self._of_texts(recorded, asked, path, role)
+        elif recorded != asked and not (
+            _is_number(recorded) and _is_number(asked) and self.trial.clock.plays_same_part(recorded, asked)
+        ):
+            yield Difference(path, recorded, asked)
+
+    def _of_objects(
+        self, recorded: dict[str, Any], asked: dict[str, Any], path: Path
+    ) -> Iterator[Difference]:
+        secret = SECRET_PARAMETERS.get(self.method, ())
+        for key in [*recorded, *(key for key in asked if key not in recorded)]:
+            inner = (*path, key)
+            old, new = recorded.get(key, MISSING), asked.get(key, MISSING)
+            if _made_up(key, old, new):
+                continue
+            if old is MISSING or new is MISSING:
+                yield Difference(inner, old, new)
+            elif key in secret and not self._is_compared(old):
+                yield from self._of_prints(old, new, inner)
+            elif key in FOLDERS or key in FILES:
+                yield from self._of_paths(old, new, inner, named=key in FILES)
+            else:
+                yield from self.differences(old, new, inner, self._role(key, old))
+
+    def _is_compared(self, recorded: Any) -> bool:
+        """Say whether a secret parameter was recorded as it was, and is to be compared."""
+        return self.strictness.by is not None and recorded not in (REDACTED, 0) and _has_no_secret(recorded)
+
+    def _role(self, key: str, recorded: Any) -> Role:
+        if key in NAMES or NAMES_OF_METHODS.get(self.method) == key:
+            return "name"
+        if key in EXACT or (isinstance(recorded, str) and _ELSEWHERE.match(recorded)):
+            return "exact"
+        return "text"
+
+    def _of_texts(self, recorded: str, asked: str, path: Path, role: Role) -> Iterator[Difference]:
+        if REDACTED in recorded and (differing := self._compare_print(path, asked)) is not None:
+            if differing:
+                yield Difference(path, recorded, asked, entered=True)
+            return
+        if not self.trial.fits(recorded, asked, role):
+            yield Difference(path, recorded, asked)
+
+    def _of_prints(self, recorded: Any, asked: Any, path: Path) -> Iterator[Difference]:
+        """Compare a parameter that is secret by its place by its fingerprints alone."""
+        for inner, _ in find_redacted_places(recorded):
+            value = value_at(asked, inner)
+            if not isinstance(value, str):
+                if self.strictness.by is not None:
+                    yield Difference((*path, *inner), recorded, asked)
+            elif self._compare_print((*path, *inner), value):
+                yield Difference((*path, *inner), recorded, asked, entered=True)
+
+    def _compare_print(self, path: Path, asked: str) -> bool | None:
+        """Say whether a text has another fingerprint than the recorded one; None where that cannot be said."""
+        expected = self.strictness.prints.get(path, "")
+        if not expected or self.strictness.by is None:
+            return None
+        return not self.strictness.by.is_of_value(asked, expected)
+
+    def _of_paths(self, recorded: Any, asked: Any, path: Path, *, named: bool) -> Iterator[Difference]:
+        if isinstance(recorded, list) and isinstance(asked, list) and len(recorded) == len(asked):
+            for index, (old, new) in enumerate(zip(recorded, asked, strict=True)):
+                yield from self._of_paths(old, new, (*path, index), named=named)
+            return
+        if not (isinstance(recorded, str) and isinstance(asked, str)):
+            yield from self.differences(recorded, asked, path, "text")
+            return
+        if recorded == asked:
+            return
+        (old_folder, old_name), (new_folder, new_name) = _split_path(recorded), _split_path(asked)
+        if not named:
+            old_folder, new_folder, old_name, new_name = recorded, asked, "", ""
+        if not (
+            _is_folder(old_folder) and _is_folder(new_folder) and self.trial.fits(old_name, new_name, "name")
+        ):
+            yield Difference(path, recorded, asked)
+        elif old_folder != new_folder:
+            self.trial.pair_freely(old_folder, new_folder)
+
+
+def _made_up(key: Any, recorded: Any, asked: Any) -> bool:
+    """Say whether two values of a field mean the same to the browser whatever they are."""
+    if key in VOLATILE:
+        return True
+    if key in LEFT_OF_DEADLINES:
+        return _is_number(recorded) and _is_number(asked)
+    return key == "id" and _is_counted(asked) and (recorded == REDACTED or _is_counted(recorded))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_counted(value: Any) -> bool:
+    return isinstance(value, str) and _COUNTED.fullmatch(value) is not None
+
+
+def _has_no_secret(value: Any) -> bool:
+    return next(find_redacted_places(value), None) is None
+
+
+def _split_path(path: str) -> tuple[str, str]:
+    at = max(path.rfind("/"), path.rfind("\\")) + 1
+    return path[:at], path[at:]
+
+
+def _is_folder(path: str) -> bool:
+    return "/" in path or "\\" in path

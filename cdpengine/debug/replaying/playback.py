@@ -1,0 +1,393 @@
+"""Playback: answers calls out of a recording, and says when they leave it. Pure: no socket, no clock, no task.
+
+Rule: a call is matched with the first recorded one of its connection and session that has its method and
+parameters and was not asked yet, so tasks of a program may run in another order than they did. What the
+browser said is given in the order in which it came, over all connections: a reply when its call was asked, an
+event when every call that was sent before it was asked. What a program leaves out is passed over when nothing
+happens any more. The first call that nothing fits is the divergence; but what is gone in the recording is
+answered as Chrome would. What was asked over HTTP is a call too. A question that only tells something may be asked
+more or less often than it was. Generated names that differ are renamed, in calls and in what the program is sent.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import attrs
+import msgspec
+
+from cdpengine._protocol.messages import Envelope, decode_envelope
+from cdpengine.debug.normalization import Clock
+from cdpengine.debug.reading.recording import open_recording
+from cdpengine.debug.recording.entered_texts import Fingerprints, Typing
+from cdpengine.debug.recording_format import Header, Line, http_params
+from cdpengine.debug.replaying.divergences import Divergences
+from cdpengine.debug.replaying.matching import decode_params, fits, same
+from cdpengine.debug.replaying.renaming import Renaming, Trial
+from cdpengine.debug.replaying.tape import (
+    HTTP,
+    NO_SESSION,
+    NO_SESSION_TO_DETACH,
+    NO_TARGET,
+    QUESTIONS,
+    Asked,
+    Client,
+    HttpReply,
+    Received,
+    RecordedCall,
+    Tape,
+    decode_message,
+    is_http_read,
+    page_path,
+)
+from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
+
+DIVERGED = -32050
+"""The code of the error that a client gets for a call that is not in the recording (JSON-RPC leaves -32000 to
+-32099 to servers; Chrome uses the first few)."""
+
+_NO_PRINTS = "the comparison of entered texts: no fingerprints were recorded of them"
+
+
+@attrs.frozen(eq=False)
+class Delivery:
+    """A message that is due to a client."""
+
+    client: Client
+    message: bytes
+
+
+class Playback:
+    """A recording that is being played. Holds all of it in memory.
+
+    `divergence` is the first one, None while the program keeps to the recording. Make one with `load_playback`.
+    `strict`: entered texts must be the recorded ones; `now` is the time in seconds since 1970, None for unknown.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        lines: Iterable[Line],
+        *,
+        header: Header | None = None,
+        strict: bool = False,
+        now: float | None = None,
+    ) -> None:
+        self._header = header or Header()
+        self._tape = Tape(lines)
+        self._names = Renaming(Clock(_began(self._header), now), self._tape.gave)
+        by = None
+        if strict:
+            by = _fingerprints(self._header)
+            if by is None and self._tape.has_redacted:
+                self._tape.lacking.append(_NO_PRINTS)
+        self._by = by
+        self._typing = Typing()
+        self._told = Divergences(path, self._header, self._names, by)
+        self._told.typed = self._typing.texts
+        self._reads: dict[str, Received] = {}  # the latest answer that was given of each
+        self.path = path
+        self.product = self._tape.product
+        self.divergence: ReplayDivergedError | None = None
+        self.calls = self._tape.calls
+        self.passed_over = self._tape.lacking
+        self._received = self._tape.received
+        self._connections = self._tape.connections
+        self._open: dict[tuple[str, str], dict[str, list[RecordedCall]]] = {}
+        self._at_once: list[Delivery] = []
+        self._next = 0
+        self._next_call = 0
+        self._clients: dict[str, Client] = {}
+        self._joined = 0
+        self._gone_targets: set[str] = set()
+        self._gone_sessions: set[str] = set()
+        for call in self.calls:
+            self._open.setdefault((call.connection, call.session), defaultdict(list))[call.method].append(
+                call
+            )
+
+    # --- playing ---------------------------------------------------------------------------------------------
+
+    @property
+    def left(self) -> Sequence[RecordedCall]:
+        """The recorded calls that nobody asked yet, those that came too late for their target aside."""
+        return [call for call in self.calls if call.asked is None and not call.optional]
+
+    @property
+    def page_paths(self) -> Sequence[str]:
+        """The paths of the websockets of single pages that were recorded."""
+        return self._tape.page_paths
+
+    def join(self, path: str) -> Client:
+        """Take one more client; `path` is that of its websocket."""
+        self._joined += 1
+        return Client(self._joined, path)
+
+    def ask(self, client: Client, message: bytes | str) -> bool:
+        """Take one call; False for what is none. After it, `due` has what is to be sent."""
+        try:
+            envelope = decode_envelope(message)
+        except msgspec.DecodeError:
+            return False
+        if envelope.id is None:
+            return False
+        asked = Asked(client, envelope.id, envelope.session_id)
+        method, typist = envelope.method or "", (client.number, envelope.session_id or "")
+        raw = message if isinstance(message, bytes) else message.encode("utf-8", "surrogatepass")
+        self._told.learn(method, raw)
+        self._typing.add(typist, method, envelope.params)
+        call = self._find(client, envelope)
+        if call is None and (told := self._find_told(method)) is not None:
+            self._at_once.append(self._reply(told, asked))
+        elif call is None:
+            code, text = self._gone(envelope) or (DIVERGED, str(self._diverged(client, envelope)))
+            self._at_once.append(Delivery(client, _refusal(asked, code, text)))
+        elif not self._typing.is_as_recorded(typist, call.typed, self._by):
+            error = self._keep(self._told.another_typed(method, call))
+            self._at_once.append(Delivery(client, _refusal(asked, DIVERGED, str(error))))
+        else:
+            self._answer(call, asked)
+        return True
+
+    def ask_http(self, client: Client, method: str, target: str) -> bool:
+        """Take what is asked over HTTP; False for what only tells something and was not recorded.
+
+        After it, `due` has the answer: a message that is an HttpReply.
+        """
+        asked = Asked(client, 0, None)
+        params = http_params(target)
+        call = self._match(HTTP, method, "", params)
+        if call is not None:
+            self._answer(call, asked)
+            return True
+        if is_http_read(method, target):
+            if (latest := self._reads.get(params["path"])) is not None:
+                self._at_once.append(self._reply(latest, asked))
+            return latest is not None
+        error = self._keep(self._told.another_over_http(method, params, self.calls))
+        self._at_once.append(Delivery(client, _refusal(asked, DIVERGED, str(error), http=True)))
+        return True
+
+    def due(self) -> list[Delivery]:
+        """Return what is to be sent now, in order, and take it as sent."""
+        deliveries, self._at_once = self._at_once, []
+        while self._next < len(self._received):
+            item = self._received[self._next]
+            call = item.call
+            if call is not None:
+                if call.asked is not None:
+                    deliveries.append(self._reply(item, call.asked))
+                elif call.passed_over or call.optional:
+                    call.late = item
+                else:
+                    break
+            else:
+                if self._first_unasked() < item.position:
+                    break
+                self._note_end(item)
+                client = self._clients.get(item.connection)
+                if item.cut:
+                    self.passed_over.append(f"the event {item.method} (line {item.line}) was cut")
+                elif client is not None:
+                    deliveries.append(Delivery(client, self._names.rename(item.message)))
+            self._next += 1
+        return deliveries
+
+    def held_back(self) -> float | None:
+        """Return for how many seconds the program did nothing in the recording where it is now, None at its end.
+
+        After that time, and a patience, it does not do what is recorded next, and `pass_over` may be called.
+        """
+        if self._next >= len(self._received):
+            return None
+        missing = self._missing()
+        before = max(
+            (
+                call.seconds
+                for call in self.calls
+                if call.asked is not None and call.position < missing[0].position
+            ),
+            default=0.0,
+        )
+        if self._next:
+            before = max(before, self._received[self._next - 1].seconds)
+        return max(0.0, missing[0].seconds - before)
+
+    def pass_over(self) -> None:
+        """Go on without the calls that hold back what comes next; they can still be asked."""
+        for call in self._missing():
+            call.passed_over = True
+
+    def _missing(self) -> list[RecordedCall]:
+        """Return the calls that were not asked and hold back what comes next: one at least."""
+        blocked = self._received[self._next]
+        missing = [call for call in self.calls if _holds_back(call) and call.position < blocked.position]
+        if blocked.call is not None:
+            missing = [blocked.call]
+        return missing
+
+    # --- inside ----------------------------------------------------------------------------------------------
+
+    def _answer(self, call: RecordedCall, asked: Asked) -> None:
+        call.asked = asked
+        self._open[call.connection, call.session][call.method].remove(call)
+        if call.late is not None:
+            self._at_once.append(self._reply(call.late, asked))
+
+    def _find_told(self, method: str) -> Received | None:
+        """Return the recorded answer to a call that only tells something: it may be made once more at any time."""
+        if method not in QUESTIONS:
+            return None
+        answers = (item for item in self._received[: self._next] if item.call and item.method == method)
+        return next(answers, None)
+
+    def _first_unasked(self) -> float:
+        calls = self.calls
+        while self._next_call < len(calls) and not _holds_back(calls[self._next_call]):
+            self._next_call += 1
+        return calls[self._next_call].position if self._next_call < len(calls) else 1 << 62
+
+    def _find(self, client: Client, envelope: Envelope) -> RecordedCall | None:
+        params = decode_params(envelope.params)
+        named = envelope.method or "", envelope.session_id or ""
+        if client.connection is not None:
+            return self._match(client.connection, *named, params)
+        free = [
+            name for name in self._connections if name not in self._clients and _serves(name, client.path)
+        ]
+        for name in free:
+            if (call := self._match(name, *named, params)) is not None:
+                client.connection = name
+                self._clients[name] = client
+                return call
+        return None
+
+    def _match(self, connection: str, method: str, session: str, params: Any) -> RecordedCall | None:
+        candidates = self._open.get((connection, session), {}).get(method, ())
+        for call in candidates:
+            if same(call.params(), params):
+                return call
+        first: tuple[RecordedCall, Trial] | None = None
+        for call in candidates:
+            trial = self._names.trial()
+            if fits(method, call.params(), params, trial, self._told.strictness(call)):
+                if not trial.pairs:
+                    return call
+                first = first or (call, trial)
+        if first is None:
+            return None
+        call, trial = first
+        trial.accept()
+        return call
+
+    def _diverged(self, client: Client, envelope: Envelope) -> ReplayDivergedError:
+        method, session = envelope.method or "", envelope.session_id or ""
+        connection = client.connection
+        if connection is None:
+            free = [name for name in self._connections if name not in self._clients]
+            connection = free[0] if free else None
+        if connection is None:
+            return self._keep(self._told.one_more(method, session, len(self._connections)))
+        open_here = self._open.get((connection, session), {})
+        params = decode_params(envelope.params)
+        return self._keep(self._told.another_call(method, session, params, open_here, self.calls))
+
+    def _keep(self, error: ReplayDivergedError) -> ReplayDivergedError:
+        if self.divergence is None:
+            self.divergence = error
+        return error
+
+    def _reply(self, item: Received, asked: Asked) -> Delivery:
+        if item.cut or item.withheld:
+            error = self._keep(self._told.cut(item) if item.cut else self._told.withheld(item))
+            http = item.connection == HTTP
+            return Delivery(asked.client, _refusal(asked, DIVERGED, str(error), http=http))
+        if item.connection == HTTP:
+            assert item.call is not None
+            self._reads[item.call.params()["path"]] = item
+            return Delivery(asked.client, self._names.rename(item.message))
+        return Delivery(asked.client, _renumber(self._names.rename(item.message), asked.id))
+
+    def _note_end(self, item: Received) -> None:
+        """Remember the targets and sessions that are over."""
+        if item.method in ("Target.targetDestroyed", "Target.detachedFromTarget"):
+            params = decode_params(decode_message(item.message).params)
+            if item.method == "Target.targetDestroyed":
+                self._gone_targets.add(params.get("targetId", ""))
+            else:
+                self._gone_sessions.add(params.get("sessionId", ""))
+
+    def _gone(self, envelope: Envelope) -> tuple[int, str] | None:
+        """Return Chrome's answer to a call for what is over: whether a program still asks is a matter of luck."""
+        if envelope.session_id in self._gone_sessions:
+            return NO_SESSION, "Session with given id not found."
+        params = decode_params(envelope.params)
+        if isinstance(params, dict) and params.get("targetId") in self._gone_targets:
+            return -32602, f"{NO_TARGET} found"
+        if envelope.method == "Target.detachFromTarget" and params.get("sessionId") in self._gone_sessions:
+            return -32602, NO_SESSION_TO_DETACH
+        return None
+
+
+def load_playback(path: str | Path, *, strict: bool = False) -> Playback:
+    """Read a whole recording, to be replayed now.
+
+    Raises InvalidArgumentError and RecordingDamagedError as `open_recording` does.
+    """
+    with open_recording(path) as recording:
+        playback = Playback(str(path), recording, header=recording.header, strict=strict, now=time.time())
+        playback.product = playback.product or recording.header.product
+        playback.passed_over += [f"damaged: {damage}" for damage in recording.all_damage]
+    if not playback.calls:
+        raise InvalidArgumentError(what="recording", given=str(path), expected="one with calls in it")
+    return playback
+
+
+_ID = re.compile(rb'^\s*\{\s*"id"\s*:\s*\d+')
+
+
+def _renumber(message: bytes, call_id: int) -> bytes:
+    # Chrome puts the id first; the rest, which can be large, stays as it is.
+    head = _ID.match(message)
+    if head is not None:
+        return b'{"id":%d' % call_id + message[head.end() :]
+    fields = msgspec.json.decode(message, type=dict[str, msgspec.Raw])
+    fields["id"] = msgspec.Raw(b"%d" % call_id)
+    return msgspec.json.encode(fields)
+
+
+def _refusal(asked: Asked, code: int, text: str, *, http: bool = False) -> bytes:
+    if http:
+        body = msgspec.Raw(msgspec.json.encode(f"{text}\n"))
+        return msgspec.json.encode(HttpReply(500, "text/plain; charset=UTF-8", body))
+    message: dict[str, Any] = {"id": asked.id, "error": {"code": code, "message": text}}
+    if asked.session_id is not None:
+        message["sessionId"] = asked.session_id
+    return msgspec.json.encode(message)
+
+
+def _fingerprints(header: Header) -> Fingerprints | None:
+    if not header.redacted:
+        return Fingerprints(b"", most=0)  # the texts are there to be compared
+    return Fingerprints(bytes.fromhex(header.salt), most=1 << 62) if header.salt else None
+
+
+def _began(header: Header) -> float | None:
+    try:
+        return datetime.fromisoformat(header.started).timestamp()
+    except ValueError:
+        return None
+
+
+def _holds_back(call: RecordedCall) -> bool:
+    return call.asked is None and not call.optional and not call.passed_over
+
+
+def _serves(connection: str, path: str) -> bool:
+    return page_path(connection) == page_path(path)

@@ -1,0 +1,302 @@
+"""Replay: serves a recording as a browser's endpoint, over HTTP and websockets or inside of this process.
+
+Rule: nothing waits for ever: where a program leaves out what it asked when it was recorded, the rest comes
+all the same, after the time that passed there and a patience. The first call that was not recorded reaches
+the client as an error of the protocol, and leaves the block as ReplayDivergedError.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine._logs import RepeatedWarning, get_logger
+from cdpengine._nursery import open_body_nursery
+from cdpengine._protocol.transport import LARGEST_INCOMING, Transport, TransportBroken
+from cdpengine.debug.proxying.http_websocket_server import (
+    HttpAnswer,
+    HttpRequest,
+    Socket,
+    redirect_websockets,
+    serve_http_and_websockets,
+)
+from cdpengine.debug.recording_format import http_params
+from cdpengine.debug.replaying.playback import Delivery, Playback, load_playback
+from cdpengine.debug.replaying.tape import Client, HttpReply
+from cdpengine.errors import InvalidArgumentError, ReplayDivergedError
+
+logger = get_logger("cdpengine.debug")
+
+PATIENCE = 2.0
+"""Seconds that a program may stand still longer than it did when it was recorded, before what it leaves out
+is passed over."""
+
+BROWSER_PATH = "/devtools/browser/replay"
+
+
+@attrs.define(eq=False)
+class _Line:
+    """What is on its way to one client."""
+
+    send: trio.MemorySendChannel[bytes]
+    receive: trio.MemoryReceiveChannel[bytes]
+
+
+class Replay:
+    """A recording that is being served. `endpoint` is what a client is given in the browser's place.
+
+    `divergence` is the first one, None so far; `left` how many recorded calls nobody has asked yet.
+    """
+
+    def __init__(self, playback: Playback, patience: float) -> None:
+        self.endpoint = ""
+        self._playback = playback
+        self._patience = patience
+        self._lines: dict[int, _Line] = {}
+        self._changed = trio.Event()
+        self._told = 0
+        self._no_calls = RepeatedWarning(logger, "client %d of the replay sent something that is not a call")
+
+    @property
+    def divergence(self) -> ReplayDivergedError | None:
+        """The first divergence, None while the program keeps to the recording."""
+        return self._playback.divergence
+
+    @property
+    def left(self) -> int:
+        """How many recorded calls nobody has asked yet."""
+        return len(self._playback.left)
+
+    @property
+    def passed_over(self) -> list[str]:
+        """What of the recording cannot be given or compared, such as events that were cut."""
+        return self._playback.passed_over
+
+    async def until_divergence(self) -> None:
+        """Wait until a program has left the recording, and a moment more, so that it is told."""
+        while self.divergence is None:
+            await self._changed.wait()
+            await trio.lowlevel.checkpoint()
+        await trio.sleep(_GRACE)
+
+    @asynccontextmanager
+    async def open_transport(self) -> AsyncIterator[Transport]:
+        """Connect a client within this process; for `cdpengine._protocol.connection.open_connection`."""
+        with self._joined(BROWSER_PATH) as (client, line):
+            yield _InProcess(self, client, line)
+
+    # --- HTTP and websockets -----------------------------------------------------------------------------------
+
+    async def answer(self, request: HttpRequest) -> HttpAnswer:
+        """Answer what was asked over HTTP out of the recording, and else what every browser says of itself."""
+        here = request.headers.get("host") or self.endpoint.partition("://")[2]
+        path = http_params(request.target)["path"]
+        if not path.startswith("/json"):
+            return HttpAnswer(404, b"A recording has nothing but /json.\n")
+        with self._joined(request.target) as (client, line):
+            known = self._playback.ask_http(client, request.method, request.target)
+            self._send_due()
+            if known:
+                reply = msgspec.json.decode(await line.receive.receive(), type=HttpReply)
+                return HttpAnswer(reply.status, redirect_websockets(reply.content, here), reply.type)
+        return self._never_asked(path, here)
+
+    def _never_asked(self, path: str, here: str) -> HttpAnswer:
+        """Return what is known of a page that was not asked for when it was recorded."""
+        page: object
+        if path == "/json/version":
+            page = {
+                "Browser": self._playback.product or "replay",
+                "Protocol-Version": "1.3",
+                "webSocketDebuggerUrl": f"ws://{here}{BROWSER_PATH}",
+            }
+        elif path == "/json/list":
+            page = [
+                {
+                    "id": each.rpartition("/")[2],
+                    "type": "page",
+                    "title": "",
+                    "url": "",
+                    "webSocketDebuggerUrl": f"ws://{here}{each}",
+                }
+                for each in self._playback.page_paths
+            ]
+        else:
+            return HttpAnswer(404, b"This was not asked when the traffic was recorded.\n")
+        return HttpAnswer(200, json.dumps(page, indent=3).encode(), "application/json; charset=UTF-8")
+
+    async def take(self, socket: Socket) -> None:
+        """Play to one client until it leaves."""
+        if "origin" in socket.request.headers:
+            await socket.refuse(403, "web pages are not let in\n")
+            return
+        await socket.accept()
+        with self._joined(socket.request.target) as (client, line):
+            async with open_body_nursery() as nursery:
+                nursery.start_soon(_write, socket, line, name=f"replay to client {client.number}")
+                try:
+                    while True:
+                        self.ask(client, await socket.receive())
+                except TransportBroken:
+                    logger.debug("client %d of the replay left", client.number)
+                finally:
+                    await socket.close(1001, "the replay was ended")
+
+    # --- playing -----------------------------------------------------------------------------------------------
+
+    def ask(self, client: Client, message: bytes | str) -> None:
+        """Take one call, and send what is due after it."""
+        if not self._playback.ask(client, message):
+            self._no_calls.tell(client.number)
+        self._send_due()
+
+    async def watch(self) -> None:
+        """Pass over what a program leaves out, so that nobody waits for what comes after it for ever."""
+        while True:
+            changed = self._changed
+            with trio.move_on_after(self._patience):
+                await changed.wait()
+            if changed.is_set():
+                continue
+            waited = self._playback.held_back() if self._lines else None
+            with trio.move_on_after(math.inf if waited is None else waited):
+                await changed.wait()
+            if not changed.is_set():
+                self._playback.pass_over()
+                self._send_due()
+
+    def _send_due(self) -> None:
+        for delivery in self._playback.due():
+            self._send(delivery)
+        for what in self._playback.passed_over[self._told :]:
+            logger.warning("not replayed: %s", what)
+        self._told = len(self._playback.passed_over)
+        self._changed.set()
+        self._changed = trio.Event()
+
+    def _send(self, delivery: Delivery) -> None:
+        line = self._lines.get(delivery.client.number)
+        if line is not None:  # else it has left
+            line.send.send_nowait(delivery.message)
+
+    def _joined(self, path: str) -> _Joined:
+        return _Joined(self._playback, self._lines, path)
+
+
+_GRACE = 0.1
+
+
+class _Joined:
+    """A client for as long as a block runs."""
+
+    def __init__(self, playback: Playback, lines: dict[int, _Line], path: str) -> None:
+        self._playback = playback
+        self._lines = lines
+        self._path = path
+        self._number = 0
+
+    def __enter__(self) -> tuple[Client, _Line]:
+        client = self._playback.join(self._path)
+        self._number = client.number
+        # No bound: all that it can hold is the recording, which is in memory already.
+        line = self._lines[client.number] = _Line(*trio.open_memory_channel[bytes](math.inf))
+        return client, line
+
+    def __exit__(self, *_: object) -> None:
+        line = self._lines.pop(self._number)
+        line.send.close()
+
+
+async def _write(socket: Socket, line: _Line) -> None:
+    async for message in line.receive:
+        try:
+            await socket.send(message)
+        except TransportBroken:
+            return
+
+
+class _InProcess:
+    """A client's transport without any socket."""
+
+    largest_outgoing = LARGEST_INCOMING
+
+    def __init__(self, replay: Replay, client: Client, line: _Line) -> None:
+        self.name = f"replay, client {client.number}"
+        self._replay = replay
+        self._client = client
+        self._line = line
+
+    async def send(self, *messages: bytes) -> None:
+        await trio.lowlevel.checkpoint()
+        for message in messages:
+            self._replay.ask(self._client, message)
+
+    async def receive(self) -> bytes | str:
+        try:
+            return await self._line.receive.receive()
+        except (trio.EndOfChannel, trio.ClosedResourceError):
+            raise TransportBroken("the replay was ended") from None
+
+    async def aclose(self) -> None:
+        self._line.receive.close()
+        await trio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def replay(
+    path: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    patience: float = PATIENCE,
+    complete: bool = False,
+    strict: bool = False,
+) -> AsyncIterator[Replay]:
+    """Serve a recording as a browser while the block runs: give a client `replay.endpoint`.
+
+    Calls are matched by method, parameters and session, whatever their order; `cdpengine.debug.replaying.matching`
+    says which parameters may differ. Replies and events come in the recorded order. What the program leaves out is
+    passed over when it stood still for `patience` seconds longer than when it was recorded. With `strict`, texts
+    that the program enters must be those that it entered when it was recorded, of which the recording has
+    fingerprints; without it, and where there are none, what was redacted fits everything.
+
+    Raises ReplayDivergedError when the block ends, in place of an error of the body's that came of it, if the
+    client asked what was not recorded, or, with `complete`, left out what was. Raises InvalidArgumentError and
+    RecordingDamagedError for files that cannot be replayed. The recording is held in memory.
+    """
+    if isinstance(patience, bool) or not isinstance(patience, int | float) or not 0 <= patience < math.inf:
+        raise InvalidArgumentError(what="patience", given=repr(patience), expected="seconds, 0 or more")
+    playback = await trio.to_thread.run_sync(partial(load_playback, path, strict=strict))
+    running = Replay(playback, patience)
+    try:
+        async with (
+            open_body_nursery() as nursery,
+            serve_http_and_websockets(running.answer, running.take, host=host, port=port) as (address, bound),
+        ):
+            shown = f"[{address}]" if ":" in address else address
+            running.endpoint = f"http://{shown}:{bound}"
+            nursery.start_soon(running.watch, name="patience of the replay")
+            yield running
+    except Exception as error:
+        if playback.divergence is not None:
+            raise playback.divergence from error
+        raise
+    if playback.divergence is not None:
+        raise playback.divergence
+    if complete and playback.left:
+        left = playback.left
+        raise ReplayDivergedError(
+            path=playback.path,
+            line=left[0].line,
+            got="no more",
+            expected=tuple(map(str, left[:5])),
+            reason=f"{len(left)} recorded calls were never asked",
+        )

@@ -1,0 +1,270 @@
+"""Tape: a recording as what can be played: the calls, and what the browser said, in their order. Pure.
+
+Rule: all of it is in memory, as it was recorded; only what another run may leave out is marked here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import attrs
+import msgspec
+
+from cdpengine._protocol.messages import decode_error
+from cdpengine.debug.recording.entered_texts import find_redacted_places
+from cdpengine.debug.recording.known_secrets import REDACTED
+from cdpengine.debug.recording_format import CUT, Line, Message, http_params
+from cdpengine.debug.replaying.matching import Path, decode_params, prints_by_place
+
+NO_SESSION = -32001
+"""Chrome's code for a call on a session that is over."""
+
+NO_SESSION_TO_DETACH = "No session with given id"
+NO_TARGET = "No target with given id"
+"""How Chrome's answer begins to a call for a target that is over."""
+
+FAREWELLS = frozenset({"Target.detachFromTarget"})
+"""Calls that a program makes when it leaves: whether there is still time for them is a matter of luck."""
+
+QUESTIONS = frozenset({"Browser.getVersion"})
+"""Calls that only tell something, always the same. How often a program makes them to see whether the browser still
+answers is a matter of time."""
+
+HTTP = "(http)"
+"""What stands for a connection of what was asked over HTTP: such an exchange is a call and its reply, too."""
+
+HTTP_READS = frozenset({"/json", "/json/list", "/json/version", "/json/protocol"})
+"""Paths that only tell something: to ask once more, or less often, makes no difference."""
+
+_LISTS = ("result", "internalProperties", "privateProperties")
+"""Where a reply to Runtime.getProperties lists what an object has."""
+
+_PAGE_PATH = re.compile(r"(/devtools/page/[^ ?#]+)")
+
+decode_message = msgspec.json.Decoder(Message).decode
+
+
+@attrs.define(eq=False)
+class Client:
+    """One client, and the recorded connection that is played to it (None: it has not asked anything yet)."""
+
+    number: int
+    path: str
+    connection: str | None = None
+
+
+@attrs.frozen(eq=False)
+class Asked:
+    """A call that a client made."""
+
+    client: Client
+    id: int
+    session_id: str | None
+
+
+@attrs.define(eq=False)
+class RecordedCall:
+    """A call of the recording. `position` is its place among all that was recorded, `line` its line's number n.
+
+    `optional`: it came too late for its target, or when all was over, which another run may not do.
+    `passed_over`: the program did not ask it in its time. `late` is its reply, when that one's place is over.
+    `prints` and `typed` are the fingerprints of what was entered by it (`entered_texts.py`).
+    """
+
+    position: float
+    line: int
+    connection: str
+    session: str
+    id: int
+    method: str
+    raw: msgspec.Raw
+    seconds: float = 0.0
+    asked: Asked | None = None
+    optional: bool = False
+    passed_over: bool = False
+    late: Received | None = None
+    prints: tuple[str, ...] = ()
+    typed: str = ""
+    _params: Any = None
+    _places: dict[Path, str] | None = None
+
+    def params(self) -> Any:
+        """Return the parameters as plain values."""
+        if self._params is None:
+            self._params = decode_params(self.raw)
+        return self._params
+
+    def places(self) -> dict[Path, str]:
+        """Return the fingerprints of its redacted texts, by their places."""
+        if self._places is None:
+            self._places = prints_by_place(self.params(), self.prints)
+        return self._places
+
+    def __str__(self) -> str:
+        path = f" {self.params()['path']}" if self.connection == HTTP else ""
+        return f"{self.method}{path} (line {self.line})"
+
+
+class HttpReply(msgspec.Struct):
+    """What was answered over HTTP."""
+
+    status: int
+    type: str
+    body: msgspec.Raw
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the body."""
+        raw = bytes(self.body)
+        return msgspec.json.decode(raw, type=str).encode() if raw[:1] == b'"' else raw
+
+
+@attrs.frozen(eq=False)
+class Received:
+    """A reply (to `call`) or an event (`call` is None). `cut`: its payload was not recorded.
+
+    `withheld`: it lacks a text that a script returned or threw. What was redacted because it is known to be secret
+    does not count: another recording would lack it, too.
+    """
+
+    position: float
+    line: int
+    connection: str
+    message: bytes
+    method: str
+    call: RecordedCall | None
+    cut: bool
+    seconds: float
+    withheld: bool = False
+
+
+class Tape:
+    """All of a recording. `connections` are their names, in the order in which they were first used.
+
+    `product` is what the browser said it is, "" if it was not asked; `lacking` what was lost, in words.
+    `has_redacted` says whether something was redacted in a call.
+    """
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self.product = ""
+        self.calls: list[RecordedCall] = []
+        self.received: list[Received] = []
+        self.connections: dict[str, None] = {}
+        self.lacking: list[str] = []
+        self.has_redacted = False
+        self._pending: dict[tuple[str, int], RecordedCall] = {}
+        self._by_line: dict[int, RecordedCall] = {}
+        self._times: list[float] = []  # of each line, or of one before it where that is later
+        self._gave: dict[str, bool] = {}
+        for position, line in enumerate(lines):
+            if line.k == "lost":
+                self.lacking.append(f"{line.count} messages were lost when it was recorded")
+            if line.k in ("call", "reply", "error", "event"):
+                self._take(position, line)
+            elif line.k == "http":
+                self._take_http(position, line)
+            elif line.k == "entered" and (call := self._by_line.get(line.of)) is not None:
+                call.prints = line.h or call.prints
+                call.typed = line.typed or call.typed
+            self._times.append(line.t if line.k != "http" else 0.0)
+            if position:
+                self._times[-1] = max(self._times[-2:])
+        self.calls.sort(key=lambda call: call.position)
+
+    def gave(self, name: str) -> bool:
+        """Say whether the browser told a name before the program used it: then the program made it not up."""
+        known = self._gave.get(name)
+        if known is None:
+            raw = name.encode()
+            told = next((item.position for item in self.received if raw in item.message), None)
+            used = next((call.position for call in self.calls if raw in bytes(call.raw)), None)
+            known = self._gave[name] = told is not None and (used is None or told < used)
+        return known
+
+    @property
+    def page_paths(self) -> Sequence[str]:
+        """The paths of the websockets of single pages that were recorded."""
+        return [path for path in map(page_path, self.connections) if path]
+
+    def _take(self, position: int, line: Line) -> None:
+        self.connections.setdefault(line.c)
+        try:
+            message = decode_message(line.msg)
+        except msgspec.DecodeError:
+            return  # halves of surrogate pairs; the raw text is what is needed of replies and events
+        if line.k == "event":
+            self._receive(position, line, message.params, None)
+        elif line.id is None:
+            return
+        elif line.k == "call":
+            call = RecordedCall(
+                position, line.n, line.c, line.s, line.id, line.m, message.params, seconds=line.t
+            )
+            again = line.m in QUESTIONS and any(before.method == line.m for before in self.calls)
+            call.optional = line.m in FAREWELLS or again
+            self.calls.append(call)
+            self._by_line[line.n] = call
+            self.has_redacted |= REDACTED.encode() in bytes(message.params)
+            self._pending[line.c, line.id] = call
+        else:
+            answered = self._pending.pop((line.c, line.id), None)
+            if answered is not None:
+                answered.optional |= line.k == "error" and _is_gone(message.error)
+                self._receive(position, line, message.result, answered)
+            if line.m == "Browser.getVersion" and not self.product and bytes(message.result):
+                self.product = str(msgspec.json.decode(message.result).get("product", ""))
+
+    def _take_http(self, position: int, line: Line) -> None:
+        # The line stands where the answer came; what was told meanwhile came of the question.
+        asked_at = bisect_right(self._times, line.t) - 0.5
+        raw = msgspec.Raw(msgspec.json.encode(http_params(line.url)))
+        call = RecordedCall(asked_at, line.n, HTTP, "", 0, line.m, raw, seconds=line.t)
+        call.optional = is_http_read(line.m, line.url)
+        self._by_line[line.n] = call
+        self.has_redacted |= REDACTED in line.url
+        self.calls.append(call)
+        cut = bytes(line.msg).startswith(b'{"' + CUT.encode())
+        message = msgspec.json.encode(HttpReply(line.status, line.type, line.msg))
+        self.received.append(Received(position, line.n, HTTP, message, line.m, call, cut, line.t))
+
+    def _receive(self, position: int, line: Line, payload: msgspec.Raw, call: RecordedCall | None) -> None:
+        cut = bytes(payload).startswith(b'{"' + CUT.encode())
+        withheld = line.withheld and not cut and _lacks_a_text(line.m, payload)
+        message = bytes(line.msg)
+        self.received.append(Received(position, line.n, line.c, message, line.m, call, cut, line.t, withheld))
+
+
+def page_path(connection: str) -> str | None:
+    """Return the path of a single page's websocket, None for that of a browser."""
+    found = _PAGE_PATH.search(connection)
+    return found[1] if found else None
+
+
+def is_http_read(method: str, target: str) -> bool:
+    """Say whether what is asked over HTTP only tells something."""
+    return method in ("GET", "HEAD") and http_params(target)["path"] in HTTP_READS
+
+
+def _lacks_a_text(method: str, result: msgspec.Raw) -> bool:
+    """Say whether what a script returned or threw lacks a whole text.
+
+    The descriptions of objects that stay in the page lack theirs too: to a program, these say nothing.
+    """
+    for path, text in find_redacted_places(decode_params(result)):
+        if text != REDACTED:
+            continue
+        if path[0] == "exceptionDetails":
+            return True
+        # A property is described by an object whose `value` is the property's own description.
+        described = method == "Runtime.getProperties" and path[0] in _LISTS
+        if "value" in path[3 if described else 0 :]:
+            return True
+    return False
+
+
+def _is_gone(error: msgspec.Raw) -> bool:
+    body = decode_error(error)
+    return body.code == NO_SESSION or body.message.startswith((NO_TARGET, NO_SESSION_TO_DETACH))
