@@ -55,7 +55,7 @@ docs: ## The documentation as a site, in build/site/; a link that leads nowhere 
 
 lock: ## Write requirements.lock, requirements-docs.lock and benchmarks/peers.txt anew (needs uv)
 	@test -x "$(UV)" || { echo "make lock needs uv: pip install uv" >&2; exit 1; }
-	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	$(UV) pip compile pyproject.toml --all-extras --group dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock $(ARGS)
 	$(UV) pip compile --group docs --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements-docs.lock $(ARGS)

@@ -143,6 +143,7 @@ from .errors import NodeNotFoundError as NodeNotFoundError
 from .errors import NotDeliveredError as NotDeliveredError
 from .errors import NotInteractableError as NotInteractableError
 from .errors import OptionNotFoundError as OptionNotFoundError
+from .errors import PackageMissingError as PackageMissingError
 from .errors import PageUnresponsiveError as PageUnresponsiveError
 from .errors import PictureTooLargeError as PictureTooLargeError
 from .errors import ProtocolError as ProtocolError

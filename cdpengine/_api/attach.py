@@ -23,7 +23,13 @@ from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.instruments import logger as wire_logger
 from cdpengine._protocol.transport import PipeTransport, open_websocket
-from cdpengine.errors import ConnectFailedError, ConnectionLostError, ProtocolError, RemoteError
+from cdpengine.errors import (
+    ConnectFailedError,
+    ConnectionLostError,
+    ProtocolError,
+    RemoteError,
+    packages_named,
+)
 
 _pipe_numbers = itertools.count(1)
 
@@ -96,11 +102,13 @@ async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
     """Record the traffic where the environment says so, and log it where the logger wants that."""
     async with AsyncExitStack() as stack:
         if os.environ.get("CDPENGINE_RECORD"):
-            from cdpengine.debug.recording.recorder import record_as_asked
+            with packages_named():
+                from cdpengine.debug.recording.recorder import record_as_asked
 
             await stack.enter_async_context(record_as_asked(instruments))
         if wire_logger.isEnabledFor(logging.DEBUG):
-            from cdpengine.debug.recording.wire_log import log_traffic
+            with packages_named():
+                from cdpengine.debug.recording.wire_log import log_traffic
 
             stack.enter_context(log_traffic(instruments))
         yield

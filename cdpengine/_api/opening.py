@@ -36,6 +36,7 @@ from cdpengine.errors import (
     LaunchFailedError,
     RemoteError,
     Shortage,
+    packages_named,
     shortage_of,
     shortages_named,
 )
@@ -245,7 +246,9 @@ def _passwords(args: Sequence[str]) -> list[str]:
 def _check_recording() -> None:
     """Refuse before a browser starts what the recording that the environment asks for would be refused for."""
     if os.environ.get("CDPENGINE_RECORD"):
-        from cdpengine.debug.recording.recording_file import check_as_asked
+        with packages_named():
+            import cdpengine.debug.recording.recorder  # noqa: F401 - what it lacks is said here
+            from cdpengine.debug.recording.recording_file import check_as_asked
 
         check_as_asked()
 

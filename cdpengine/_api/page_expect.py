@@ -26,7 +26,7 @@ from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.downloads.downloads import AwaitedDownload
 from cdpengine._page.urls import UrlPattern, url_test, url_words
-from cdpengine.errors import InvalidArgumentError, shown_url
+from cdpengine.errors import InvalidArgumentError, packages_named, shown_url
 
 
 class PageExpect(PageVerbs):
@@ -140,7 +140,8 @@ class PageActivities(PageVerbs):
         return PageActivity(collector, self._redactor, self._core.state.version.product)
 
     def _redactor(self) -> Redacting:
-        from cdpengine.debug.recording.redact import Redactor  # one table for archives and for recordings
+        with packages_named():
+            from cdpengine.debug.recording.redact import Redactor  # one table for archives and for recordings
 
         redactor = Redactor()
         for secret in self._core.state.instruments.secrets:

@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine._snapshot.node import Box, Document, Node
 from cdpengine._snapshot.refs import Ref
-from cdpengine.errors import EngineError, UndecodableReplyError, exhausted, shortage_of, shortages_named
+from cdpengine.errors import UndecodableReplyError, exhausted, shortages_named
 
 _COLOURS = ("#b00020", "#0b57d0", "#146c2e", "#7b1fa2", "#8a4b00", "#00658f", "#5a4fcf", "#9c0063")
 """Dark enough for white letters (contrast of 4.5 and more)."""
@@ -147,14 +147,9 @@ def draw_labels(
 ) -> bytes:
     """Return the PNG with the boxes drawn on it, in the format asked for; `width` is the picture's in CSS pixels.
 
-    Raises EngineError when Pillow is not installed, UndecodableReplyError for what is no picture.
+    Raises PackageMissingError when Pillow is not installed, UndecodableReplyError for what is no picture.
     """
-    try:
-        from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
-    except ImportError as missing:
-        if shortage_of(missing) is not None:
-            raise
-        raise EngineError("refs on pictures need Pillow: pip install pillow") from missing
+    from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(picture)) as opened:

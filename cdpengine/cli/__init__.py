@@ -7,6 +7,24 @@ keeps its traceback.
 
 from __future__ import annotations
 
-from cdpengine.cli.main import main
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from cdpengine.errors import PackageMissingError, packages_named
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and exit with its status. `arguments` are those after the program's name.
+
+    The packages of the command line are optional: where one is missing, one line says how to install it.
+    """
+    try:
+        with packages_named():
+            from cdpengine.cli.commands import run_command
+    except PackageMissingError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        sys.exit(1)
+    run_command(arguments)

@@ -71,8 +71,11 @@ def check_python() -> Finding:
     return Finding("python", "ok", detail)
 
 
+_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
+
+
 def check_packages() -> Iterator[Finding]:
-    """Look at cdpengine's own run-time requirements, as its metadata lists them."""
+    """Look at cdpengine's own requirements, as its metadata lists them; those of extras may be missing."""
     versions: list[str] = []
     try:
         requirements = metadata.requires("cdpengine") or []
@@ -82,15 +85,24 @@ def check_packages() -> Iterator[Finding]:
         )
         return
     for requirement in requirements:
-        name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+        wanted, _, marker = requirement.partition(";")
+        name = re.split(r"[^A-Za-z0-9._-]", wanted, maxsplit=1)[0]
+        extra = _EXTRA.search(marker)
+        if name == "cdpengine":
+            continue  # the extra that is all others
         try:
             versions.append(f"{name} {metadata.version(name)}")
         except metadata.PackageNotFoundError:
+            if extra is not None:
+                what = f"cdpengine[{extra[1]}]"
+                advice = f"python -m pip install '{what}'"
+                yield Finding(name, "warn", f"not installed; {what} brings it", advice)
+                continue
             yield Finding(
                 name,
                 "fail",
-                f"not installed (wanted: {requirement})",
-                f"python -m pip install '{requirement}'",
+                f"not installed (wanted: {wanted.strip()})",
+                f"python -m pip install '{wanted.strip()}'",
             )
     yield Finding("packages", "ok", ", ".join(versions))
 

@@ -20,7 +20,7 @@ import click
 
 from cdpengine.cli.options import Failed
 from cdpengine.cli.terminal import fit, printable
-from cdpengine.errors import EngineError, InvalidArgumentError
+from cdpengine.errors import EngineError, InvalidArgumentError, packages_named
 from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
 from cdpengine.errors.root import describe_fields
 
@@ -88,7 +88,8 @@ def print_json(document: object) -> None:
 def errors_as_json(*, wanted: bool) -> Iterator[None]:
     """Print what the body raises as JSON too, when `wanted`; the message still goes to standard error."""
     try:
-        yield
+        with packages_named():
+            yield
     except EngineError as error:
         if not wanted:
             raise

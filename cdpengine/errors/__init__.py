@@ -3,6 +3,7 @@
     EngineError
       InvalidArgumentError                  the caller's: what was passed can never work
       BrowserNotFoundError, LaunchFailedError, ConnectFailedError
+      PackageMissingError                   an optional package is not installed; the extra that brings it is named
       ResourcesExhaustedError               the system has no more of what was needed: descriptors, memory, room
       ConnectionLostError                   the connection ended under the call
       SessionGoneError > TargetCrashedError  the tab, frame or worker ended under the call
@@ -112,10 +113,13 @@ from cdpengine.errors.state import (
     StorageUnavailableError,
 )
 from cdpengine.errors.system import (
+    PackageMissingError,
     ResourcesExhaustedError,
     Shortage,
     exhausted,
+    missing_package,
     os_reason,
+    packages_named,
     shortage_of,
     shortages_named,
 )
@@ -159,6 +163,7 @@ __all__ = [
     "NotDeliveredError",
     "NotInteractableError",
     "OptionNotFoundError",
+    "PackageMissingError",
     "PageUnresponsiveError",
     "PictureTooLargeError",
     "ProtocolError",
@@ -183,7 +188,9 @@ __all__ = [
     "ValueRefusedError",
     "ValueTooLargeError",
     "exhausted",
+    "missing_package",
     "os_reason",
+    "packages_named",
     "shortage_of",
     "shortages_named",
     "shown_url",

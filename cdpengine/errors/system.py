@@ -1,4 +1,4 @@
-"""What the operating system refuses: which of its resources is used up, and what to do about it.
+"""What the system lacks: a resource that is used up, or an optional package, and what to do about it.
 
 Rule: a shortage has one text, wherever it is met. It is found in the error itself, in what caused it, and in the
 errors that hide it: a module that cannot be imported, a name that cannot be looked up. Pure, but for the look
@@ -26,6 +26,32 @@ class ResourcesExhaustedError(EngineError):
 
     def _describe(self) -> str:
         return f"could not {self.attempt}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class PackageMissingError(EngineError):
+    """An optional package is not installed: `package`, which the extra `extra` of cdpengine brings."""
+
+    package: str
+    purpose: str
+    extra: str
+
+    def _describe(self) -> str:
+        install = f"pip install 'cdpengine[{self.extra}]'"
+        return f"the package {self.package}, which {self.purpose}, is not installed: {install}"
+
+
+_OPTIONAL = {
+    "click": ("click", "parses the command line", "cli"),
+    "rich": ("rich", "prints tables and colours", "cli"),
+    "pygments": ("pygments", "colours JSON", "cli"),
+    "prompt_toolkit": ("prompt-toolkit", "edits the console's lines", "cli"),
+    "ahocorasick_rs": ("ahocorasick-rs", "finds secrets in traffic", "debug"),
+    "zstandard": ("zstandard", "compresses recordings", "debug"),
+    "httpx": ("httpx", "passes HTTP on for the proxy", "debug"),
+    "PIL": ("pillow", "draws on pictures", "pictures"),
+}
+"""By the names of modules: the package, what it is for, and the extra that brings it (pyproject.toml)."""
 
 
 @attrs.frozen
@@ -84,6 +110,25 @@ def shortage_of(error: BaseException) -> Shortage | None:
     return None
 
 
+def missing_package(error: BaseException) -> PackageMissingError | None:
+    """Return the error that names the optional package behind a failed import; None where there is none."""
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    found = _OPTIONAL.get((error.name or "").partition(".")[0])
+    return None if found is None else PackageMissingError(*found)
+
+
+@contextmanager
+def packages_named() -> Iterator[None]:
+    """Raise PackageMissingError in place of a failed import of an optional package."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (missing := missing_package(error)) is None:
+            raise
+        raise missing from error
+
+
 def os_reason(error: OSError) -> str:
     """Return why the system refused: the shortage and what to do, or the system's own words."""
     if (shortage := shortage_of(error)) is not None:
@@ -102,6 +147,8 @@ def exhausted(attempt: str, shortage: Shortage) -> ResourcesExhaustedError:
 def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callable[[], None]]:
     """Raise what `make` makes in place of what a shortage makes the body raise. EngineErrors leave as they are.
 
+    A failed import of an optional package leaves as PackageMissingError.
+
     Gives a function that ends this: from its call on, all errors leave as they are. It is for blocks in which a
     caller's code runs after a beginning of ours.
     """
@@ -116,7 +163,11 @@ def shortages_named(make: Callable[[Shortage], EngineError]) -> Iterator[Callabl
     except EngineError:
         raise
     except Exception as error:
-        if not ours or (shortage := shortage_of(error)) is None:
+        if not ours:
+            raise
+        if (shortage := shortage_of(error)) is None:
+            if (missing := missing_package(error)) is not None:
+                raise missing from error
             raise
         raise make(shortage) from error
 

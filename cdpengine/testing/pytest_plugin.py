@@ -68,7 +68,7 @@ async def recorded_browser(request: pytest.FixtureRequest) -> AsyncIterator[Brow
     keep_arguments=True)` keeps them: for tests that evaluate, where no secret is in these texts.
     """
     import cdpengine
-    from cdpengine.debug.replaying.cassettes import cassette
+    from cdpengine.debug import cassette
 
     folder = request.path.parent / "cassettes"
     folder.mkdir(exist_ok=True)

@@ -52,7 +52,7 @@ async def test_a_browser_that_lacks_something_is_told(protocol: Protocol, tmp_pa
 
     done = run_here("protocol", "check", "--file", str(lacking))
     assert done.returncode == 1
-    assert "Page.getFrameTree: decoded by protocol.page:FrameTreeReply" in done.stdout
+    assert "Page.getFrameTree: decoded by _protocol.domains.page:FrameTreeReply" in done.stdout
     assert "affected" in done.stdout
     done = run_here("protocol", "check", "--file", str(whole), "--json")
     assert done.returncode == 0, done.stdout

@@ -24,7 +24,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.cli.main import commands
+from cdpengine.cli.commands import commands
 from cdpengine.cli.output import describe_error, to_plain
 from cdpengine.debug.recording.recorder import LIMIT
 from cdpengine.debug.recording.wire_log import logger as wire_logger

@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from cdpengine.cli.main import commands, main
+from cdpengine.cli import main
+from cdpengine.cli.commands import commands
 
 # Every way in which a command writes to a file that its user names. FILE is that file, RECORDING one to be read.
 URL = "http://127.0.0.1:9/"

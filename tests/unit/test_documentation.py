@@ -13,7 +13,7 @@ from doc_examples import ROOT, blocks, pages
 import cdpengine
 import cdpengine.debug
 from cdpengine import errors
-from cdpengine.cli.main import commands
+from cdpengine.cli.commands import commands
 
 RUN_BY_TESTS = {"python", "py", "ini"}
 ONLY_SHOWN = {"console", "text"}

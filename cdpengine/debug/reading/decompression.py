@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import IO, Protocol, cast
 
+from cdpengine.errors import packages_named
+
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """What a frame, and so a file that is compressed, begins with."""
 
@@ -48,6 +50,8 @@ class BlockDecompressor:
     """
 
     def __init__(self) -> None:
+        with packages_named():
+            import zstandard  # noqa: F401 - what lacks it says so before anything is read
         self.damage: str | None = None
         self._held = b""
         self._frame: _Decompressor | None = None

@@ -40,7 +40,7 @@ from cdpengine.debug.recording.recording_file import (
 )
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.debug.recording_format import Header
-from cdpengine.errors import InvalidArgumentError, RecordingFailedError, shortages_named
+from cdpengine.errors import InvalidArgumentError, RecordingFailedError, packages_named, shortages_named
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
@@ -129,7 +129,8 @@ class Recorder:
         first = [header.encoded(), *(self._maker.target(began, *each) for each in known)]
         compressed = path.suffix == ".zst"
         if compressed:
-            import zstandard  # noqa: F401 - it takes a while, in which there had better be no empty file
+            with packages_named():
+                import zstandard  # noqa: F401 - it takes a while, in which there had better be no empty file
         descriptor = create_recording(path).descriptor if file is None else file
         self._writer = FileWriter(descriptor, path.name, compressed=compressed, gather=self._gather)
         self._writer.give(first)

@@ -32,7 +32,13 @@ from cdpengine.cli.screenshot import screenshot
 from cdpengine.cli.snapshot import snapshot
 from cdpengine.cli.trace import trace
 from cdpengine.cli.trace_page import trace_page
-from cdpengine.errors import EngineError, EvaluationTimeoutError, InvalidArgumentError, shortage_of
+from cdpengine.errors import (
+    EngineError,
+    EvaluationTimeoutError,
+    InvalidArgumentError,
+    missing_package,
+    shortage_of,
+)
 from cdpengine.errors.foreign import escape_line
 from cdpengine.errors.secrets import hide_secrets
 
@@ -77,7 +83,7 @@ for command in (
     commands.add_command(command)
 
 
-def main(arguments: Sequence[str] | None = None) -> NoReturn:
+def run_command(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and exit with its status. `arguments` are those after the program's name."""
     sys.exit(run_interruptible(partial(_run, arguments)))
 
@@ -111,8 +117,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         return FAILED
     except Exception as error:
         # Where the system lacks something, modules and trio's own loop fail too, before anything of ours runs.
-        if (shortage := shortage_of(error)) is None:
+        lack = shortage_of(error) or missing_package(error)
+        if lack is None:
             raise
-        say_lines(f"Error: {shortage}", err=True)
+        say_lines(f"Error: {lack}", err=True)
         return FAILED
     return status if isinstance(status, int) else DONE
