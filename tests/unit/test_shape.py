@@ -50,10 +50,8 @@ LIMITS = {
 
 FOLDERS = {
     "cdpengine/_snapshot": 55,
-    "cdpengine/debug": 57,
-    "cdpengine/_api": 32,
+    "cdpengine/_api": 33,
     "cdpengine/cli": 33,
-    "cdpengine/_protocol": 17,
 }
 """Folders that have more files than the limit, and how many they may have at most: a row goes when it is kept."""
 
