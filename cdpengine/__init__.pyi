@@ -88,7 +88,7 @@ from ._page.file_choosers import FileChooser as FileChooser
 from ._page.finding import FoundNode as FoundNode
 from ._page.frames import Frame as Frame
 from ._page.windows import WindowBounds as WindowBounds
-from ._pictures.paper import PdfOptions as PdfOptions
+from ._pictures.pdf import PdfOptions as PdfOptions
 from ._protocol.connection import Connection as Connection
 from ._protocol.connection import ConnectionStatistics as ConnectionStatistics
 from ._protocol.domains.browser import BrowserVersion as BrowserVersion

@@ -7,8 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from cdpengine._budget import check_timeout
-from cdpengine._measure.trace_options import TraceOptions
-from cdpengine._measure.tracing import Trace, TraceProgress, traced
+from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace_browser
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._protocol.session import Session
 
@@ -53,5 +52,7 @@ class BrowserMeasure:
             place, categories, screenshots=False, buffer_size=buffer_size, keep_latest=keep_latest
         )
         check_timeout(timeout)
-        async with traced(self.session, place, options, progress, timeout, overwrite=overwrite) as trace:
+        async with trace_browser(
+            self.session, place, options, progress, timeout, overwrite=overwrite
+        ) as trace:
             yield trace

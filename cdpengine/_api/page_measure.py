@@ -12,12 +12,11 @@ from contextlib import asynccontextmanager
 
 from cdpengine._api.page_core import PageVerbs, explain_deadline
 from cdpengine._budget import check_timeout
-from cdpengine._measure.coverage import Coverage, covered
-from cdpengine._measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profiled
+from cdpengine._measure.coverage import Coverage, measure_coverage
+from cdpengine._measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profile_cpu
 from cdpengine._measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport, take_heap_snapshot
 from cdpengine._measure.metrics import PageMetrics, page_metrics
-from cdpengine._measure.trace_options import TraceOptions
-from cdpengine._measure.tracing import Trace, TraceProgress, traced
+from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace_browser
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine.errors import InvalidArgumentError
 
@@ -53,7 +52,7 @@ class PageMeasure(PageVerbs):
         check_timeout(timeout)
         async with explain_deadline(self._core.target, math.inf):
             await self._readied("coverage", timeout)
-            async with covered(
+            async with measure_coverage(
                 self._core.state.tabs,
                 self._core.target,
                 self._core.state.key,
@@ -88,7 +87,7 @@ class PageMeasure(PageVerbs):
         check_timeout(timeout)
         async with explain_deadline(self._core.target, math.inf):
             await self._readied("CPU profile", timeout)
-            async with profiled(
+            async with profile_cpu(
                 self._core.session, place, interval, timeout, overwrite=overwrite
             ) as profiling:
                 yield profiling
@@ -141,7 +140,7 @@ class PageMeasure(PageVerbs):
             place, categories, screenshots=screenshots, buffer_size=buffer_size, keep_latest=keep_latest
         )
         check_timeout(timeout)
-        async with traced(
+        async with trace_browser(
             self._core.session, place, options, progress, timeout, overwrite=overwrite
         ) as trace:
             yield trace

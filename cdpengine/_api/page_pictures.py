@@ -18,12 +18,10 @@ from cdpengine._api.targets import ElementTarget, describe_target
 from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
-from cdpengine._pictures.options import ImageFormat, ImageOptions, format_of
-from cdpengine._pictures.paper import PdfOptions, print_params
-from cdpengine._pictures.pdf import printed
-from cdpengine._pictures.pillow import check_pixels, checked_colour, covered
+from cdpengine._pictures.editing import check_colour, check_pixels, paint_boxes
+from cdpengine._pictures.options import Area, ImageFormat, ImageOptions, format_of
+from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._pictures.screenshot import Picture, current_view, take_screenshot
-from cdpengine._pictures.tiles import Area
 from cdpengine.errors import InvalidArgumentError, InvisibleError
 
 
@@ -66,7 +64,7 @@ class PagePictures(PageContent):
         options = ImageOptions(format_of(place, format), quality, scale, omit_background)
         area = None if clip is None else _checked_clip(clip)
         _check_choice(target=target is not None, clip=clip is not None, full_page=full_page)
-        checked_colour(mask_color)
+        check_colour(mask_color)
         if refs:
             _check_refs(
                 target is not None or clip is not None or scale is not None or omit_background or bool(mask)
@@ -102,7 +100,7 @@ class PagePictures(PageContent):
             if masked:
                 boxes = [_on_picture(box, view.x, view.y, picture) for box in masked]
                 data = await trio.to_thread.run_sync(
-                    covered, data, boxes, mask_color, options.format, options.quality
+                    paint_boxes, data, boxes, mask_color, options.format, options.quality
                 )
             if place is not None:
                 await _write(place, data, overwrite=overwrite)
@@ -115,7 +113,7 @@ class PagePictures(PageContent):
         """
         params = print_params(options)
         parts = []
-        async with self._core.action("pdf", timeout), printed(self._core.session, params) as pieces:
+        async with self._core.action("pdf", timeout), print_pdf(self._core.session, params) as pieces:
             async for piece in pieces:
                 parts.append(piece)  # noqa: PERF401 - one await a piece
         return b"".join(parts)
@@ -139,7 +137,7 @@ class PagePictures(PageContent):
         async with (
             self._core.action("pdf", timeout),
             output_file("the PDF", place, overwrite=overwrite) as file,
-            printed(self._core.session, params) as pieces,
+            print_pdf(self._core.session, params) as pieces,
         ):
             async for piece in pieces:
                 await file.write(piece)

@@ -1,8 +1,8 @@
 """Coverage: what of a page's scripts and style sheets is used while a block runs, its navigations included.
 
-Rule: Chrome forgets its counts with every document, so they are taken before each navigation of the engine's
-own, every now and then besides, and whenever Chrome sends them; what was in between when a page left by itself
-is told as a gap. All frames count, those in processes of their own from their first script on.
+Rule: Chrome drops its counts with every document. They are read before each navigation of the engine's own, at
+intervals besides, and whenever Chrome sends them; the time between when a page left by itself is reported as a
+gap. All frames count, those in processes of their own from their first script on.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ import trio
 
 from cdpengine._budget import within
 from cdpengine._logs import get_logger
-from cdpengine._measure.coverage_ranges import counted_ranges
-from cdpengine._measure.coverage_report import CoverageGap, CoverageReport, SeenText, same_texts_once
+from cdpengine._measure.coverage_report import (
+    CoverageGap,
+    CoverageReport,
+    SeenText,
+    counted_ranges,
+    same_texts_once,
+)
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import Hold, PageScope
 from cdpengine._page.page_target import PageTarget
@@ -33,10 +38,10 @@ from cdpengine.errors import ConnectionLostError, MeasurementBusyError, RemoteEr
 logger = get_logger("cdpengine.measure")
 
 EVERY = 0.25
-"""Seconds between two looks at the counts."""
+"""Seconds between two readings of the counts."""
 
 _LEISURE = 10
-"""How many times as long as a look took it is at least until the next: looking is not to be what the page does."""
+"""The pause after a reading is at least this many times its duration, so that reading stays a small share."""
 
 _COVERED: set[tuple[str, str | None]] = set()
 """Browsers and contexts with a page that is covered: Chrome counts for all pages of a process, or for none."""
@@ -51,18 +56,18 @@ class Coverage:
 
 @attrs.define(eq=False)
 class _Watched:
-    """What one session told: its scripts and sheets by Chrome's ids, and when it was last looked at."""
+    """What one session reported: its scripts and sheets by Chrome's ids, and when its counts were last read."""
 
     session: Session
     url: str = ""
     scripts: dict[str, SeenText] = attrs.field(factory=dict)
     sheets: dict[str, SeenText] = attrs.field(factory=dict)
-    looked_at: float | None = None
+    read_at: float | None = None
     taken_leave: bool = False
 
 
 @asynccontextmanager
-async def covered(
+async def measure_coverage(
     tabs: Tabs, page: PageTarget, browser_key: str, *, javascript: bool, css: bool, timeout: float
 ) -> AsyncIterator[Coverage]:
     """Count what is used while the body runs. `timeout` is for the beginning, and again for the end.
@@ -86,15 +91,15 @@ async def covered(
                 await hold.enter()
             async with open_body_nursery() as nursery:
                 nursery.start_soon(watch.run, name="coverage")
-                page.before_leaving.append(watch.look_before_leaving)
+                page.before_leaving.append(watch.read_before_leaving)
                 yield coverage
                 with within("end coverage", timeout) as budget, page.early_questions.before(budget.deadline):
-                    await watch.look(final=True)
+                    await watch.read_counts(final=True)
                     await watch.texts_are_there()
             coverage.report = watch.report()
         finally:
             with suppress(ValueError):  # it was not entered
-                page.before_leaving.remove(watch.look_before_leaving)
+                page.before_leaving.remove(watch.read_before_leaving)
             await hold.leave()
     finally:
         _COVERED.discard(key)
@@ -116,7 +121,7 @@ class _Watch:
         )
         self._stirred = trio.Event()
         self._reading = trio.Lock()
-        self._looking = trio.Lock()
+        self._reading = trio.Lock()
 
     # --- the sessions ---------------------------------------------------------------------------------------
 
@@ -170,19 +175,23 @@ class _Watch:
         frame = self._page.frames.get(session.target_id or "")
         return "" if frame is None else frame.url
 
-    # --- what Chrome tells ----------------------------------------------------------------------------------
+    # --- events ---------------------------------------------------------------------------------------------
 
     def _parsed(self, watched: _Watched, event: Event) -> None:
-        told = event.decode(ScriptParsed)
-        wanted = told.url and told.execution_context_aux_data.is_default
-        if not wanted or told.script_language != "JavaScript":
-            watched.scripts.pop(told.script_id, None)  # a new process counts from 1 again
+        parsed = event.decode(ScriptParsed)
+        wanted = parsed.url and parsed.execution_context_aux_data.is_default
+        if not wanted or parsed.script_language != "JavaScript":
+            watched.scripts.pop(parsed.script_id, None)  # a new process counts from 1 again
             return
-        seen = SeenText(told.url, told.start_line, told.start_column, told.length)
-        watched.scripts[told.script_id] = seen
+        seen = SeenText(parsed.url, parsed.start_line, parsed.start_column, parsed.length)
+        watched.scripts[parsed.script_id] = seen
         self._scripts.append(seen)
         self._ask(
-            watched.session, seen, "Debugger.getScriptSource", {"scriptId": told.script_id}, ScriptSourceReply
+            watched.session,
+            seen,
+            "Debugger.getScriptSource",
+            {"scriptId": parsed.script_id},
+            ScriptSourceReply,
         )
 
     def _styled(self, watched: _Watched, event: Event) -> None:
@@ -225,13 +234,13 @@ class _Watch:
             self._leave(watched)
 
     def _leave(self, watched: _Watched) -> None:
-        """Note that a document is gone, and from when on it was not looked at."""
+        """Note that a document is gone, and from when on its counts were not read."""
         if not watched.taken_leave and watched.url not in ("", "about:blank"):
-            looked_at = watched.looked_at
-            since = None if looked_at is None else trio.current_time() - looked_at
+            read_at = watched.read_at
+            since = None if read_at is None else trio.current_time() - read_at
             self._gaps.append(CoverageGap(watched.url, since))
         watched.taken_leave = False
-        watched.looked_at = None
+        watched.read_at = None
 
     def _add_scripts(self, watched: _Watched, counted: PreciseCoverage) -> None:
         for script in counted.result:
@@ -251,7 +260,7 @@ class _Watch:
             if seen is not None and rule.used:
                 seen.add([(int(rule.start_offset), int(rule.end_offset))])
 
-    # --- looking --------------------------------------------------------------------------------------------
+    # --- reading --------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Look every now and then, and read the texts of what is new."""
@@ -259,20 +268,20 @@ class _Watch:
             nursery.start_soon(self._read_texts)
             while True:
                 started = trio.current_time()
-                await self.look()
+                await self.read_counts()
                 took = trio.current_time() - started
                 await trio.sleep(max(EVERY, took * _LEISURE))
 
-    async def look_before_leaving(self) -> None:
+    async def read_before_leaving(self) -> None:
         """Look once more, at a document that a navigation of the engine's own is about to replace."""
-        await self.look()
+        await self.read_counts()
         for watched in self._watched.values():
             watched.taken_leave = True
 
-    async def look(self, *, final: bool = False) -> None:
+    async def read_counts(self, *, final: bool = False) -> None:
         """Take the counts of now. With `final`, raises why those of the page itself cannot be had."""
-        async with self._looking:
-            posted = [(watched, self._post_look(watched)) for watched in list(self._watched.values())]
+        async with self._reading:
+            posted = [(watched, self._post_reading(watched)) for watched in list(self._watched.values())]
             for watched, calls in posted:
                 try:
                     await self._take(watched, calls)
@@ -281,7 +290,7 @@ class _Watch:
                         raise
                     logger.debug("no counts of %s: %s", watched.session.describe(), error)
 
-    def _post_look(self, watched: _Watched) -> list[PendingCall]:
+    def _post_reading(self, watched: _Watched) -> list[PendingCall]:
         calls = []
         with suppress(SessionGoneError, ConnectionLostError):
             if self._javascript:
@@ -297,7 +306,7 @@ class _Watch:
                 self._add_scripts(watched, await call.decoded(PreciseCoverage))
             else:
                 self._add_rules(watched, await call.decoded(CoverageDelta))
-        watched.looked_at = trio.current_time()
+        watched.read_at = trio.current_time()
 
     async def _read_texts(self) -> None:
         while True:

@@ -1,7 +1,7 @@
 """CPU profile: where a page's JavaScript spends its time, as a .cpuprofile that Chrome's own tools open.
 
-Rule: one profile a page at a time; it is stopped in every case. Chrome begins anew where the page goes to
-another process, and the profile is then of what came after.
+Rule: one profile a page at a time; it is stopped in every case. Where the page goes to another process, Chrome
+begins anew, and the profile is of what came after.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ DEFAULT_INTERVAL = 0.001
 """Seconds between two samples, as Chrome has it by default."""
 
 _PROFILED: set[Session] = set()
-_GRACE = 1.0
-"""Seconds that stopping may take when nobody wants the profile any more."""
+_STOP_TIMEOUT = 1.0
+"""Seconds that stopping may take when the profile is not wanted any more."""
 
 
 @attrs.frozen
@@ -52,7 +52,7 @@ class Profiling:
 
 
 @asynccontextmanager
-async def profiled(
+async def profile_cpu(
     session: Session, path: Path | None, interval: float, timeout: float, *, overwrite: bool
 ) -> AsyncIterator[Profiling]:
     """Profile while the body runs; then write it to `path`, if one is given.
@@ -92,7 +92,7 @@ async def _stop(session: Session) -> CpuProfile:
         reply = await session.request("Profiler.stop", {}, ProfileReply)
     except RemoteError as error:
         raise MeasurementFailedError(
-            "the CPU profile", "", f"somebody else ended it ({error.message})"
+            "the CPU profile", "", f"another client ended it ({error.message})"
         ) from error
     data = bytes(reply.profile)
     profile = decode_reply("Profiler.stop", data, Profile)
@@ -101,5 +101,5 @@ async def _stop(session: Session) -> CpuProfile:
 
 
 async def _give_up(session: Session) -> None:
-    with undoing(_GRACE), suppress(SessionGoneError, ConnectionLostError, RemoteError):
+    with undoing(_STOP_TIMEOUT), suppress(SessionGoneError, ConnectionLostError, RemoteError):
         await session.call("Profiler.stop")

@@ -29,7 +29,7 @@ _BUFFER = 64
 
 @attrs.frozen
 class HeapSnapshotProgress:
-    """How far a heap snapshot is: objects looked at, of how many; and bytes written after that."""
+    """How far a heap snapshot is: objects visited, of how many; and bytes written after that."""
 
     done: int
     total: int
@@ -92,9 +92,9 @@ class _Incoming:
             for method in (_CHUNK, _PROGRESS):
                 self._session.off_event(method, self._arrived)
 
-    async def take(self, told: bool) -> None:
+    async def take(self, report: bool) -> None:
         # The pieces come before the reply: what waits then is all there is.
-        await self._session.call("HeapProfiler.takeHeapSnapshot", reportProgress=told)
+        await self._session.call("HeapProfiler.takeHeapSnapshot", reportProgress=report)
         self._sender.close()
 
     def _arrived(self, event: Event) -> None:
@@ -115,8 +115,8 @@ async def _write(
         if event.method == _CHUNK:
             await file.write(event.decode(HeapSnapshotChunk).chunk.encode())
         else:
-            told = event.decode(HeapSnapshotReported)
-            seen = attrs.evolve(seen, done=told.done, total=told.total)
+            reported = event.decode(HeapSnapshotReported)
+            seen = attrs.evolve(seen, done=reported.done, total=reported.total)
         if progress is not None:
             seen = attrs.evolve(seen, written=file.written)
             progress(seen)

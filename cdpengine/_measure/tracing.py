@@ -1,12 +1,13 @@
 """Tracing: what the whole browser does, into a file that Perfetto and Chrome's own tools open.
 
-Rule: Chrome gathers the trace in a buffer of bounded size and hands it out piece by piece at the end. It is
-ended in every case; where the body is cancelled, the file is not kept. One trace at a time, as Chrome has it.
+Rule: Chrome gathers the trace in a buffer of bounded size and hands it out piece by piece at the end. It is ended
+in every case; where the body is cancelled, the file is not kept. One trace at a time, as Chrome has it. The file's
+name says the format; options that Chrome would silently ignore are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,6 @@ import trio
 
 from cdpengine._budget import undoing, within
 from cdpengine._logs import get_logger
-from cdpengine._measure.trace_options import TraceOptions
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.downloads.output_file import OutputFile, chrome_stream, close_stream
 from cdpengine._protocol.domains.tracing import BufferUsage, TracingComplete
@@ -26,6 +26,7 @@ from cdpengine.errors import (
     ConnectionLostError,
     EngineError,
     EventsLostError,
+    InvalidArgumentError,
     MeasurementBusyError,
     MeasurementFailedError,
     RemoteError,
@@ -39,8 +40,8 @@ _COMPLETE = "Tracing.tracingComplete"
 _USAGE = "Tracing.bufferUsage"
 _BUSY = "already been started"
 
-_GRACE = 5.0
-"""Seconds that ending a trace may take which nobody wants any more."""
+_STOP_TIMEOUT = 5.0
+"""Seconds that ending a trace may take that is not wanted any more."""
 
 
 @attrs.frozen
@@ -84,7 +85,7 @@ class Trace:
 
 @attrs.define(eq=False)
 class _Ending:
-    """Waits for the end of a trace, and gives the stream back when nobody is there to read it."""
+    """Waits for the end of a trace, and gives the stream back when it is not read."""
 
     session: Session
     trace: Trace
@@ -123,7 +124,7 @@ class _Ending:
 
 
 @asynccontextmanager
-async def traced(
+async def trace_browser(
     session: Session,
     path: Path,
     options: TraceOptions,
@@ -135,8 +136,8 @@ async def traced(
     """Trace while the body runs, then write the file. `timeout` is for the beginning, and again for the end.
 
     On the session of a page, Chrome can add screenshots of it. A body that raises leaves its trace too, a
-    cancelled one none. Raises MeasurementBusyError when somebody traces already, MeasurementFailedError when the
-    file cannot be written, DeadlineExceededError, and as `Session.call`.
+    cancelled one none. Raises MeasurementBusyError when another trace is under way, MeasurementFailedError when
+    the file cannot be written, DeadlineExceededError, and as `Session.call`.
     """
     trace = Trace(path, trio.current_time())
     ending = _Ending(session, trace)
@@ -184,7 +185,7 @@ async def _finish(
     try:
         await session.call("Tracing.end")
     except RemoteError as error:
-        why = f"somebody else ended it ({error.message})"
+        why = f"another client ended it ({error.message})"
         raise MeasurementFailedError("the trace", str(trace.path), why) from error
     complete = await ending.wait()
     async with chrome_stream(session, complete.stream) as pieces:
@@ -214,9 +215,9 @@ async def _finish_anyway(
 
 
 async def _give_up(ending: _Ending) -> None:
-    """End a trace that nobody wants any more; its stream is given back when Chrome tells of it."""
+    """End a trace that is not wanted any more; its stream is closed when Chrome reports it."""
     with (
-        undoing(_GRACE),
+        undoing(_STOP_TIMEOUT),
         suppress(SessionGoneError, ConnectionLostError, RemoteError),
     ):
         await ending.session.call("Tracing.end")
@@ -252,3 +253,92 @@ def _is_cancelled(error: BaseException) -> bool:
     if isinstance(error, BaseExceptionGroup):
         return error.subgroup(trio.Cancelled) is not None
     return isinstance(error, trio.Cancelled | GeneratorExit)
+
+
+DEFAULT_CATEGORIES = (
+    "blink.console",
+    "blink.user_timing",
+    "devtools.timeline",
+    "disabled-by-default-devtools.timeline",
+    "disabled-by-default-devtools.timeline.frame",
+    "disabled-by-default-v8.cpu_profiler",
+    "latencyInfo",
+    "loading",
+    "toplevel",
+    "v8.execute",
+)
+"""What the Performance panel of Chrome's own tools needs."""
+
+SCREENSHOTS = "disabled-by-default-devtools.screenshot"
+
+_PROTO_NAMES = (".pftrace", ".perfetto-trace", ".pb", ".proto")
+
+_SMALLEST_BUFFER = 1 << 20
+
+
+@attrs.frozen
+class TraceOptions:
+    """`buffer_size` is in bytes; None for Chrome's own 200 MB."""
+
+    categories: tuple[str, ...] = DEFAULT_CATEGORIES
+    buffer_size: int | None = None
+    keep_latest: bool = False
+    format: Literal["json", "proto"] = "json"
+
+    @classmethod
+    def checked(
+        cls,
+        path: Path,
+        categories: Sequence[str] | None,
+        *,
+        screenshots: bool,
+        buffer_size: int | None,
+        keep_latest: bool,
+    ) -> TraceOptions:
+        """Return the options. Raises InvalidArgumentError."""
+        chosen = DEFAULT_CATEGORIES if categories is None else _check_categories(categories)
+        if screenshots and SCREENSHOTS not in chosen:
+            chosen = (*chosen, SCREENSHOTS)
+        wrong = isinstance(buffer_size, bool) or not isinstance(buffer_size, int | None)
+        if wrong or (buffer_size is not None and buffer_size < _SMALLEST_BUFFER):
+            raise InvalidArgumentError(
+                what="buffer_size",
+                given=repr(buffer_size)[:80],
+                expected=f"bytes, {_SMALLEST_BUFFER} or more",
+            )
+        return cls(chosen, buffer_size, keep_latest, format_of(path))
+
+    def params(self) -> dict[str, object]:
+        """Return the parameters of `Tracing.start`."""
+        config: dict[str, object] = {
+            "includedCategories": list(self.categories),
+            "excludedCategories": ["*"],
+            "recordMode": "recordContinuously" if self.keep_latest else "recordUntilFull",
+        }
+        if self.buffer_size is not None:
+            config["traceBufferSizeInKb"] = self.buffer_size // 1024
+        return {
+            "transferMode": "ReturnAsStream",
+            "streamFormat": self.format,
+            "bufferUsageReportingInterval": 500,
+            "traceConfig": config,
+        }
+
+
+def format_of(path: Path) -> Literal["json", "proto"]:
+    """Return the format that a file's name asks for: Perfetto's own for ".pftrace", ".perfetto-trace", ".pb"."""
+    name = path.name.lower().removesuffix(".gz")
+    return "proto" if name.endswith(_PROTO_NAMES) else "json"
+
+
+def _check_categories(categories: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(categories, str):
+        categories = [category.strip() for category in categories.split(",")]
+    expected = 'names of categories or patterns such as "v8*", without commas and leading minus'
+    if not isinstance(categories, Sequence) or not categories:
+        raise InvalidArgumentError(what="categories", given=repr(categories)[:80], expected=expected)
+    for category in categories:
+        odd = not isinstance(category, str) or not category or category.startswith("-")
+        if odd or any(sign in category for sign in ", \t\n"):
+            raise InvalidArgumentError(what="categories", given=repr(category)[:80], expected=expected)
+    return tuple(dict.fromkeys(categories))

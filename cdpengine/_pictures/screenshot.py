@@ -1,8 +1,8 @@
 """Screenshots: bytes as Chrome made them, of the page as it is; nothing is added to the page for it.
 
-Rule: what is too large for Chrome to draw at once is taken in pieces and joined; what the format cannot hold is
-refused before anything is drawn. The page hears `resize` when more than its viewport is taken: Chrome has no
-other way.
+Rule: an area that is too large for Chrome to draw at once is taken in pieces and joined; one that the format
+cannot hold is refused before anything is drawn. The page gets `resize` when more than its viewport is taken:
+Chrome has no other way.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import attrs
 import trio
 
 from cdpengine._page.scripts.page_functions import ExecutionContext
-from cdpengine._pictures.options import ImageOptions
-from cdpengine._pictures.pillow import as_rgba, check_pixels, joined
-from cdpengine._pictures.png import OtherKind, PngColumn
-from cdpengine._pictures.tiles import Area, rows_of_tiles
+from cdpengine._pictures.editing import OtherKind, PngColumn, check_pixels, join_pictures, to_rgba
+from cdpengine._pictures.options import Area, ImageOptions, rows_of_tiles
 from cdpengine._protocol.calls import decode_bytes
 from cdpengine._protocol.domains.page import LayoutMetricsReply, ScreenshotReply
 from cdpengine._protocol.session import Session
@@ -124,7 +122,7 @@ async def take_screenshot(
             [await _capture(session, png, tile, ratio, width, height, beyond=True) for tile in row]
             for row in rows
         ]
-        data = await trio.to_thread.run_sync(joined, tiles, options.format, options.quality)
+        data = await trio.to_thread.run_sync(join_pictures, tiles, options.format, options.quality)
         return Picture(data, shown, scale)
 
 
@@ -138,7 +136,7 @@ async def _column(session: Session, options: ImageOptions, tiles: list[Area], ra
             # Chrome leaves the alpha channel out where nothing shows through.
             if column.colour_type != _RGBA:
                 return await _column_with_alpha(session, options, tiles, ratio)
-            await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(as_rgba, data))
+            await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(to_rgba, data))
     return await trio.to_thread.run_sync(column.finish)
 
 
@@ -148,7 +146,7 @@ async def _column_with_alpha(
     column = PngColumn()
     for tile in tiles:
         data = await _capture(session, options, tile, ratio, *tile.pixels(1), beyond=True)
-        await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(as_rgba, data))
+        await trio.to_thread.run_sync(column.add, await trio.to_thread.run_sync(to_rgba, data))
     return await trio.to_thread.run_sync(column.finish)
 
 

@@ -13,7 +13,7 @@ from cdpengine.cli.output import errors_as_json, print_json, say
 from cdpengine.cli.output_files import may_overwrite, output_option
 
 if TYPE_CHECKING:
-    from cdpengine._pictures.paper import PdfOptions
+    from cdpengine._pictures.pdf import PdfOptions
 
 
 @click.command(short_help="Save a page as PDF.")
@@ -57,7 +57,7 @@ def pdf(
     endpoint: str | None,
 ) -> None:
     """Load URL and save it as PDF, as Chrome would print it."""
-    from cdpengine._pictures.paper import PAPERS, print_params
+    from cdpengine._pictures.pdf import PAPERS, print_params
 
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000

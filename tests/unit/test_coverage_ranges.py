@@ -6,16 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cdpengine._measure.coverage_ranges import (
-    clipped,
+from cdpengine._measure.coverage_report import (
+    SeenText,
+    clip_ranges,
     counted_ranges,
     in_characters,
     in_order,
     rest_of,
+    same_texts_once,
     size_of,
-    united,
+    unite_ranges,
 )
-from cdpengine._measure.coverage_report import SeenText, same_texts_once
 
 
 @pytest.mark.parametrize(
@@ -38,12 +39,12 @@ def test_the_innermost_range_says(nested: list[tuple[int, int, int]], used: obje
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=8))
 def test_a_union_and_its_rest_are_the_whole(pairs: list[tuple[int, int]]) -> None:
-    used = united(pairs)
+    used = unite_ranges(pairs)
     assert in_order(used)
     assert {at for start, end in pairs for at in range(start, end)} == {
         at for start, end in used for at in range(start, end)
     }
-    within = clipped(used, 25)
+    within = clip_ranges(used, 25)
     covered = sorted([*within, *rest_of(within, 25)])
     assert [at for start, end in covered for at in range(start, end)] == list(range(25))
 
@@ -56,7 +57,7 @@ def test_offsets_in_utf16_are_characters_and_bytes(text: str, data: st.DataObjec
     def units(part: str) -> int:
         return len(part.encode("utf-16-le", "surrogatepass")) // 2
 
-    ranges = united([(units(text[:start]), units(text[:end]))])
+    ranges = unite_ranges([(units(text[:start]), units(text[:end]))])
     found = in_characters(text, ranges)
     assert found == (((start, end),) if start < end else ())
     assert size_of(text, found) == len(text[start:end].encode("utf-8", "surrogatepass"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine._measure.trace_options import DEFAULT_CATEGORIES, TraceOptions, format_of
+from cdpengine._measure.tracing import DEFAULT_CATEGORIES, TraceOptions, format_of
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine.errors import InvalidArgumentError, MeasurementFailedError
 

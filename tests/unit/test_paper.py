@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cdpengine._pictures.paper import PAPERS, PdfOptions, inches, print_params
+from cdpengine._pictures.pdf import PAPERS, PdfOptions, inches, print_params
 from cdpengine.errors import InvalidArgumentError
 
 

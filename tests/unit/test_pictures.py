@@ -13,10 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cdpengine._pictures.options import ImageFormat, ImageOptions, format_of
-from cdpengine._pictures.pillow import check_pixels, checked_colour, covered, joined
-from cdpengine._pictures.png import SIGNATURE, OtherKind, PngColumn
-from cdpengine._pictures.tiles import Area, rows_of_tiles
+from cdpengine._pictures.editing import (
+    SIGNATURE,
+    OtherKind,
+    PngColumn,
+    check_colour,
+    check_pixels,
+    join_pictures,
+    paint_boxes,
+)
+from cdpengine._pictures.options import Area, ImageFormat, ImageOptions, format_of, rows_of_tiles
 from cdpengine.errors import InvalidArgumentError, PictureTooLargeError
 
 
@@ -126,7 +132,9 @@ def test_what_is_small_is_one_tile() -> None:
 def test_tiles_joined_by_pillow(image_format: ImageFormat) -> None:
     colours = [["#ff0000", "#00ff00"], ["#0000ff", "#ffffff"]]
     rows = [[png(Image.new("RGB", (32, 16), colour)) for colour in row] for row in colours]
-    with Image.open(io.BytesIO(joined(rows, image_format, 100 if image_format != "png" else None))) as whole:
+    with Image.open(
+        io.BytesIO(join_pictures(rows, image_format, 100 if image_format != "png" else None))
+    ) as whole:
         assert whole.size == (64, 32)
         for y, row in enumerate(colours):
             for x, colour in enumerate(row):
@@ -137,7 +145,9 @@ def test_tiles_joined_by_pillow(image_format: ImageFormat) -> None:
 
 
 def test_boxes_are_painted_over() -> None:
-    data = covered(png(Image.new("RGB", (20, 10))), [(2.4, 3, 6, 8), (-5, -5, 1, 1)], "#ff00ff", "png", None)
+    data = paint_boxes(
+        png(Image.new("RGB", (20, 10))), [(2.4, 3, 6, 8), (-5, -5, 1, 1)], "#ff00ff", "png", None
+    )
     with Image.open(io.BytesIO(data)) as image:
         pink = {(x, y) for x in range(20) for y in range(10) if image.getpixel((x, y)) == (255, 0, 255)}
     assert pink == {(0, 0)} | {(x, y) for x in range(2, 6) for y in range(3, 8)}
@@ -184,4 +194,4 @@ def test_what_a_format_cannot_hold_is_refused_by_name() -> None:
         check_pixels("jpeg", 65_535, 65_535)
     for colour in ("red", "#12345", "#12345g", None):
         with pytest.raises(InvalidArgumentError):
-            checked_colour(colour)  # type: ignore[arg-type]
+            check_colour(colour)  # type: ignore[arg-type]

@@ -1,0 +1,242 @@
+"""Editing of pictures: PNGs joined one below the other (PngColumn); other joins, formats and boxes by Pillow.
+
+Rule: PngColumn never unpacks a picture whole. It takes the lines as they are filtered; only the first of each
+picture, which may depend on a line above it, is made independent. In memory are one piece of a picture and the
+compressed result. Pillow, which is loaded when it is needed, unpacks pictures whole, so their number of pixels is
+bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cdpengine._pictures.options import DEFAULT_QUALITY, ImageFormat
+from cdpengine.errors import (
+    InvalidArgumentError,
+    PictureTooLargeError,
+    UndecodableReplyError,
+    exhausted,
+    shortages_named,
+)
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+
+# Pillow reads parts of itself when they are first needed.
+_shortages_named = shortages_named(partial(exhausted, "work on a picture"))
+
+MOST_PIXELS = 1 << 28
+"""Pixels of a picture that is unpacked: a gigabyte of memory."""
+
+
+def check_pixels(image_format: ImageFormat, width: int, height: int) -> None:
+    """Raise PictureTooLargeError for what would take too much memory to unpack."""
+    if width * height > MOST_PIXELS:
+        raise PictureTooLargeError(image_format, width, height, f"at most {MOST_PIXELS} pixels are unpacked")
+
+
+def check_colour(colour: str) -> None:
+    """Raise InvalidArgumentError for what is no colour of the form "#rrggbb"."""
+    if not isinstance(colour, str) or re.fullmatch("#[0-9a-fA-F]{6}", colour) is None:
+        raise InvalidArgumentError(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
+
+
+def no_picture_error(picture: bytes) -> UndecodableReplyError:
+    """Return the error for what Chrome gave as a picture, and Pillow does not know as one."""
+    return UndecodableReplyError(method="Page.captureScreenshot", reason="it holds no picture", raw=picture)
+
+
+@_shortages_named
+def to_rgba(picture: bytes) -> bytes:
+    """Return a PNG with an alpha channel."""
+    return _encode(_open(picture).convert("RGBA"), "png", None)
+
+
+@_shortages_named
+def join_pictures(rows: Sequence[Sequence[bytes]], image_format: ImageFormat, quality: int | None) -> bytes:
+    """Return PNGs that lie side by side and row below row as one picture."""
+    from PIL import Image
+
+    opened = [[_open(picture) for picture in row] for row in rows]
+    width = sum(tile.width for tile in opened[0])
+    height = sum(row[0].height for row in opened)
+    clear = any(tile.mode == "RGBA" for row in opened for tile in row) and image_format != "jpeg"
+    whole = Image.new("RGBA" if clear else "RGB", (width, height))
+    top = 0
+    for row in opened:
+        left = 0
+        for tile in row:
+            whole.paste(tile, (left, top))
+            left += tile.width
+        top += row[0].height
+        row.clear()
+    return _encode(whole, image_format, quality)
+
+
+@_shortages_named
+def paint_boxes(
+    picture: bytes,
+    boxes: Iterable[tuple[float, float, float, float]],
+    colour: str,
+    image_format: ImageFormat,
+    quality: int | None,
+) -> bytes:
+    """Return a picture on which boxes (left, top, right, bottom, in its pixels) are painted over."""
+    from PIL import ImageDraw
+
+    image = _open(picture)
+    draw = ImageDraw.Draw(image)
+    for left, top, right, bottom in boxes:
+        draw.rectangle((round(left), round(top), round(right) - 1, round(bottom) - 1), fill=colour)
+    return _encode(image, image_format, quality)
+
+
+@_shortages_named
+def size_of(picture: bytes) -> tuple[int, int]:
+    """Return the width and height of a picture in pixels."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(picture)) as image:
+            return image.size
+    except UnidentifiedImageError as error:
+        raise no_picture_error(picture) from error
+
+
+def _open(picture: bytes) -> Image:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        image = Image.open(io.BytesIO(picture))
+        image.load()
+    except UnidentifiedImageError as error:
+        raise no_picture_error(picture) from error
+    return image
+
+
+def _encode(image: Image, image_format: ImageFormat, quality: int | None) -> bytes:
+    to = io.BytesIO()
+    if image_format == "png":
+        image.save(to, "PNG")
+    elif image_format == "jpeg":
+        image.convert("RGB").save(to, "JPEG", quality=DEFAULT_QUALITY if quality is None else quality)
+    else:
+        image.save(to, "WEBP", quality=DEFAULT_QUALITY if quality is None else quality)
+    return to.getvalue()
+
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CHANNELS = {2: 3, 6: 4}  # colour types: RGB, RGBA
+_NONE, _SUB, _UP, _AVERAGE, _PAETH = range(5)
+_PIECE = 1 << 18
+_LEVEL = 6
+
+
+class OtherKind(ValueError):
+    """A picture has another width or other colours than those above it, or is none that can be joined."""
+
+
+class PngColumn:
+    """Joins pictures of one width and one kind. `add` each, from the top; then `finish`."""
+
+    def __init__(self) -> None:
+        self._header: bytes | None = None
+        self._height = 0
+        self._compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, 15, 9)
+        self._data: list[bytes] = []
+
+    @property
+    def colour_type(self) -> int | None:
+        """The kind of the pictures so far: 2 for RGB, 6 for RGBA."""
+        return None if self._header is None else self._header[9]
+
+    def add(self, picture: bytes) -> None:
+        """Put a picture below the others. Raises OtherKind, before anything was added."""
+        chunks = _chunks(picture)
+        kind, header = next(chunks, (b"", b""))
+        if kind != b"IHDR" or len(header) != 13:
+            raise OtherKind("no PNG")
+        width, height, depth, colour, _method, _filter, interlaced = struct.unpack(">IIBBBBB", header)
+        if depth != 8 or colour not in _CHANNELS or interlaced:
+            raise OtherKind(f"{depth} bits, colour type {colour}, interlaced {interlaced}")
+        same = self._header is None or (self._header[:4], self._header[8:]) == (header[:4], header[8:])
+        if not same:
+            raise OtherKind("another width or colour type")
+        self._header = bytes(header)
+        self._height += height
+        inflater = zlib.decompressobj()
+        line = 1 + width * _CHANNELS[colour]
+        first = b""
+        done = False
+        for name, content in chunks:
+            if name != b"IDAT":
+                continue
+            rest = content
+            while rest:
+                lines = inflater.decompress(rest, _PIECE)
+                rest = inflater.unconsumed_tail
+                if not done:
+                    first += lines
+                    if len(first) < line:
+                        continue
+                    lines = _standing_alone(first[:line], _CHANNELS[colour]) + first[line:]
+                    done = True
+                self._write(lines)
+        self._write(inflater.flush())
+
+    def finish(self) -> bytes:
+        """Return the whole."""
+        assert self._header is not None, "nothing was added"
+        self._data.append(self._compressor.flush())
+        header = self._header[:4] + struct.pack(">I", self._height) + self._header[8:]
+        parts = [SIGNATURE, _chunk(b"IHDR", header)]
+        parts += [_chunk(b"IDAT", data) for data in self._data if data]
+        parts.append(_chunk(b"IEND", b""))
+        return b"".join(parts)
+
+    def _write(self, lines: bytes) -> None:
+        if lines and (data := self._compressor.compress(lines)):
+            self._data.append(data)
+
+
+def _chunks(picture: bytes) -> Iterator[tuple[bytes, memoryview | bytes]]:
+    view = memoryview(picture)
+    if bytes(view[:8]) != SIGNATURE:
+        return
+    at = 8
+    while at + 8 <= len(view):
+        length, name = struct.unpack_from(">I4s", view, at)
+        content = view[at + 8 : at + 8 + length]
+        yield name, bytes(content) if name == b"IHDR" else content
+        at += 12 + length
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return (
+        struct.pack(">I", len(content))
+        + name
+        + content
+        + struct.pack(">I", zlib.crc32(content, zlib.crc32(name)))
+    )
+
+
+def _standing_alone(line: bytes, channels: int) -> bytes:
+    """Return a filtered line that has nothing above it as one that says the same whatever is above it."""
+    kind, values = line[0], line[1:]
+    if kind in (_NONE, _SUB):
+        return line
+    if kind == _UP:
+        return bytes([_NONE]) + values
+    if kind == _PAETH:
+        return bytes([_SUB]) + values  # with nothing above, the predictor is the value to the left
+    plain = bytearray(values)
+    for at in range(channels, len(plain)):
+        plain[at] = (plain[at] + plain[at - channels] // 2) & 0xFF
+    return bytes([_NONE]) + bytes(plain)
