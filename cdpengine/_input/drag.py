@@ -1,4 +1,4 @@
-"""Drag: press on one node, move, and let go on another node or at a point.
+"""Drag: press on one node, move, and release on another node or at a point.
 
 Rule: the press, the moves and the release are real mouse events. Where the page drags by HTML5 (draggable
 nodes, links, images), Chrome hands the drag to us as soon as it starts, and it goes on by drag events with their
@@ -61,7 +61,7 @@ _NUDGE = 8.0
 class _Interception:
     """Chrome's own drags, handed over to us while this lasts. `data` is what a drag that has started carries.
 
-    `page` is the page's own session, the only one that is told of drags, also of those in a frame's process;
+    `page` is the page's own session, the only one that gets events of drags, also of those in a frame's process;
     `session` is where the drag's events go.
     """
 
@@ -323,7 +323,7 @@ class _Drag:
     def _post_end(self) -> list[PendingCall]:
         """End a drag for its source, where that is in another process than the drop.
 
-        Chrome tells only the drop's: without this, the source hears of no `dragend`, and of no later press.
+        Chrome ends it only for the drop's process: without this, the source gets no `dragend`, and no later press.
         """
         if not self.across or self.start is None:
             return []
@@ -331,11 +331,11 @@ class _Drag:
         return [source.post("dragCancel", self.start, 0)]
 
     async def _clean_up(self) -> None:
-        """Leave the page as one that nobody drags in: shielded, within a moment of its own."""
+        """Leave the page without a drag under way: shielded, with a deadline of its own."""
         interception = self.interception
         if self.mouse.buttons and interception.data is None:
-            # A drag that starts with the last move is told of after that one is answered. Not knowing of it, we
-            # would let go of a button that Chrome no longer looks at, and the drag would stay.
+            # A drag that starts with the last move is reported after that one is answered. Without knowing it,
+            # this would release a button that Chrome no longer watches, and the drag would stay.
             with undoing(_CLEAN_UP_TIMEOUT / 2), suppress(ConnectionLostError):
                 await wait_until_reported(interception.page)
         interception.page.off_event("Input.dragIntercepted", interception.note_start)

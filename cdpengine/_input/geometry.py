@@ -207,8 +207,8 @@ def candidates(parts: Sequence[Polygon], most: int = 16) -> tuple[Point, ...]:
 def on_pixel(point: Point, part: Sequence[Point]) -> Point:
     """Return the whole pixel that holds `point` if it lies in `part`, else the point itself.
 
-    Chrome floors the coordinates of a mouse event before it looks for the target; a hit test does not. On whole
-    pixels both look at the same place.
+    Chrome floors the coordinates of a mouse event before it finds the target; a hit test does not. On whole
+    pixels both mean the same place.
     """
     floored = Point(float(math.floor(point.x)), float(math.floor(point.y)))
     return floored if contains(part, floored) else point

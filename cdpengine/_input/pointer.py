@@ -196,7 +196,7 @@ async def scroll_at(
         if not dialog:
             await observer.linger(
                 _WHEEL_EVENT_TIMEOUT
-            )  # Chrome scrolls, and answers, before it tells the page
+            )  # Chrome scrolls, and answers, before the page gets the event
         return dialog
 
     outcome = await perform(
@@ -270,8 +270,8 @@ async def deliver(
 ) -> tuple[Point, Record | None, bool]:
     """Run the gesture at a point of the node; return that, what the observer saw, and whether a dialog opened.
 
-    A press that was held back, and received by nobody, is tried again once the node can be acted on, while there
-    is time. `undo` ends the gesture that it belongs to while it is still held back.
+    A press that was held back, and that nothing received, is tried again once the node can be acted on, while
+    there is time. `undo` ends the gesture that it belongs to while it is still held back.
     """
     budget, interruptions = inspection.budget, inspection.interruptions
     pauses = retry_pauses()

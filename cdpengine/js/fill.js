@@ -1,7 +1,7 @@
 // Makes a form control ready to be filled, or fills those that take no typed text. Called on a node in an isolated
 // world, with { texts, script }: the text for each type of input, "" for all others; whether inputs that take no text
 // are to be set here and now; then the parts secret_field.js and field_values.js. Answers with what the control is:
-//   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page was told;
+//   kind     "text": it has the focus, and all that it holds is selected; "set": it was set, and the page got its events;
 //            "keys": it has the focus, and keys can give it its value (for a range those in `keys`; `focused`: it had
 //            the focus before);
 //            "toggle", "select", "listbox", "file": for those who know these; "none": it takes nothing (see reason)

@@ -33,7 +33,7 @@
   const listening = [];
   const entry = {
     record,
-    waiting: before.waiting, // those to be told, once, when there is something to tell
+    waiting: before.waiting, // those that wait for the report, which is made once
     done: false, // whether that was so
     meant,
     settle,
@@ -71,7 +71,7 @@
     return fits(screenX, screenY) || fits(clientX - offsetLeft, clientY - offsetTop);
   }
 
-  // Whether this action's input set the event off; null where nothing tells. Mouse events have whole coordinates, and
+  // Whether this action's input set the event off; null where that is not known. Mouse events have whole coordinates, and
   // follow their pointer event at once, with its time.
   function isOwn(event) {
     if (wanted.markId === null) return true;
@@ -86,7 +86,7 @@
     return follows ? last.own : null;
   }
 
-  // Chrome scrolls before it tells the page of the wheel: by then something else can be at the point.
+  // Chrome scrolls before the page gets the wheel event: by then something else can be at the point.
   function scrolled() {
     return Array.from(flatAncestors(element), (each) => each.scrollLeft + " " + each.scrollTop).join();
   }
@@ -113,7 +113,7 @@
   function handle(event) {
     if (!event.isTrusted || (record.complete && certain) || event === decided) return;
     const own = isOwn(event);
-    // A drag is told of where it comes by, too: a list can have put something else at the point by the time it is there.
+    // A drag has events where it comes by, too: a list can have put something else at the point by the time it is there.
     if (!near(event) && !(event.type.startsWith("drag") && meant(event))) return;
     if (own && !certain) {
       begin(); // what was taken for its own before it came was another client's
@@ -155,7 +155,7 @@
       if (!certain) return;
       // Told in full to who asked last, it has nothing left to see or to say. That question can come late.
       if (entry.waiting.some(({ turn }) => turn === wanted.turn)) tools.ended(wanted.id);
-      tell();
+      report();
     }
   }
 
@@ -167,13 +167,13 @@
       const first = !record.held;
       record.held ||= who;
       stop(event);
-      if (first && certain) tell();
+      if (first && certain) report();
     } else if (record.astray.length < MOST) {
       record.astray.push([event.type, who]);
     }
   }
 
-  function tell() {
+  function report() {
     entry.done = true;
     entry.waiting.splice(0).forEach(({ tell }) => tell(record));
   }
@@ -207,7 +207,7 @@
 
   function leaving() {
     if (record.seen.length > 0) record.answered = true;
-    tell();
+    report();
   }
 
   function listen(target, type, listener, capture) {

@@ -1,6 +1,6 @@
 // Reads the record of an observer (see input_observer.js). Called on a node in an isolated world, with its tools and
 //   id      the action's name
-//   final   false: answers once there is something to tell (the action's last event was received, its press was held
+//   final   false: answers once there is something to report (the action's last event was received, its press was held
 //           back, the document goes), and can be asked before the observer is armed; true: answers now. With that, or
 //           once the action is complete, the observer has ended
 //   turn    without `final`: which arming of the observer is asked about

@@ -1,6 +1,6 @@
 // Looks at a <select>, and chooses from it. Called on a node in an isolated world, with one request:
 //   wanted    [{ text } or { label, value, index }, ...]: the options, each by all that is given
-//   set       whether to choose them now and tell the page, by input and change events
+//   set       whether to choose them now, with input and change events
 //   patience  milliseconds to wait for an option that is not there yet; a change of the options ends the wait
 // and the part secret_field.js. Answers what it is, which options are meant, and whether just these are selected; where
 // they are not, which are, unless that is secret; what its options are, as one number, and whether it is static: nothing

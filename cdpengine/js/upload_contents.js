@@ -1,8 +1,8 @@
 // Gives an input of files those that are made here of bytes, or none. Called on a node in an isolated world, with one
 // request:
 //   files     [{ name, type, data }]: the data as base64
-// The page is told by input and change events, which are not trusted. Answers the names that the input held just before
-// it told.
+// The page gets input and change events, which are not trusted. Answers the names that the input held just before
+// them.
 (function (request) {
   "use strict";
 

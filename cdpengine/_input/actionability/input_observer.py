@@ -131,7 +131,7 @@ class InputObserver:
     _early: Record | None = attrs.field(default=None, init=False)
 
     def arming(self, *, inside: bool, checked: bool) -> dict[str, Any]:
-        """Return what input_observer.js is told.
+        """Return the arming request of input_observer.js.
 
         `inside`: armed on a frame around the node; `checked`: not forced.
         """
@@ -163,7 +163,7 @@ class InputObserver:
         self._ended = False
 
     def post_completion(self) -> None:
-        """Ask to be told when the action is complete: before the input, which may hold the page up for long."""
+        """Ask for the report of the complete action: before the input, which may keep the page busy for long."""
         if self._completion is not None:
             self._completion.abandon()
         request = {"id": self.id, "final": False, "turn": self._turn}
@@ -171,7 +171,7 @@ class InputObserver:
         self._turn += 1
 
     def end(self) -> None:
-        """Take the observer away, if that has not been done. Posted, not awaited: also while being cancelled."""
+        """Remove the observer, if that has not been done. Posted, not awaited: also while being cancelled."""
         if not self._ended:
             self._ended = True
             self._post_ends()
@@ -180,7 +180,7 @@ class InputObserver:
 
     def _post_ends(self) -> list[PendingCall]:
         calls: list[PendingCall] = []
-        # The node's own observer has ended by itself when it has told that the action is complete.
+        # The node's own observer has ended by itself when it has reported the action as complete.
         over = self._early is not None and self._early.complete
         with suppress(SessionGoneError, ConnectionLostError):
             for handle in self.handles[1:] if over else self.handles:
@@ -214,8 +214,8 @@ class InputObserver:
     ) -> tuple[Record | None, bool]:
         """Run the gesture, and return what was seen of it, and whether a dialog opened.
 
-        None: nobody can say any more, because the page or its document went away before it told. Raises what the
-        gesture raises, unless the node had received all of it before.
+        None: it cannot be known any more, because the page or its document went away before its report. Raises
+        what the gesture raises, unless the node had received all of it before.
         """
         node = self.handles[0].node
         try:
@@ -233,7 +233,7 @@ class InputObserver:
         return self._conclude(record), dialog
 
     async def _completed(self, node: Node) -> Record | None:
-        """Return what was told when the action was complete; None when that has not come."""
+        """Return the report of the complete action; None when it has not come."""
         if self._early is None and self._completion is not None and self._completion.done:
             self._early, self._completion = await _record(self._completion, node), None
         return self._early
@@ -241,7 +241,7 @@ class InputObserver:
     async def _late_record(
         self, node: Node, interruptions: Interruptions, navigation: NavigationWatch | None
     ) -> Record | None:
-        """Ask what was seen of an action whose last event has not been told of."""
+        """Ask what was seen of an action whose last event has not been reported."""
         calls = self._post_ends()
         record = None
         if calls:
@@ -266,7 +266,7 @@ class InputObserver:
 
 
 async def wait_until_reported(session: Session) -> None:
-    """Return when the browser has told of everything that the input had set off by the time it was answered.
+    """Return when the browser has reported everything that the input had set off by the time it was answered.
 
     A page cannot be asked: it draws first, and when it is about to show another document, Chrome holds its answer
     back. The browser itself answers at once, and in order.
@@ -312,7 +312,7 @@ def verify(node: Node, action: str, record: Record | None, *, forced: bool, dial
 
 def _reason(record: Record | None) -> str:
     if record is None:
-        return "the input was sent, and its document went away before it could be told what received it"
+        return "the input was sent, and its document went away before it could report what received it"
     other = record.other
     if record.kept_back:
         return f"{other} came in the way, so the press was held back, and nothing received it; try again"
@@ -337,7 +337,7 @@ async def _record_unless_held_back(
 ) -> Record | None:
     """Wait for the record; None too when a dialog, or another document on its way, holds the answer back.
 
-    The answer also says that everything that the input has set off in the page was told of before.
+    The answer also says that everything that the input has set off in the page was reported before.
     """
     if navigation is not None and navigation.navigation_pending:
         return None

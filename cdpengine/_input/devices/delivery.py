@@ -21,7 +21,7 @@ _CANCELLED_TIMEOUT = 0.5
 
 
 class Interruptions(Protocol):
-    """What the state of a page tells about things that stop input from being answered."""
+    """What the state of a page says about dialogs, which keep input from being answered."""
 
     async def dialog_opened(self) -> None:
         """Return as soon as a JavaScript dialog is open on the page; at once when one is open already."""
@@ -39,14 +39,14 @@ class _Undisturbed:
 
 
 UNDISTURBED: Interruptions = _Undisturbed()
-"""For a page whose dialogs nobody watches: input waits for its replies alone."""
+"""For a page whose dialogs are not watched: input waits for its replies alone."""
 
 
 async def wait_for_delivery(pendings: Sequence[PendingCall], interruptions: Interruptions) -> bool:
     """Wait until Chrome has answered all of `pendings`; True when a dialog opened before that.
 
     Chrome answers the event that opened a dialog only after the dialog was handled: the answers are waited for
-    as long as `interruptions` tells. What was posted behind that event is delivered then, or dropped by Chrome
+    as long as `interruptions` says. What was posted behind that event is delivered then, or dropped by Chrome
     where it came in while the dialog was open.
 
     Cancelled, it still waits up to 0.5 s for the replies. Raises what the first failed call raises, after all

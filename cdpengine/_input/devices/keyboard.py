@@ -1,9 +1,9 @@
 """Keyboard: keys go down and up on one session's focused element.
 
 Rule: what is asked for without a delay is sent together, in order, and then awaited; so nothing can come in
-between, and a cancelled press leaves no key down. Text that the layout has no key for goes in by
-Input.insertText, whole grapheme clusters at a time. Those who watch the wire get to know a text as a secret before
-the first message that holds a part of it.
+between, and a cancelled press leaves no key down. Text that the layout has no key for goes in by Input.insertText,
+whole grapheme clusters at a time. The instruments of the connection know a text as a secret before the first
+message that holds a part of it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Keyboard:
     async def down(self, key: str) -> bool:
         """Press a key and hold it; again for a key that is down: auto-repeat.
 
-        True when a dialog opened. Cancelled while waiting for the reply, it lets go of the key. Raises
+        True when a dialog opened. Cancelled while waiting for the reply, it releases the key. Raises
         InvalidArgumentError for an unknown key.
         """
         known = key_named(key, mac=self.mac, layout=self._layout)
@@ -116,13 +116,13 @@ class Keyboard:
             raise
 
     async def up(self, key: str) -> bool:
-        """Let go of a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
+        """Release a key. True when a dialog opened. Raises InvalidArgumentError for an unknown key."""
         known = key_named(key, mac=self.mac, layout=self._layout)
         await trio.lowlevel.checkpoint_if_cancelled()
         return await wait_for_delivery([self._post_up(known)], self._interruptions)
 
     async def press(self, chord: str, delay: float = 0, *, layout: str | Layout | None = None) -> bool:
-        """Press and let go of a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
+        """Press and release a key or chord such as "Enter", "a", "Shift+ArrowLeft", "ControlOrMeta+C".
 
         `delay` is how long the key stays down, in seconds; `layout` is another layout for this press alone. True
         when a dialog opened. Raises InvalidArgumentError for an unknown key or layout, before anything is sent.

@@ -1,7 +1,7 @@
 """Mouse: where the pointer is, and which of its buttons are down, on one session.
 
 Rule: a click without a delay is move, press and release sent together, in this order, and then awaited. A
-button that went down comes up again, also when the one who waits is cancelled.
+button that went down comes up again, also when the caller is cancelled.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Mouse:
     async def down(self, button: str = "left", *, count: int = 1) -> bool:
         """Press a button where the mouse is, and hold it. `count` is the event's `detail`: 2 for a double click.
 
-        Cancelled while waiting for the reply, it lets go of the button.
+        Cancelled while waiting for the reply, it releases the button.
         """
         _check_button(button)
         _check_count(count)
@@ -93,7 +93,7 @@ class Mouse:
         modifiers: Iterable[str] = (),
         mark: Point = NO_MARK,
     ) -> bool:
-        """Let go of a button where the mouse is."""
+        """Release a button where the mouse is."""
         _check_button(button)
         _check_count(count)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -164,7 +164,7 @@ class Mouse:
         return await wait_for_delivery(gesture, interruptions or self._interruptions)
 
     async def press_at(self, point: Point, modifiers: Iterable[str] = (), mark: Point = NO_MARK) -> bool:
-        """Move to a point and press the left button there in one go. Cancelled, it lets go of the button."""
+        """Move to a point and press the left button there in one go. Cancelled, it releases the button."""
         mask = self._modifiers(modifiers)
         await trio.lowlevel.checkpoint_if_cancelled()
         gesture = [self._post_move(point, mask, mark), self._post_down("left", 1, mask, mark)]

@@ -205,7 +205,7 @@ FieldValue = (
 """What `fill` takes; a path or several for an input of files; texts or Options for a list of several."""
 
 _MARGIN = 0.3
-"""Seconds before the end of the whole budget in which the errors are told, at most a tenth of it."""
+"""Seconds before the end of the whole budget in which the errors are raised, at most a tenth of it."""
 
 
 @attrs.frozen
@@ -231,7 +231,7 @@ def check_field_value(value: FieldValue) -> None:
 
 
 async def fill_form(fields: Sequence[FieldWork], *, context: ActionContext) -> ActionOutcome:
-    """Fill in all fields, and tell of all that failed together.
+    """Fill in all fields, and raise one error with all that failed.
 
     Raises FormError when any field failed; what ended the page (SessionGoneError, ConnectionLostError) as itself
     when it is the only error.

@@ -4,7 +4,7 @@ Rule: where one option of a closed list is wanted, it is chosen as by keyboard: 
 go to the option, Enter takes it; so the page sees one trusted input and one trusted change event. In lists of
 several, Control and the arrows go to each option whose state has to change, Control and the space bar change it:
 one trusted input and change event for each. What keys do not bring about, and everything in browsers that show
-lists in windows of the system (macOS), is set, and the page is told by events that are not trusted; the outcome
+lists in windows of the system (macOS), is set, and the page gets events that are not trusted; the outcome
 says so. What is selected is read back. An option that is selected already is left alone.
 """
 

@@ -109,7 +109,7 @@ class _Blurred(msgspec.Struct):
 
 
 async def _wait_for_effects(session: Session, context: ActionContext) -> None:
-    """Return when the page has told of what the keys set off in it, a navigation above all.
+    """Return when the page has reported what the keys set off in it, a navigation above all.
 
     Chrome answers keys by another way than the page's events come. A page that is about to show another document,
     or has a dialog open, need not answer any more: then all is known.

@@ -227,11 +227,11 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         try:
             if arrived(files, (await run(handle, source, {"await": 0}, _Seen)).names):
                 return False
-            told = await decode_result(change, node, _Seen)
+            changed = await decode_result(change, node, _Seen)
         except StaleRefError:
             return False  # the page took the files as a reason to show another document
-    if told.event != "change" or not arrived(files, told.names):
-        raise _not_arrived(node, told.names)
+    if changed.event != "change" or not arrived(files, changed.names):
+        raise _not_arrived(node, changed.names)
     return False
 
 
