@@ -87,6 +87,13 @@ async def shown(browser: cdpengine.Browser, site: str) -> cdpengine.Page:
     return await browser.new_page(site)
 
 
+@pytest.fixture
+async def apart(shared_endpoint: str, site: str) -> AsyncIterator[cdpengine.Page]:
+    """A page in a context of the test's own, for tests that see no other."""
+    async with cdpengine.connect(shared_endpoint) as browser, browser.new_context() as context:
+        yield await context.new_page(site)
+
+
 async def click(page: cdpengine.Page, css: str) -> None:
     await page.click(await page.find(css), timeout=20)
 
@@ -121,18 +128,18 @@ async def test_popups_of_every_kind(browser: cdpengine.Browser, shown: cdpengine
     assert shown.popups == []
 
 
-async def test_popups_are_where_they_were_sent_or_closed(shown: cdpengine.Page) -> None:
+async def test_popups_are_where_they_were_sent_or_closed(apart: cdpengine.Page) -> None:
     for number in range(5):
-        async with shown.expect_popup(timeout=10) as expected:
-            await shown.evaluate(f"self.popup = open('/there?{number}'), 1")
+        async with apart.expect_popup(timeout=10) as expected:
+            await apart.evaluate(f"self.popup = open('/there?{number}'), 1")
         assert expected.value.url.endswith(f"/there?{number}")
         await expected.value.close()
-        async with shown.expect_popup(timeout=10) as expected:
-            await shown.evaluate("open(location.href).close(), 1")
+        async with apart.expect_popup(timeout=10) as expected:
+            await apart.evaluate("open(location.href).close(), 1")
         with trio.fail_after(10):
-            await shown._core.target.changes.wait_for(lambda: expected.value.closed)
-    async with shown.expect_popup(timeout=10) as expected:
-        await shown.evaluate("open(), 1")
+            await apart._core.target.changes.wait_for(lambda: expected.value.closed)
+    async with apart.expect_popup(timeout=10) as expected:
+        await apart.evaluate("open(), 1")
     assert expected.value.url == "about:blank"
     await expected.value.close()
 
@@ -158,11 +165,11 @@ async def test_which_page_is_expected(browser: cdpengine.Browser, shown: cdpengi
             raise ZeroDivisionError
 
 
-async def test_a_popup_during_a_long_block_counts(shown: cdpengine.Page) -> None:
-    async with shown.expect_popup(timeout=0.05) as expected:
-        await click(shown, "#empty")
+async def test_a_popup_during_a_long_block_counts(apart: cdpengine.Page) -> None:
+    async with apart.expect_popup(timeout=0.05) as expected:
+        await click(apart, "#empty")
         await trio.sleep(0.1)
-    assert expected.value.opener is shown
+    assert expected.value.opener is apart
 
 
 async def test_the_opener_goes(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
@@ -252,7 +259,7 @@ async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Pag
 # --- dialogs -------------------------------------------------------------------------------------------------
 
 
-async def test_expected_dialogs(shown: cdpengine.Page) -> None:
+async def test_expected_dialogs(apart: cdpengine.Page) -> None:
     cases: list[tuple[str, dict[str, Any], Any, str]] = [
         ("#prompt", {}, "Ada", "prompt"),
         ("#prompt", {"text": "Grace"}, "Grace", "prompt"),
@@ -261,39 +268,39 @@ async def test_expected_dialogs(shown: cdpengine.Page) -> None:
         ("#later", {"accept": False}, False, "confirm"),
         ("#innerask", {}, True, "confirm"),
     ]
-    shown.set_dialog_policy("raise")
+    apart.set_dialog_policy("raise")
     for css, answer, got, kind in cases:
-        async with shown.expect_dialog(timeout=20, **answer) as expected:
-            await click(shown, css)
+        async with apart.expect_dialog(timeout=20, **answer) as expected:
+            await click(apart, css)
         dialog = expected.value
         assert (dialog.type, dialog.accepted, dialog.answered_by) == (
             kind,
             answer.get("accept", True),
             "expectation",
         )
-        await shown.wait_for(expression="typeof got !== 'undefined'", timeout=20)
-        assert await shown.evaluate("got") == got, (css, answer)
-        assert dialog == shown.dialogs[-1]
+        await apart.wait_for(expression="typeof got !== 'undefined'", timeout=20)
+        assert await apart.evaluate("got") == got, (css, answer)
+        assert dialog == apart.dialogs[-1]
 
 
-async def test_one_expectation_is_one_dialog(shown: cdpengine.Page) -> None:
-    async with shown.expect_dialog(timeout=20) as expected:
-        await click(shown, "#ask")
-    assert await shown.evaluate("got") == [True, None], "the second one got the policy's answer"
+async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:
+    async with apart.expect_dialog(timeout=20) as expected:
+        await click(apart, "#ask")
+    assert await apart.evaluate("got") == [True, None], "the second one got the policy's answer"
     assert expected.value.message == "Sure?"
-    outer, inner = shown.expect_dialog(accept=False, timeout=20), shown.expect_dialog(text="x", timeout=20)
+    outer, inner = apart.expect_dialog(accept=False, timeout=20), apart.expect_dialog(text="x", timeout=20)
     async with outer as first, inner as second:
-        await click(shown, "#ask")
-    assert await shown.evaluate("got") == [False, "x"]
+        await click(apart, "#ask")
+    assert await apart.evaluate("got") == [False, "x"]
     assert (first.value.type, second.value.type) == ("confirm", "prompt")
     with pytest.raises(cdpengine.DeadlineExceededError, match="none opened"):
-        async with shown.expect_dialog(timeout=0.2):
-            await click(shown, "#nothing")
-    await click(shown, "#prompt")
-    assert await shown.evaluate("got") is None, "what is not expected is the policy's again"
+        async with apart.expect_dialog(timeout=0.2):
+            await click(apart, "#nothing")
+    await click(apart, "#prompt")
+    assert await apart.evaluate("got") is None, "what is not expected is the policy's again"
     for wrong in ({"accept": 1}, {"accept": False, "text": "x"}, {"text": 5}):
         with pytest.raises(cdpengine.InvalidArgumentError):
-            async with shown.expect_dialog(**wrong):
+            async with apart.expect_dialog(**wrong):
                 pass
 
 
@@ -326,9 +333,9 @@ async def test_downloads_of_every_kind(
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-async def test_progress(shown: cdpengine.Page, tmp_path: Path, go: threading.Event) -> None:
-    async with shown.expect_download(tmp_path, timeout=10) as expected:
-        await click(shown, "#slow")
+async def test_progress(apart: cdpengine.Page, tmp_path: Path, go: threading.Event) -> None:
+    async with apart.expect_download(tmp_path, timeout=10) as expected:
+        await click(apart, "#slow")
     seen = []
     with trio.fail_after(10):
         async for progress in expected.value.progresses():
@@ -404,20 +411,20 @@ async def test_what_nobody_expects_is_refused(
     assert names == ["one/file.txt", "three/file.txt", "two/file.txt"]
 
 
-async def test_two_expected_at_once(shown: cdpengine.Page, tmp_path: Path) -> None:
-    one, two = (shown.expect_download(tmp_path / name, timeout=10) for name in ("one", "two"))
+async def test_two_expected_at_once(apart: cdpengine.Page, tmp_path: Path) -> None:
+    one, two = (apart.expect_download(tmp_path / name, timeout=10) for name in ("one", "two"))
     async with one as first, two as second:
-        await load_two(shown)
+        await load_two(apart)
     assert await first.value.wait(timeout=20) == (tmp_path / "one").resolve() / "file.txt"
     assert await second.value.wait(timeout=20) == (tmp_path / "two").resolve() / "_CON.txt"
     assert len(list(tmp_path.rglob("*.txt"))) == 2
 
 
-async def test_directories_that_are_none(shown: cdpengine.Page, tmp_path: Path) -> None:
+async def test_directories_that_are_none(apart: cdpengine.Page, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for wrong in (tmp_path / "file", tmp_path / "file" / "below", "", 5):
         with pytest.raises(cdpengine.InvalidArgumentError, match="directory"):
-            async with shown.expect_download(wrong):  # type: ignore[arg-type]
+            async with apart.expect_download(wrong):  # type: ignore[arg-type]
                 pass
 
 

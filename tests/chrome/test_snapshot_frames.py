@@ -211,7 +211,7 @@ async def test_thirty_frames(page: cdpengine.Page, httpserver: HTTPServer) -> No
 
 async def test_frames_that_reload_all_the_time(new_tab: cdpengine.Page, httpserver: HTTPServer) -> None:
     page = new_tab
-    reloading = button("Near") + "<script>setTimeout(() => location.reload(), 40)</script>"
+    reloading = button("Near") + "<script>setTimeout(() => location.reload(), 120)</script>"
     main = button("Main") + "<iframe src='HERE/near'></iframe><iframe src='OTHER/near'></iframe>"
     await page.goto(serve(httpserver, main=main, near=reloading), wait_until="domcontentloaded")
     seen = 0

@@ -14,13 +14,14 @@ MODES = ("ai", "numbered", "webarena", "aria")
 SOURCES = ("computed", "ax", "dom", "hybrid")
 
 
-async def look_at_all(stage: Stage) -> None:
-    """Read the page in all ways, measure it, take pictures, and ask the protocol for what is stored."""
+async def look_at_all(stage: Stage, *, measured: bool) -> None:
+    """Read the page in all ways, measure it if that is asked for, take pictures, and ask for what is stored."""
     page = stage.page
     async with AsyncExitStack() as measuring:
-        await measuring.enter_async_context(page.trace(stage.folder / "trace.json"))
-        await measuring.enter_async_context(page.profile(stage.folder / "page.cpuprofile"))
-        await measuring.enter_async_context(page.coverage())
+        if measured:
+            await measuring.enter_async_context(page.trace(stage.folder / "trace.json"))
+            await measuring.enter_async_context(page.profile(stage.folder / "page.cpuprofile"))
+            await measuring.enter_async_context(page.coverage())
         await page.evaluate("() => echo()")
         for source in SOURCES:
             await page.snapshot(source=source, fresh=True)  # type: ignore[arg-type]
@@ -32,7 +33,8 @@ async def look_at_all(stage: Stage) -> None:
         await page.extract_markdown()
     await page.screenshot()
     await page.pdf()
-    await page.heap_snapshot(stage.folder / "page.heapsnapshot")
+    if measured:
+        await page.heap_snapshot(stage.folder / "page.heapsnapshot")
     await _ask_the_protocol(stage)
 
 

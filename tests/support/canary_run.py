@@ -37,6 +37,7 @@ class Outcome:
 
     canaries: Canaries
     ways: Sequence[Way]
+    measured: bool
     outputs: dict[str, bytes] = attrs.field(factory=dict)
     control: bytes = b""
     failures: list[str] = attrs.field(factory=list)
@@ -126,7 +127,7 @@ async def drive(
         await page.wait_for(expression="document.title === 'done'")
         outcome.failures += [f"the page: {failure}" for failure in await page.evaluate("failures")]
         await run_ways(stage, before=False)
-        await look_at_all(stage)
+        await look_at_all(stage, measured=outcome.measured)
         archive = await page.activity.har()
         await replace_content(stage)
         await page.close()
