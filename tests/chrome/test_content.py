@@ -95,10 +95,10 @@ CORPUS: dict[str, tuple[str, str]] = {
 
 
 @pytest.fixture
-async def site(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+async def site(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
     httpserver.expect_request("/").respond_with_data("<!doctype html>", content_type="text/html")
-    await page.goto(httpserver.url_for("/"))
-    return page
+    await used_page.goto(httpserver.url_for("/"))
+    return used_page
 
 
 @pytest.mark.parametrize("name", CORPUS)

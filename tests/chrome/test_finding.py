@@ -106,10 +106,10 @@ FOUND: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 
 @pytest.fixture
-async def shown(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+async def shown(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
-    await page.goto(httpserver.url_for("/"))
-    return page
+    await used_page.goto(httpserver.url_for("/"))
+    return used_page
 
 
 async def test_what_is_found(shown: cdpengine.Page) -> None:

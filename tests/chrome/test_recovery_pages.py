@@ -29,11 +29,11 @@ def silent_port() -> Iterator[int]:
 
 
 @pytest.fixture
-async def site(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+async def site(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
     """A page of a site, so that a reload has something to load."""
     httpserver.expect_request("/").respond_with_data(PAGE, content_type="text/html")
-    await page.goto(httpserver.url_for("/"))
-    return page
+    await used_page.goto(httpserver.url_for("/"))
+    return used_page
 
 
 async def hang(page: cdpengine.Page, script: str = "for (;;) {}") -> None:

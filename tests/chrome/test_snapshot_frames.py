@@ -80,9 +80,9 @@ LINES = [
 
 
 @pytest.fixture
-async def nested(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
-    await page.goto(serve(httpserver, **NESTED))
-    return page
+async def nested(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+    await used_page.goto(serve(httpserver, **NESTED))
+    return used_page
 
 
 async def test_frames_of_all_kinds_in_one_tree_from_every_source(nested: cdpengine.Page) -> None:

@@ -19,12 +19,12 @@ PAGE = """<!doctype html><title>t</title><h1>Start</h1><p id=gone>Loading</p>
 
 
 @pytest.fixture
-async def shown(page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
+async def shown(used_page: cdpengine.Page, httpserver: HTTPServer) -> cdpengine.Page:
     for path in ("/", "/other"):
         html = PAGE if path == "/" else PAGE.replace("Start", "Other")
         httpserver.expect_request(path).respond_with_data(html, content_type="text/html")
-    await page.goto(httpserver.url_for("/"))
-    return page
+    await used_page.goto(httpserver.url_for("/"))
+    return used_page
 
 
 BECOMES: dict[str, tuple[dict[str, Any], str]] = {
