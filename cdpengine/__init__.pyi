@@ -21,6 +21,17 @@ from ._api.page_expect import Expected as Expected
 from ._api.page_forms import ExpectedFileChooser as ExpectedFileChooser
 from ._api.page_forms import Field as Field
 from ._api.page_navigation import Navigation as Navigation
+from ._api.scopes.emulation import ContextEmulation as ContextEmulation
+from ._api.scopes.emulation import PageEmulation as PageEmulation
+from ._api.scopes.measure import BrowserMeasure as BrowserMeasure
+from ._api.scopes.measure import PageMeasure as PageMeasure
+from ._api.scopes.network import Network as Network
+from ._api.scopes.scripts import Scripts as Scripts
+from ._api.scopes.storage import ContextStorage as ContextStorage
+from ._api.scopes.storage import DocumentStorage as DocumentStorage
+from ._api.scopes.storage import OriginStorage as OriginStorage
+from ._api.scopes.storage import PageStorage as PageStorage
+from ._api.scopes.window import PageWindow as PageWindow
 from ._api.targets import BackendNode as BackendNode
 from ._api.targets import ElementTarget as ElementTarget
 from ._budget import Budget as Budget

@@ -15,7 +15,6 @@ from typing import Unpack
 import attrs
 
 from cdpengine._activity.options import ActivityOptions, check_options
-from cdpengine._api.browser_measure import BrowserMeasure
 from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.context import BrowserContext
 from cdpengine._api.context_core import ContextCore
@@ -23,6 +22,7 @@ from cdpengine._api.context_making import make_context, plan_context
 from cdpengine._api.page import Page
 from cdpengine._api.page_core import PageCore
 from cdpengine._api.page_expect import Expected, arrive
+from cdpengine._api.scopes.measure import BrowserMeasure
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.options import EmulationOptions
 from cdpengine._emulation.permissions import PermissionState
@@ -66,7 +66,7 @@ _FIRST_DOCUMENT = 2.0
 """Seconds that a page which just opened gets to show the document that it was opened with; it may never come."""
 
 
-class Browser(BrowserMeasure):
+class Browser:
     """A browser that this program started or connected to. Get it from `launch` or `connect`.
 
     `endpoint` is its websocket URL, at which other clients can connect to it, `cdpengine.debug.proxy` say; None
@@ -88,6 +88,7 @@ class Browser(BrowserMeasure):
         self._pages: dict[str, Page] = {}
         self._contexts: dict[str, BrowserContext] = {}
         self._default_context = BrowserContext(self, ContextCore(self._state, None))
+        self.measure = BrowserMeasure(tabs.connection.root)
         tabs.page_of = self._page
 
     def __repr__(self) -> str:
@@ -303,7 +304,7 @@ class Browser(BrowserMeasure):
         or a Proxy. `downloads` is the directory that its downloads come into; without it, those that nobody
         expects are refused. `permissions` are names that are granted, or a mapping of names to states.
         `activity` has kept what its pages do, from their first script on: True, or an ActivityOptions. All others
-        are what `BrowserContext.emulate` takes. Chrome disposes of it by itself should this program be killed.
+        are what `context.emulation.set` takes. Chrome disposes of it by itself should this program be killed.
 
         Raises InvalidArgumentError, StateFileInvalidError, CookieRefusedError, EmulationRefusedError,
         StorageUnavailableError; then there is no context. DeadlineExceededError, ConnectionLostError.

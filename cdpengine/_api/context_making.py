@@ -16,7 +16,7 @@ import attrs
 from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.context import BrowserContext
 from cdpengine._api.context_core import ContextCore
-from cdpengine._api.context_storage import load_state
+from cdpengine._api.scopes.storage import load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
 from cdpengine._emulation.options import check_options
@@ -118,7 +118,7 @@ async def _set_up(
 ) -> None:
     state, proxy = core.state, plan.proxy
     if proxy is not None and proxy.username is not None and proxy.password is not None:
-        await context.http_credentials(proxy.username, proxy.password, proxy=True)
+        await context.network.http_credentials(proxy.username, proxy.password, proxy=True)
     if plan.downloads is not None:
         await state.downloads.allow(core.id, plan.downloads)
     if plan.permissions:

@@ -7,25 +7,31 @@ page does.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from cdpengine._api.page_core import PageCore
-from cdpengine._api.page_emulation import PageEmulation
 from cdpengine._api.page_expect import Expected, PageActivities, PageExpect
 from cdpengine._api.page_find import PageFind
 from cdpengine._api.page_forms import PageForms
 from cdpengine._api.page_input import PageInput, PageView
-from cdpengine._api.page_measure import PageMeasure
 from cdpengine._api.page_navigation import PageNavigation
-from cdpengine._api.page_network import PageNetwork
 from cdpengine._api.page_pictures import PagePictures
 from cdpengine._api.page_scripts import PageScripts
 from cdpengine._api.page_waiting import PageWaiting
-from cdpengine._api.page_windows import PageWindows
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.emulation import PageEmulation
+from cdpengine._api.scopes.measure import PageMeasure
+from cdpengine._api.scopes.network import Network
+from cdpengine._api.scopes.scripts import Scripts
+from cdpengine._api.scopes.setting_scope import SettingScope
+from cdpengine._api.scopes.storage import PageStorage
+from cdpengine._api.scopes.window import PageWindow
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
+from cdpengine._network.constants import ResourceType
+from cdpengine._network.registration import RouteHandler, RouteRegistration, Stage
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.liveness import QUICK_PROBE
@@ -49,13 +55,13 @@ class Page(
     PageFind,
     PageWaiting,
     PageExpect,
-    PageWindows,
     PageActivities,
-    PageNetwork,
-    PageEmulation,
-    PageMeasure,
 ):
-    """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`."""
+    """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`.
+
+    What one does with it all the time it has itself. The rest is in its parts: `network`, `emulation`, `storage`,
+    `scripts`, `measure`, `window`, `activity`; and its devices, `keyboard`, `mouse` and `touch`.
+    """
 
     def __init__(self, browser: Browser, core: PageCore) -> None:
         super().__init__(core)
@@ -63,6 +69,12 @@ class Page(
         self.keyboard = core.keyboard
         self.mouse = core.mouse
         self.touch = core.touch
+        scope = SettingScope.of_page(core)
+        self.network = Network(scope)
+        self.scripts = Scripts(scope)
+        self.emulation = PageEmulation(core)
+        self.measure = PageMeasure(core)
+        self.window = PageWindow(core)
 
     def __repr__(self) -> str:
         return f"<Page {self.target_id[:8]} {shown_url(self.url)[:60]!r}>"
@@ -101,6 +113,11 @@ class Page(
     def closed(self) -> bool:
         """Whether the page is gone."""
         return self._core.target.closed
+
+    @property
+    def storage(self) -> PageStorage:
+        """What the page stores: its cookies, which are its context's, and the storages of its documents."""
+        return PageStorage(self._core, self.context.id)
 
     @property
     def popups(self) -> list[Page]:
@@ -188,3 +205,29 @@ class Page(
         """Make it the window's active tab. Actions do not need it."""
         async with self._core.action("bring to front", timeout):
             await self._core.session.call("Page.bringToFront")
+
+    def route(
+        self,
+        pattern: UrlPattern,
+        handler: RouteHandler,
+        *,
+        resource_type: ResourceType | Collection[ResourceType] = (),
+        stage: Stage = "request",
+        limit: float = 30,
+        timeout: float = 30,
+    ) -> AwaitableScope[RouteRegistration]:
+        """Have `handler` answer the requests whose URL matches: `network.route`, which says how."""
+        return self.network.route(
+            pattern, handler, resource_type=resource_type, stage=stage, limit=limit, timeout=timeout
+        )
+
+    async def set_viewport(
+        self, width: int, height: int, *, device_scale_factor: float = 1, timeout: float = 30
+    ) -> None:
+        """Make the viewport that large, in CSS pixels; `emulation.set(viewport=...)` can do it for a block."""
+        await self.emulation.set(
+            viewport=(width, height),
+            device_scale_factor=device_scale_factor,
+            mobile=False,
+            timeout=timeout,
+        )

@@ -101,27 +101,6 @@ class PageInput(PageVerbs):
             timeout=timeout,
         )
 
-    async def triple_click(
-        self,
-        target: ElementTarget,
-        *,
-        modifiers: Sequence[str] = (),
-        position: tuple[float, float] | None = None,
-        force: bool = False,
-        heal: bool = False,
-        timeout: float = 30,
-    ) -> ActionOutcome:
-        """Click the node three times, which selects a paragraph of text. As `click` in everything else."""
-        return await self.click(
-            target,
-            count=3,
-            modifiers=modifiers,
-            position=position,
-            force=force,
-            heal=heal,
-            timeout=timeout,
-        )
-
     async def hover(
         self,
         target: ElementTarget,

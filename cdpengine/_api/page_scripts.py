@@ -13,7 +13,6 @@ from typing import Any
 from cdpengine._api.page_core import PageVerbs
 from cdpengine._api.targets import BackendNode, ElementTarget
 from cdpengine._budget import Budget
-from cdpengine._evaluate.counters import EvaluationStatistics
 from cdpengine._evaluate.evaluation import JSHandle, Script, World
 from cdpengine._evaluate.recovery import Recovery
 from cdpengine._page.finding import FoundNode
@@ -93,10 +92,6 @@ class PageScripts(PageVerbs):
                     self._core.evaluator.handle(script, budget, allow=recover)
                 )
             yield handle
-
-    def evaluate_statistics(self) -> EvaluationStatistics:
-        """Return the counts of this page's evaluations, and of what was done about those that hung."""
-        return self._core.evaluator.counters.statistics(self._core.target.evaluation_session_rebuilds)
 
     def _script(
         self,

@@ -56,7 +56,7 @@ def trace_page(
 
     async def run() -> TraceReport:
         async with source.open_page("about:blank", timeout=timeout) as page:
-            async with page.trace(
+            async with page.measure.trace(
                 output,
                 categories=None if categories is None else categories.split(","),
                 screenshots=screenshots,

@@ -26,22 +26,22 @@ async def route(page: cdpengine.Page) -> None:
 
 
 async def credentials(page: cdpengine.Page) -> None:
-    async with page.http_credentials("ada", "s3cret"):
+    async with page.network.http_credentials("ada", "s3cret"):
         assert (await page.evaluate(ASK, "/secret/a"))[0] == 200
 
 
 async def headers(page: cdpengine.Page) -> None:
-    async with page.extra_headers({"X-Extra": "x"}):
+    async with page.network.extra_headers({"X-Extra": "x"}):
         assert "x" in (await page.evaluate(ASK, "/echo/a"))[1]
 
 
 async def conditions(page: cdpengine.Page) -> None:
-    async with page.offline(), page.throttle_cpu(2):
+    async with page.network.offline(), page.network.throttle_cpu(2):
         assert await page.evaluate("navigator.onLine") is False
 
 
 async def init_script(page: cdpengine.Page) -> None:
-    async with page.add_init_script("self.early = 1"):
+    async with page.scripts.add_init_script("self.early = 1"):
         await page.session.call("Page.getFrameTree")
 
 
@@ -49,7 +49,7 @@ async def expose(page: cdpengine.Page) -> None:
     async def tell(value: object) -> object:
         return value
 
-    async with page.expose("tell", tell):
+    async with page.scripts.expose("tell", tell):
         assert await page.evaluate("tell({a: 1})") == {"a": 1}
 
 
@@ -72,8 +72,8 @@ async def test_cancelled_at_each_step(
     tasks = trio.lowlevel.current_statistics().tasks_living
 
     async def check() -> None:
-        assert page.routes.active == []
-        assert page.bindings.active == []
+        assert page.network.routes.active == []
+        assert page.scripts.bindings.active == []
         with trio.fail_after(20):
             said = await page.evaluate(ASK, "/echo/a")
             assert said == [200, '["GET", "/echo/a", "", null]', None]

@@ -37,8 +37,8 @@ class Stage:
         return (
             await page.evaluate(TELL, timeout=10),
             await page.evaluate("navigator.permissions.query({name: 'camera'}).then((got) => got.state)"),
-            set(await context.cookies()),
-            await page.local_storage.items(),
+            set(await context.storage.cookies()),
+            await page.storage.local.items(),
             self.browser._state.downloads.allowed(page.context_id),
             [path.name for path in self.directory.iterdir()],
             len((await self.browser.session.call("Target.getBrowserContexts"))["browserContextIds"]),
@@ -62,32 +62,32 @@ async def stage(browser: cdpengine.Browser, httpserver: HTTPServer, tmp_path: Pa
     )
     async with browser.new_context() as context:
         page = await context.new_page(httpserver.url_for("/"))
-        await context.set_cookies([Cookie("kept", "1", domain="example.com")])
+        await context.storage.set_cookies([Cookie("kept", "1", domain="example.com")])
         stage = Stage(context, page, tmp_path)
         stage.expected = await stage.now()
         yield stage
 
 
 async def emulate(stage: Stage) -> None:
-    async with stage.page.emulate(
+    async with stage.page.emulation.set(
         device="Pixel 9", timezone="Asia/Tokyo", locale="de-DE", color_scheme="dark"
     ):
         await trio.lowlevel.checkpoint()
 
 
 async def emulate_to_last(stage: Stage) -> None:
-    await stage.page.emulate(timezone="Asia/Tokyo", viewport=(500, 400))
+    await stage.page.emulation.set(timezone="Asia/Tokyo", viewport=(500, 400))
     with trio.CancelScope(shield=True):
-        await stage.page.reset_emulation()
+        await stage.page.emulation.reset()
 
 
 async def emulate_in_context(stage: Stage) -> None:
-    async with stage.context.emulate(color_scheme="dark"):
+    async with stage.context.emulation.set(color_scheme="dark"):
         await trio.lowlevel.checkpoint()
 
 
 async def permissions(stage: Stage) -> None:
-    async with stage.context.grant_permissions("camera"):
+    async with stage.context.emulation.grant_permissions("camera"):
         await trio.lowlevel.checkpoint()
 
 
@@ -97,27 +97,27 @@ async def downloads(stage: Stage) -> None:
 
 
 async def cookies(stage: Stage) -> None:
-    await stage.context.set_cookies(
+    await stage.context.storage.set_cookies(
         [Cookie("kept", "2", domain="example.com"), Cookie("new", "3", domain="example.com")]
     )
     with trio.CancelScope(shield=True):
-        await stage.context.delete_cookies("new")
-        await stage.context.set_cookies([Cookie("kept", "1", domain="example.com")])
+        await stage.context.storage.delete_cookies("new")
+        await stage.context.storage.set_cookies([Cookie("kept", "1", domain="example.com")])
 
 
 async def page_storage(stage: Stage) -> None:
-    await stage.page.local_storage.set({"kept": "2", "new": "3"})
+    await stage.page.storage.local.set({"kept": "2", "new": "3"})
     with trio.CancelScope(shield=True):
-        await stage.page.local_storage.delete("new")
-        await stage.page.local_storage.set({"kept": "1"})
+        await stage.page.storage.local.delete("new")
+        await stage.page.storage.local.set({"kept": "1"})
 
 
 async def origin_storage(stage: Stage) -> None:
-    await stage.context.local_storage(OTHER).items()
+    await stage.context.storage.local(OTHER).items()
 
 
 async def save(stage: Stage) -> None:
-    await stage.context.storage_state(stage.directory / "state.json")
+    await stage.context.storage.state(stage.directory / "state.json")
     with trio.CancelScope(shield=True):
         await trio.to_thread.run_sync((stage.directory / "state.json").unlink)
 

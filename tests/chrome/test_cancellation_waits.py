@@ -130,8 +130,8 @@ async def cancelled_download(stage: Stage) -> None:
 
 
 async def window(stage: Stage) -> None:
-    before = await stage.page.window_bounds()
-    await stage.page.set_window_bounds(width=before.width)
+    before = await stage.page.window.bounds()
+    await stage.page.window.set_bounds(width=before.width)
 
 
 OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {

@@ -109,15 +109,17 @@ async def test_permissions_of_a_context(browser: cdpengine.Browser, site: str) -
         page, apart = await context.new_page(site), await other.new_page(site)
         usual = await state(apart)
         assert (await state(page), await state(page, "camera")) == ("granted", await state(apart, "camera"))
-        async with context.set_permissions({"geolocation": "denied", "camera": "granted"}, origin=site):
+        async with context.emulation.set_permissions(
+            {"geolocation": "denied", "camera": "granted"}, origin=site
+        ):
             assert (await state(page), await state(page, "camera")) == ("denied", "granted")
-            async with context.set_permissions({"camera": "prompt"}):
+            async with context.emulation.set_permissions({"camera": "prompt"}):
                 assert await state(page, "camera") == "granted", "what is said of an origin goes before that"
-            async with context.set_permissions({"camera": "prompt"}, origin=site):
+            async with context.emulation.set_permissions({"camera": "prompt"}, origin=site):
                 assert await state(page, "camera") == "prompt"
             assert await state(page, "camera") == "granted"
         assert (await state(page), await state(page, "camera")) == ("granted", await state(apart, "camera"))
-        await context.grant_permissions("microphone", origin="https://example.com")
+        await context.emulation.grant_permissions("microphone", origin="https://example.com")
         assert await state(page, "microphone") == await state(apart, "microphone")
         wrong: list[tuple[Any, Any]] = [
             ({"cammera": "granted"}, None),
@@ -126,13 +128,13 @@ async def test_permissions_of_a_context(browser: cdpengine.Browser, site: str) -
         ]
         for permissions, origin in wrong:
             with pytest.raises(cdpengine.InvalidArgumentError):
-                await context.set_permissions(
+                await context.emulation.set_permissions(
                     {"geolocation": "denied", **permissions} if permissions else {}, origin=origin
                 )
         with pytest.raises(cdpengine.InvalidArgumentError):
-            await context.grant_permissions()
+            await context.emulation.grant_permissions()
         assert await state(page) == "granted"
-        await context.reset_permissions()
+        await context.emulation.reset_permissions()
         assert await state(page) == usual
     with pytest.raises(cdpengine.InvalidArgumentError):
         async with browser.new_context(permissions="camera"):
@@ -146,7 +148,7 @@ async def test_every_permission_that_is_listed_is_one(browser: cdpengine.Browser
         refused = []
         for name in NAMES:
             try:
-                await context.grant_permissions(name)
+                await context.emulation.grant_permissions(name)
             except cdpengine.InvalidArgumentError as error:
                 refused.append(str(error))
         assert refused == []
@@ -261,7 +263,7 @@ async def main():
     async with cdpengine.connect(sys.argv[1]) as browser:
         async with browser.new_context(timezone="Asia/Tokyo", permissions=["camera"], downloads=sys.argv[3]) as context:
             page = await context.new_page(sys.argv[2])
-            await context.set_cookies([{"name": "a", "value": "b", "url": sys.argv[2]}])
+            await context.storage.set_cookies([{"name": "a", "value": "b", "url": sys.argv[2]}])
             async with context._core.origin_page():
                 print("ready", context.id, page.target_id, flush=True)
                 await trio.sleep_forever()

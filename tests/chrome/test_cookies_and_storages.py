@@ -62,7 +62,7 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
     async with browser.new_context() as context:
         page = await context.new_page(site)
         assert page.context is context
-        await context.set_cookies(
+        await context.storage.set_cookies(
             [
                 {"name": "plain", "value": "1", "url": site},
                 Cookie("hidden", "2", domain="127.0.0.1", http_only=True, same_site="Strict", expires=LATER),
@@ -80,7 +80,7 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
         )
         assert await page.evaluate("document.cookie") == "plain=1"
         assert await page.evaluate("fetch('/cookies').then((got) => got.text())") == "hidden=2; plain=1"
-        found = await context.cookies()
+        found = await context.storage.cookies()
         assert {(cookie.name, cookie.value) for cookie in found} == {
             ("plain", "1"),
             ("hidden", "2"),
@@ -94,21 +94,30 @@ async def test_cookies_are_set_got_and_deleted(browser: cdpengine.Browser, site:
         assert [cookie.partition for cookie in found if cookie.value == "5"] == [
             CookiePartition("https://top.example", True)
         ]
-        assert {cookie.name for cookie in await context.cookies(site)} == {"plain", "hidden"}
-        assert {cookie.name for cookie in await context.cookies("https://sub.example.com")} == {"wide"}
-        assert {cookie.value for cookie in await context.cookies("https://example.com/")} == {"4", "5", "6"}
+        assert {cookie.name for cookie in await context.storage.cookies(site)} == {"plain", "hidden"}
+        assert {cookie.name for cookie in await context.storage.cookies("https://sub.example.com")} == {
+            "wide"
+        }
+        assert {cookie.value for cookie in await context.storage.cookies("https://example.com/")} == {
+            "4",
+            "5",
+            "6",
+        }
 
-        await context.set_cookies(found)  # as they came: nothing is another one
-        assert sorted(map(repr, await context.cookies())) == sorted(map(repr, found))
-        assert await context.delete_cookies("nothing") == 0
-        assert await context.delete_cookies("split", where=lambda cookie: cookie.partition is not None) == 1
-        assert await context.delete_cookies(domain="example.com") == 2
-        assert await context.delete_cookies("hidden", domain="127.0.0.1", path="/") == 1
-        assert {cookie.name for cookie in await context.cookies()} == {"plain", "below"}
+        await context.storage.set_cookies(found)  # as they came: nothing is another one
+        assert sorted(map(repr, await context.storage.cookies())) == sorted(map(repr, found))
+        assert await context.storage.delete_cookies("nothing") == 0
+        assert (
+            await context.storage.delete_cookies("split", where=lambda cookie: cookie.partition is not None)
+            == 1
+        )
+        assert await context.storage.delete_cookies(domain="example.com") == 2
+        assert await context.storage.delete_cookies("hidden", domain="127.0.0.1", path="/") == 1
+        assert {cookie.name for cookie in await context.storage.cookies()} == {"plain", "below"}
         with pytest.raises(cdpengine.InvalidArgumentError):
-            await context.delete_cookies()
-        await context.clear_cookies()
-        assert await context.cookies() == []
+            await context.storage.delete_cookies()
+        await context.storage.clear_cookies()
+        assert await context.storage.cookies() == []
         assert await page.evaluate("document.cookie") == ""
 
 
@@ -118,8 +127,8 @@ async def test_cookies_that_are_not_taken_change_nothing(browser: cdpengine.Brow
             Cookie("kept", "old", domain="example.com", expires=LATER),
             Cookie("lock", "1", domain="example.com", secure=True, path="/"),
         ]
-        await context.set_cookies(there)
-        before = set(await context.cookies())
+        await context.storage.set_cookies(there)
+        before = set(await context.storage.cookies())
         good = Cookie("new", "1", domain="example.com")
         changed = Cookie("kept", "new", domain="example.com")
         refused = {
@@ -128,13 +137,13 @@ async def test_cookies_that_are_not_taken_change_nothing(browser: cdpengine.Brow
         }
         for cookie in refused.values():
             with pytest.raises(cdpengine.EngineError) as caught:
-                await context.set_cookies([good, changed, cookie])
+                await context.storage.set_cookies([good, changed, cookie])
             assert isinstance(caught.value, cdpengine.CookieRefusedError), caught.value
             assert caught.value.name == cookie.name
-            assert set(await context.cookies()) == before
+            assert set(await context.storage.cookies()) == before
         with pytest.raises(cdpengine.InvalidArgumentError, match=r"cookies\[1\]"):
-            await context.set_cookies([good, {"name": "a", "value": "b"}])
-        assert set(await context.cookies()) == before
+            await context.storage.set_cookies([good, {"name": "a", "value": "b"}])
+        assert set(await context.storage.cookies()) == before
 
 
 async def test_partitioned_cookies_are_those_of_real_pages(
@@ -156,16 +165,16 @@ async def test_partitioned_cookies_are_those_of_real_pages(
             expression="document.cookie = 'own=1; Secure; SameSite=None; Partitioned; Path=/'",
         )
         with trio.fail_after(20):
-            while not (found := await context.cookies()):
+            while not (found := await context.storage.cookies()):
                 pass
         assert [(cookie.name, cookie.partition is not None) for cookie in found] == [("own", True)]
         key = found[0].partition
-        await context.set_cookies(
+        await context.storage.set_cookies(
             [Cookie("ours", "2", domain="localhost", secure=True, same_site="None", partition=key)]
         )
         told = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
         assert set(told["result"]["value"].split("; ")) == {"own=1", "ours=2"}
-        assert await context.delete_cookies("own") == 1
+        assert await context.storage.delete_cookies("own") == 1
         told = await session.call("Runtime.evaluate", expression="document.cookie", returnByValue=True)
         assert told["result"]["value"] == "ours=2"
 
@@ -179,14 +188,14 @@ async def test_the_default_context_has_the_same(
     assert page in context.pages
     name = "of-the-default-context"
     try:
-        await context.set_cookies([{"name": name, "value": "1", "url": site}])
+        await context.storage.set_cookies([{"name": name, "value": "1", "url": site}])
         await page.goto(site)
         assert f"{name}=1" in await page.evaluate("document.cookie")
         async with browser.new_context() as other:
-            assert await other.cookies() == []
+            assert await other.storage.cookies() == []
             assert page not in other.pages
     finally:
-        assert await context.delete_cookies(name) == 1
+        assert await context.storage.delete_cookies(name) == 1
     assert context.id is None
     assert await context._core.real_id() == page.context_id
 
@@ -197,16 +206,16 @@ async def test_storages_of_a_pages_documents(
     async with browser.new_context() as context:
         page = await context.new_page(site)
         await page.evaluate("localStorage.a = '1', sessionStorage.b = '2', localStorage['ü 😀'] = ''")
-        assert await page.local_storage.items() == {"a": "1", "ü 😀": ""}
-        assert await page.session_storage.items() == {"b": "2"}
-        await page.session_storage.set({"b": "3", "c": "line\nbreak"})
-        await page.local_storage.delete("a", "not there")
+        assert await page.storage.local.items() == {"a": "1", "ü 😀": ""}
+        assert await page.storage.session.items() == {"b": "2"}
+        await page.storage.session.set({"b": "3", "c": "line\nbreak"})
+        await page.storage.local.delete("a", "not there")
         assert await page.evaluate("[{...localStorage}, {...sessionStorage}]") == [
             {"ü 😀": ""},
             {"b": "3", "c": "line\nbreak"},
         ]
-        await page.session_storage.clear()
-        await page.local_storage.clear()
+        await page.storage.session.clear()
+        await page.storage.local.clear()
         assert await page.evaluate("localStorage.length + sessionStorage.length") == 0
         # A frame of another site has its own, partitioned by the site at the top.
         inner = f"http://localhost:{httpserver.port}/"
@@ -216,23 +225,23 @@ async def test_storages_of_a_pages_documents(
             inner,
         )
         frame = next(frame for frame in page.frames if frame.url == inner)
-        await page.local_storage.set({"in": "frame"}, frame=frame)
-        assert await page.local_storage.items(frame=frame) == {"in": "frame"}
-        assert await page.local_storage.items() == {}
-        assert await context.local_storage(inner).items() == {}, "that is the one of the site at the top"
+        await page.storage.local.set({"in": "frame"}, frame=frame)
+        assert await page.storage.local.items(frame=frame) == {"in": "frame"}
+        assert await page.storage.local.items() == {}
+        assert await context.storage.local(inner).items() == {}, "that is the one of the site at the top"
         for wrong in ({1: "a"}, {"a": 1}, ["a"], None):
             with pytest.raises(cdpengine.InvalidArgumentError, match="items"):
-                await page.local_storage.set(wrong)  # type: ignore[arg-type]
+                await page.storage.local.set(wrong)  # type: ignore[arg-type]
         with pytest.raises(cdpengine.InvalidArgumentError, match="keys"):
-            await page.local_storage.delete()
+            await page.storage.local.delete()
         with pytest.raises(cdpengine.InvalidArgumentError, match="frame"):
-            await page.local_storage.items(frame="x")  # type: ignore[arg-type]
+            await page.storage.local.items(frame="x")  # type: ignore[arg-type]
         for url in ("about:blank", "data:text/html,x"):
             await page.goto(url)
             with pytest.raises(cdpengine.StorageUnavailableError):
-                await page.local_storage.items()
+                await page.storage.local.items()
             with pytest.raises(cdpengine.StorageUnavailableError):
-                await page.local_storage.set({"a": "b"})
+                await page.storage.local.set({"a": "b"})
 
 
 async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
@@ -241,17 +250,17 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
     async with browser.new_context() as context:
         page = await context.new_page(site)
         pages, targets = list(browser.pages), len(browser.targets)
-        here = context.local_storage(site)
+        here = context.storage.local(site)
         await here.set({"k": "v", "other": "w"})
         # Heard before it is read: a page that reads on its own between two changes is told of the second no more.
         await becomes(page, "heard", [["k", "v"], ["other", "w"]])
         assert await page.evaluate("({...localStorage})") == {"k": "v", "other": "w"}, "as from another tab"
-        nowhere = context.local_storage("https://nowhere.invalid:8443/path")
+        nowhere = context.storage.local("https://nowhere.invalid:8443/path")
         assert nowhere.origin == "https://nowhere.invalid:8443"
         assert await nowhere.items() == {}
         await nowhere.set({"a": "b"})
-        assert await context.local_storage("https://nowhere.invalid:8443").items() == {"a": "b"}
-        assert await context.local_storage("https://nowhere.invalid").items() == {}
+        assert await context.storage.local("https://nowhere.invalid:8443").items() == {"a": "b"}
+        assert await context.storage.local("https://nowhere.invalid").items() == {}
         with pytest.raises(cdpengine.StorageUnavailableError, match="no room"):
             await here.set({"k": "changed", "large": "x" * 11_000_000, "z": "1"})
         assert await here.items() == {"k": "v", "other": "w"}, "all of it or nothing"
@@ -264,7 +273,7 @@ async def test_storage_of_any_origin_and_the_page_is_not_disturbed(
             while len(browser.targets) != targets:
                 await browser.session.call("Browser.getVersion")
         with pytest.raises(cdpengine.InvalidArgumentError, match="origin"):
-            context.local_storage("nowhere")
+            context.storage.local("nowhere")
 
 
 async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Browser, site: str) -> None:
@@ -272,23 +281,23 @@ async def test_databases_and_caches_are_listed_and_cleared(browser: cdpengine.Br
         page, apart = await context.new_page(site), await other.new_page(site)
         for each in (page, apart):
             await each.evaluate(MAKE_DATABASE)
-        assert await context.databases(site) == [cdpengine.Database("books", 3, ("pages", "marks"))]
-        assert await context.caches(site) == ["shelf"]
-        assert await context.databases("https://example.com") == []
+        assert await context.storage.databases(site) == [cdpengine.Database("books", 3, ("pages", "marks"))]
+        assert await context.storage.caches(site) == ["shelf"]
+        assert await context.storage.databases("https://example.com") == []
         await page.evaluate("localStorage.a = 1")
-        await context.clear_storage(site, "indexeddb")
-        assert await context.databases(site) == []
-        assert await context.caches(site) == ["shelf"]
+        await context.storage.clear(site, "indexeddb")
+        assert await context.storage.databases(site) == []
+        assert await context.storage.caches(site) == ["shelf"]
         with trio.fail_after(20):
             while not await page.evaluate("self.lost === true"):
                 pass
-        await context.clear_storage(site)
-        assert await context.caches(site) == []
+        await context.storage.clear(site)
+        assert await context.storage.caches(site) == []
         await becomes(page, "localStorage.length", 0)
-        assert await other.caches(site) == ["shelf"], "another context is left alone"
+        assert await other.storage.caches(site) == ["shelf"], "another context is left alone"
         for wrong in ("cookies", "everything", 5):
             with pytest.raises(cdpengine.InvalidArgumentError, match="kinds"):
-                await context.clear_storage(site, wrong)  # type: ignore[arg-type]
+                await context.storage.clear(site, wrong)  # type: ignore[arg-type]
 
 
 async def test_the_http_cache_is_cleared(
@@ -307,7 +316,7 @@ async def test_the_http_cache_is_cleared(
         await page.evaluate(fetch)
         await page.evaluate(fetch)
         assert len(asked) == 1
-        await context.clear_http_cache()
+        await context.storage.clear_http_cache()
         await page.evaluate(fetch)
         assert len(asked) == 2
 
@@ -319,8 +328,8 @@ async def test_a_state_goes_from_one_context_into_another(
     async with browser.new_context() as context:
         page = await context.new_page(site)
         await page.evaluate("localStorage.token = 'one', document.cookie = 'session=two'")
-        await context.local_storage("https://example.com").set({"there": "too"})
-        await context.set_cookies(
+        await context.storage.local("https://example.com").set({"there": "too"})
+        await context.storage.set_cookies(
             [
                 Cookie(
                     "split",
@@ -331,25 +340,25 @@ async def test_a_state_goes_from_one_context_into_another(
                 )
             ]
         )
-        state = await context.storage_state(path, origins=["https://example.com"])
+        state = await context.storage.state(path, origins=["https://example.com"])
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert {each.origin: dict(each.local_storage) for each in state.origins} == {
             "https://example.com": {"there": "too"},
             origin(site): {"token": "one"},
         }
         with pytest.raises(cdpengine.StateFileNotWrittenError, match="No such file"):
-            await context.storage_state(tmp_path / "nowhere" / "state.json")
+            await context.storage.state(tmp_path / "nowhere" / "state.json")
         with pytest.raises(cdpengine.InvalidArgumentError):
-            await context.storage_state(origins=["x"])
+            await context.storage.state(origins=["x"])
     for given in (path, str(path), state):
         async with browser.new_context(storage_state=given) as context:
             page = await context.new_page(site)
             assert await page.evaluate("[localStorage.token, document.cookie]") == ["one", "session=two"]
-            assert (await context.storage_state()).cookies == state.cookies
-            assert await context.local_storage("https://example.com").items() == {"there": "too"}
+            assert (await context.storage.state()).cookies == state.cookies
+            assert await context.storage.local("https://example.com").items() == {"there": "too"}
     async with browser.new_context() as context:
-        await context.local_storage(site).set({"token": "old", "mine": "stays"})
-        await context.restore_storage_state(path)
+        await context.storage.local(site).set({"token": "old", "mine": "stays"})
+        await context.storage.restore_state(path)
         page = await context.new_page(site)
         assert await page.evaluate("({...localStorage})") == {"token": "one", "mine": "stays"}
 
@@ -381,9 +390,9 @@ async def test_a_state_that_will_not_do_leaves_all_as_it_was(
         await page.evaluate("localStorage.a = 'old'")
         for state, error in wrong:
             with pytest.raises(error):
-                await context.restore_storage_state(state)
+                await context.storage.restore_state(state)
             await becomes(page, "({...localStorage})", {"a": "old"})
-            assert await context.cookies() == []
+            assert await context.storage.cookies() == []
         for state, error in wrong:
             with pytest.raises(error):
                 async with browser.new_context(storage_state=state):

@@ -30,15 +30,15 @@ async def test_credentials(fresh_page: cdpengine.Page, site: Site, caplog: pytes
     page = fresh_page
     await page.goto(site.url)
     right, wrong = [200, echo("/secret/a"), None], [401, "who?", None]
-    async with page.http_credentials("ada", "guess"):
+    async with page.network.http_credentials("ada", "guess"):
         assert await ask(page, "/secret/a") == wrong
         told = [record.getMessage() for record in caplog.records if record.name == "cdpengine.network"]
         assert told == [f"{site.url.rstrip('/')} refused the credentials that it was given"]
-        async with page.http_credentials("ada", "s3cret", origin=site.elsewhere.rstrip("/")):
+        async with page.network.http_credentials("ada", "s3cret", origin=site.elsewhere.rstrip("/")):
             assert await ask(page, "/secret/a") == wrong, "they are for another origin"
-        async with page.http_credentials("ada", "s3cret", proxy=True):
+        async with page.network.http_credentials("ada", "s3cret", proxy=True):
             assert await ask(page, "/secret/a") == wrong, "they are for a proxy"
-        async with page.http_credentials("ada", "s3cret", origin=site.url.rstrip("/")):
+        async with page.network.http_credentials("ada", "s3cret", origin=site.url.rstrip("/")):
             assert await ask(page, "/secret/a") == right
             async with page.route("*/secret/*", lambda route: route.continue_()):
                 assert await ask(page, "/secret/b") == [200, echo("/secret/b"), None]
@@ -73,9 +73,9 @@ async def test_a_proxy_that_asks_who_one_is(browser: cdpengine.Browser, site: Si
         proxy = cdpengine.Proxy(server, bypass=["<-loopback>"])
         async with browser.new_context(proxy=proxy) as context:
             page = await context.new_page()
-            async with page.http_credentials("ada", "s3cret"):
+            async with page.network.http_credentials("ada", "s3cret"):
                 assert (await page.goto(site.url)).status == 407, "those are for servers"
-            async with page.http_credentials("ada", "s3cret", proxy=True):
+            async with page.network.http_credentials("ada", "s3cret", proxy=True):
                 await page.goto(site.url)
                 assert await page.evaluate("document.body.innerText") == "through the proxy"
         named = cdpengine.Proxy(server, bypass=["<-loopback>"], username="ada", password="s3cret")

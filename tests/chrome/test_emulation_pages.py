@@ -96,9 +96,9 @@ ALL["geolocation"] = cdpengine.Geolocation(12.5, -7, 50)
 async def test_all_of_it_for_a_block_and_nothing_after_it(
     browser: cdpengine.Browser, shown: cdpengine.Page, site: str, asked: list[dict[str, str]]
 ) -> None:
-    await shown.context.grant_permissions("geolocation")
+    await shown.context.emulation.grant_permissions("geolocation")
     before = await told(shown)
-    async with shown.emulate(**ALL):
+    async with shown.emulation.set(**ALL):
         await shown.reload()
         seen = await first(shown)
         assert seen["size"] == [412, 847]
@@ -130,7 +130,7 @@ async def test_popups_and_what_they_open_are_told_before_their_first_script(
     browser: cdpengine.Browser, shown: cdpengine.Page
 ) -> None:
     before = await told(shown)
-    async with shown.emulate(**ALL):
+    async with shown.emulation.set(**ALL):
         async with shown.expect_popup(timeout=10) as popup:
             await shown.evaluate("void open(location.href)")
         async with popup.value.expect_popup(timeout=10) as second:
@@ -139,7 +139,7 @@ async def test_popups_and_what_they_open_are_told_before_their_first_script(
         for page in (popup.value, second.value):
             assert await first(page) == await first(shown)
         # One of them says otherwise for itself.
-        async with second.value.emulate(color_scheme="light", device=None):
+        async with second.value.emulation.set(color_scheme="light", device=None):
             seen = await told(second.value)
             assert seen["media"] == [False, True, True, True, True]
             assert seen["agent"] == before["agent"]
@@ -159,7 +159,7 @@ async def test_frames_of_other_sites_are_told_before_their_first_script(
     )
     async with cdpengine.launch(args=["--site-per-process"]) as browser:
         page = await browser.new_page()
-        async with page.emulate(**ALL):
+        async with page.emulation.set(**ALL):
             await page.goto(site + "frames")
             [session] = [one for one in page._core.target.frame_sessions.values() if one is not page.session]
             reply = await session.call("Runtime.evaluate", expression="first", returnByValue=True)
@@ -181,17 +181,17 @@ async def test_frames_of_other_sites_are_told_before_their_first_script(
 
 async def test_lasting_settings_add_up_until_they_are_reset(shown: cdpengine.Page) -> None:
     before = await told(shown)
-    await shown.emulate(timezone="Asia/Tokyo", color_scheme="dark")
-    await shown.emulate(viewport=(500, 400), color_scheme="light")
+    await shown.emulation.set(timezone="Asia/Tokyo", color_scheme="dark")
+    await shown.emulation.set(viewport=(500, 400), color_scheme="light")
     await shown.reload()
     seen = await first(shown)
     assert (seen["zone"], seen["size"], seen["media"][0]) == ("Asia/Tokyo", [500, 400], False)
-    async with shown.emulate(timezone="Europe/Paris", viewport=None):
+    async with shown.emulation.set(timezone="Europe/Paris", viewport=None):
         await back(
             shown,
             {**seen, "zone": "Europe/Paris", "hour": 1, "size": before["size"], "screen": before["screen"]},
         )
-        async with shown.emulate(timezone=None):
+        async with shown.emulation.set(timezone=None):
             assert (await told(shown))["zone"] == before["zone"]
         assert (await told(shown))["zone"] == "Europe/Paris"
     assert (await told(shown))["zone"] == "Asia/Tokyo"
@@ -199,13 +199,16 @@ async def test_lasting_settings_add_up_until_they_are_reset(shown: cdpengine.Pag
     with trio.fail_after(10):
         while (await told(shown))["size"] != [600, 300]:
             pass
-    await shown.reset_emulation()
+    await shown.emulation.reset()
     await back(shown, before)
 
 
 async def test_scopes_may_end_in_any_order(shown: cdpengine.Page) -> None:
     before = await told(shown)
-    one, two = shown.emulate(color_scheme="dark", timezone="Asia/Tokyo"), shown.emulate(color_scheme="light")
+    one, two = (
+        shown.emulation.set(color_scheme="dark", timezone="Asia/Tokyo"),
+        shown.emulation.set(color_scheme="light"),
+    )
     await one.__aenter__()
     await two.__aenter__()
     assert (await told(shown))["media"][0] is False
@@ -230,14 +233,14 @@ async def test_a_context_tells_all_its_pages(browser: cdpengine.Browser, site: s
         assert "iPhone OS 18_5" in seen["agent"]
         assert seen["hints"] in (None, ["", False])
         assert await page.evaluate("place()") == [1, 2, 1]
-        async with context.emulate(geolocation="unavailable", color_scheme="dark"):
+        async with context.emulation.set(geolocation="unavailable", color_scheme="dark"):
             assert await page.evaluate("place()") == 2, "POSITION_UNAVAILABLE"
-            async with page.emulate(color_scheme="light"):
+            async with page.emulation.set(color_scheme="light"):
                 assert (await told(page))["media"][0] is False
             other = await context.new_page(site)
             assert (await first(other))["media"][0] is True
         assert (await told(other))["media"][0] is False
-        await context.reset_emulation()
+        await context.emulation.reset()
         await other.reload()
         assert (await first(other))["zone"] != "Asia/Tokyo"
     async with browser.new_context() as context:
@@ -256,7 +259,7 @@ async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
         popup = expected.value
         await first(popup)
         with pytest.raises(cdpengine.EmulationRefusedError, match="another page of the same process"):
-            async with popup.emulate(timezone="Europe/Paris", color_scheme="dark"):
+            async with popup.emulation.set(timezone="Europe/Paris", color_scheme="dark"):
                 raise AssertionError("it cannot be")
         seen = await told(popup)
         assert (seen["zone"], seen["media"][0]) == ("Asia/Tokyo", False), "nothing half applied"
@@ -275,7 +278,7 @@ async def test_what_a_process_has_only_one_of_outlives_the_page_that_had_it(
 
 async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page, site: str) -> None:
     before = await told(shown)
-    async with shown.emulate(timezone="Asia/Tokyo", viewport=(500, 400)):
+    async with shown.emulation.set(timezone="Asia/Tokyo", viewport=(500, 400)):
         with pytest.raises(cdpengine.EngineError):
             await shown.goto("chrome://crash", timeout=10)
         await shown.goto(site)
@@ -309,10 +312,10 @@ async def test_what_will_not_do_changes_nothing(
     before = await told(shown)
     given = {**options, "color_scheme": "dark"} if options else {}
     with pytest.raises(cdpengine.InvalidArgumentError) as caught:
-        await shown.emulate(**given)
+        await shown.emulation.set(**given)
     assert caught.value.what.startswith(what)
     with pytest.raises(cdpengine.InvalidArgumentError):
-        async with shown.emulate(**given):
+        async with shown.emulation.set(**given):
             raise AssertionError("it cannot be")
     await back(shown, before)
 
@@ -324,23 +327,23 @@ async def test_it_ends_with_the_page_and_however_the_block_ends(
         page = await context.new_page(site)
         before = await told(page)
         with pytest.raises(ZeroDivisionError):
-            async with page.emulate(**ALL):
+            async with page.emulation.set(**ALL):
                 raise ZeroDivisionError
         await back(page, before)
         with trio.move_on_after(0.05):
-            async with page.emulate(**ALL):
+            async with page.emulation.set(**ALL):
                 await trio.sleep_forever()
         await back(page, before)
-        async with page.emulate(**ALL):
+        async with page.emulation.set(**ALL):
             await page.close()
         with pytest.raises(cdpengine.SessionGoneError):
-            await page.emulate(timezone="UTC")
+            await page.emulation.set(timezone="UTC")
 
 
 async def test_a_setting_that_is_not_used_is_a_mistake(shown: cdpengine.Page) -> None:
     with pytest.warns(RuntimeWarning, match=r"page\.emulate\(\.\.\.\) was neither awaited nor entered"):
         _dropped(shown)
-    used = shown.emulate(timezone="UTC")
+    used = shown.emulation.set(timezone="UTC")
     await used
     with pytest.raises(RuntimeError, match="was used before"):
         await used
@@ -351,7 +354,7 @@ async def test_a_setting_that_is_not_used_is_a_mistake(shown: cdpengine.Page) ->
 
 
 def _dropped(page: cdpengine.Page) -> None:
-    page.emulate(timezone="UTC")
+    page.emulation.set(timezone="UTC")
     gc.collect()
 
 
@@ -364,7 +367,7 @@ async def test_a_page_that_hangs_holds_up_no_context(browser: cdpengine.Browser,
                 while await stuck.unresponsive_for() == 0:
                     pass
             with trio.fail_after(20):
-                async with context.emulate(color_scheme="dark"):
+                async with context.emulation.set(color_scheme="dark"):
                     assert (await told(page))["media"][0] is True
                 assert (await told(page))["media"][0] is False
             nursery.cancel_scope.cancel()

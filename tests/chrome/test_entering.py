@@ -87,7 +87,7 @@ async def test_a_value_is_known_in_the_form_in_which_it_is_sent(stage: Stage, cs
 async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
     """A page must not be able to have its own texts redacted: what is passed on, or put back, is not added."""
     page, origin = stage.page, stage.site.url.rstrip("/")
-    await page.local_storage.set({"old": "entered-item"})
+    await page.storage.local.set({"old": "entered-item"})
     await page.evaluate("localStorage.setItem('theirs', 'theirs-item')")
     await page.evaluate("document.cookie = 'theirs=theirs-cookie'")
     ear = Ear("theirs-")
@@ -101,9 +101,9 @@ async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
         async with page.expect_dialog():
             await page.evaluate("void prompt('?', 'theirs-default')")
         with pytest.raises(cdpengine.StorageUnavailableError):
-            await stage.context.local_storage(origin).set({"theirs": "x" * 12_000_000})
+            await stage.context.storage.local(origin).set({"theirs": "x" * 12_000_000})
         with pytest.raises(cdpengine.CookieRefusedError):
-            await stage.context.set_cookies(
+            await stage.context.storage.set_cookies(
                 [
                     {"name": "theirs", "value": "entered-cookie", "domain": "127.0.0.1"},
                     {"name": "x", "value": "entered-too", "domain": ".com"},
@@ -113,7 +113,7 @@ async def test_what_the_page_has_is_no_secret_of_ours(stage: Stage) -> None:
         await page.content()
     assert ear.heard
     assert [each for each in ear.secrets if "theirs" in each] == []
-    assert (await page.local_storage.items())["theirs"] == "theirs-item"
+    assert (await page.storage.local.items())["theirs"] == "theirs-item"
 
 
 async def _with_the_headers_of_the_server(route: cdpengine.Route) -> None:

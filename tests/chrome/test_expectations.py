@@ -225,9 +225,9 @@ async def expecting(block: Any) -> None:
 async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Page) -> None:
     other = await browser.new_page()
     await shown.bring_to_front()
-    before = await shown.window_bounds()
-    assert before.window_id == (await other.window_bounds()).window_id
-    bounds = await shown.set_window_bounds(width=700, height=500, left=20, top=30)
+    before = await shown.window.bounds()
+    assert before.window_id == (await other.window.bounds()).window_id
+    bounds = await shown.window.set_bounds(width=700, height=500, left=20, top=30)
     assert (bounds.left, bounds.top, bounds.width, bounds.height, bounds.state) == (
         20,
         30,
@@ -237,13 +237,13 @@ async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Pag
     )
     await shown.wait_for(expression="outerWidth === 700 && outerHeight === 500", timeout=20)
     for state in ("minimized", "fullscreen", "maximized", "minimized", "normal"):
-        assert (await shown.set_window_bounds(state=state)).state == state
-    assert await shown.set_window_bounds(state="normal") == bounds
-    await shown.set_window_bounds(state="maximized")
-    assert (await shown.set_window_bounds(width=600)).width == 600
+        assert (await shown.window.set_bounds(state=state)).state == state
+    assert await shown.window.set_bounds(state="normal") == bounds
+    await shown.window.set_bounds(state="maximized")
+    assert (await shown.window.set_bounds(width=600)).width == 600
     async with shown.expect_popup(timeout=20) as expected:
         await click(shown, "#window")
-    assert (await expected.value.window_bounds()).window_id != before.window_id
+    assert (await expected.value.window.bounds()).window_id != before.window_id
     wrong: list[dict[str, Any]] = [
         {},
         {"width": 0},
@@ -253,7 +253,7 @@ async def test_front_and_window(browser: cdpengine.Browser, shown: cdpengine.Pag
     ]
     for arguments in wrong:
         with pytest.raises(cdpengine.InvalidArgumentError):
-            await shown.set_window_bounds(**arguments)
+            await shown.window.set_bounds(**arguments)
 
 
 # --- dialogs -------------------------------------------------------------------------------------------------

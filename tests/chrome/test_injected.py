@@ -39,9 +39,9 @@ async def test_an_init_script_runs_first_everywhere_and_then_nowhere(
     (tmp_path / "second.js").write_text("self.order.push('file é')\n// the end")
     await page.goto(site.url)
     async with (
-        page.add_init_script("self.early = true; self.order = ['first']"),
-        page.add_init_script(path=tmp_path / "second.js"),
-        page.add_init_script("self.hidden = 1", world="isolated"),
+        page.scripts.add_init_script("self.early = true; self.order = ['first']"),
+        page.scripts.add_init_script(path=tmp_path / "second.js"),
+        page.scripts.add_init_script("self.hidden = 1", world="isolated"),
     ):
         assert await page.evaluate("self.early ?? null") is None, "not in the document that is there"
         await page.reload()
@@ -90,7 +90,7 @@ async def test_an_init_script_outlives_a_crash_and_is_undone_after_one(
                 await events.receive()
             call.abandon()
 
-    async with page.add_init_script("self.early = true"):
+    async with page.scripts.add_init_script("self.early = true"):
         await crash()
         await page.reload()
         assert await page.evaluate("own") == "boolean"
@@ -124,7 +124,7 @@ async def test_values_go_both_ways(page: cdpengine.Page, site: Site) -> None:
         seen.append(list(args))
         return {"got": [None, True, 1.5, "é", [2**60], math.inf, {"__proto__": 1}]}
 
-    async with page.expose("tell", tell) as exposed:
+    async with page.scripts.expose("tell", tell) as exposed:
         for name, (call, expected) in CALLS.items():
             back = await page.evaluate(
                 f"{call}.then((value) => JSON.stringify(value, (_key, item) => typeof item === 'bigint' || item === Infinity ? String(item) : item))"
@@ -183,7 +183,7 @@ async def test_errors_are_rejections_and_on_record(
     await page.goto(site.url)
     caplog.set_level(logging.CRITICAL, "cdpengine.inject")
     for name, (function, call, expected) in REJECTIONS.items():
-        async with page.expose("tell", function, limit=0.3 if name == "hangs" else 30) as exposed:
+        async with page.scripts.expose("tell", function, limit=0.3 if name == "hangs" else 30) as exposed:
             told = await page.evaluate(
                 f"{call}.catch((error) => [error.name, error.message.split('\\n')[0], error instanceof Error])"
             )
@@ -191,13 +191,13 @@ async def test_errors_are_rejections_and_on_record(
             assert told[1].startswith(expected[1]), name
             assert told[2] is True
             assert [failure.name for failure in exposed.failures] == ["tell"]
-    assert len(page.bindings.failures) == len(REJECTIONS)
-    assert page.bindings.failures[0].reason == "LookupError: no such thing"
+    assert len(page.scripts.bindings.failures) == len(REJECTIONS)
+    assert page.scripts.bindings.failures[0].reason == "LookupError: no such thing"
 
 
 async def test_one_that_hangs_keeps_nobody_waiting(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
-    async with page.expose("hang", hangs), page.expose("add", add):
+    async with page.scripts.expose("hang", hangs), page.scripts.expose("add", add):
         await page.evaluate(
             "for (let n = 0; n < 999; n++) hang().catch((error) => { self.end = error.message }); void 0"
         )
@@ -219,7 +219,7 @@ async def test_every_document_has_it_and_then_none(
         called.append(where)
         return where
 
-    async with page.expose("tell", tell):
+    async with page.scripts.expose("tell", tell):
         await page.evaluate(FRAME, f"{site.elsewhere}late")
         await page.evaluate(FRAME, f"{site.url}same")
         async with browser.expect_page(opener=page) as opened:
@@ -231,7 +231,7 @@ async def test_every_document_has_it_and_then_none(
         ):
             assert await of.evaluate(f"tell({number})", frame=frame) == number
         with pytest.raises(cdpengine.InvalidArgumentError, match="not exposed already"):
-            async with page.expose("tell", tell):
+            async with page.scripts.expose("tell", tell):
                 raise AssertionError
         assert await page.evaluate("tell(99)") == 99, "the refused one did not take it away"
         await page.reload()
@@ -254,7 +254,7 @@ async def test_a_name_that_was_taken_is_given_back(page: cdpengine.Page, site: S
     async def instead(*_args: object) -> str:
         return "instead"
 
-    async with page.expose("mine", instead), page.expose("fetch", instead):
+    async with page.scripts.expose("mine", instead), page.scripts.expose("fetch", instead):
         assert await page.evaluate("Promise.all([mine(), fetch('/')])") == ["instead", "instead"]
     assert await page.evaluate("mine") == 1
     assert await page.evaluate("fetch('/echo/a').then((reply) => reply.status)") == 200
@@ -263,7 +263,7 @@ async def test_a_name_that_was_taken_is_given_back(page: cdpengine.Page, site: S
 async def test_a_context_exposes_to_all_its_pages(browser: cdpengine.Browser, site: Site) -> None:
     async with browser.new_context() as context:
         before = await context.new_page(site.url)
-        async with context.expose("add", add):
+        async with context.scripts.expose("add", add):
             after = await context.new_page(site.url)
             assert [await each.evaluate("add(2, 3)") for each in (before, after)] == [5, 5]
             await after.close()
@@ -274,7 +274,7 @@ async def test_switched_off_with_evaluation(shared_endpoint: str) -> None:
     async with cdpengine.connect(shared_endpoint, evaluate_enabled=False) as browser:
         page = await browser.new_page()
         try:
-            for make in (lambda: page.add_init_script("1"), lambda: page.expose("add", add)):
+            for make in (lambda: page.scripts.add_init_script("1"), lambda: page.scripts.expose("add", add)):
                 with pytest.raises(cdpengine.EvaluationDisabledError):
                     async with make():
                         raise AssertionError
@@ -286,7 +286,7 @@ async def test_the_blank_document_of_a_new_page_has_init_scripts(
     browser: cdpengine.Browser, site: Site
 ) -> None:
     async with browser.new_context() as context:
-        await context.add_init_script("self.runs = (self.runs ?? 0) + 1")
+        await context.scripts.add_init_script("self.runs = (self.runs ?? 0) + 1")
         page = await context.new_page()
         assert await page.evaluate("runs") == 1
         await page.goto(site.url)

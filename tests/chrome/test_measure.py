@@ -94,12 +94,12 @@ async def test_a_trace_has_what_happened(
         recording.set()
 
     path = tmp_path / name
-    async with browser.trace(path, progress=progress) as trace:
+    async with browser.measure.trace(path, progress=progress) as trace:
         early = trace.report
         await page.goto(site + "/one")
         await page.evaluate("performance.mark('the mark'), 1")
         with pytest.raises(cdpengine.MeasurementBusyError, match="one at a time"):
-            async with browser.trace(tmp_path / "other.json"):
+            async with browser.measure.trace(tmp_path / "other.json"):
                 pytest.fail("two traces")
         with trio.fail_after(30):
             await recording.wait()
@@ -120,12 +120,12 @@ async def test_a_trace_has_what_happened(
 async def test_a_trace_of_a_page_has_pictures_and_the_other_format_is_perfettos(
     browser: cdpengine.Browser, page: cdpengine.Page, site: str, tmp_path: Path
 ) -> None:
-    async with page.trace(tmp_path / "t.json", screenshots=True, categories=["devtools.timeline"]):
+    async with page.measure.trace(tmp_path / "t.json", screenshots=True, categories=["devtools.timeline"]):
         await page.goto(site + "/")
         await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     events = json.loads((tmp_path / "t.json").read_bytes())["traceEvents"]
     assert [event for event in events if event["name"] == "Screenshot"]
-    async with page.trace(tmp_path / "t.pftrace"):
+    async with page.measure.trace(tmp_path / "t.pftrace"):
         await page.goto(site + "/")
     data = (tmp_path / "t.pftrace").read_bytes()
     assert data[:1] == b"\n"  # field 1 (packet) of a message Trace, with a length
@@ -135,7 +135,7 @@ async def test_a_trace_of_a_page_has_pictures_and_the_other_format_is_perfettos(
 async def test_a_trace_that_did_not_fit_says_so(
     browser: cdpengine.Browser, page: cdpengine.Page, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with browser.trace(tmp_path / "t.json", categories=["*"], buffer_size=1 << 20) as trace:
+    async with browser.measure.trace(tmp_path / "t.json", categories=["*"], buffer_size=1 << 20) as trace:
         await page.evaluate(
             """(async () => { for (let i = 0; i < 40000; i++) {
                 performance.mark('m' + i); if (i % 1000 == 0) await new Promise((done) => setTimeout(done)); } })()"""
@@ -149,16 +149,16 @@ async def test_a_body_that_fails_leaves_its_trace_and_a_cancelled_one_leaves_non
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
     with pytest.raises(KeyError):
-        async with browser.trace(tmp_path / "failed.json"):
+        async with browser.measure.trace(tmp_path / "failed.json"):
             raise KeyError
     assert json.loads((tmp_path / "failed.json").read_bytes())["traceEvents"]
     with trio.CancelScope() as scope:
-        async with browser.trace(tmp_path / "cancelled.json"):
+        async with browser.measure.trace(tmp_path / "cancelled.json"):
             scope.cancel()
             await trio.sleep_forever()
     assert not (tmp_path / "cancelled.json").exists()
     await tracing_is_off(browser)
-    async with browser.trace(tmp_path / "next.json") as trace:
+    async with browser.measure.trace(tmp_path / "next.json") as trace:
         pass
     assert trace.report is not None
 
@@ -170,7 +170,7 @@ async def test_a_progress_callback_that_fails_ends_the_trace(
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        async with browser.trace(tmp_path / "t.json", progress=fails):
+        async with browser.measure.trace(tmp_path / "t.json", progress=fails):
             await trio.sleep_forever()
     await tracing_is_off(browser)
 
@@ -179,10 +179,10 @@ async def test_a_trace_that_cannot_be_written_never_starts(
     browser: cdpengine.Browser, tmp_path: Path
 ) -> None:
     with pytest.raises(cdpengine.MeasurementFailedError, match="No such file"):
-        async with browser.trace(tmp_path / "none" / "t.json"):
+        async with browser.measure.trace(tmp_path / "none" / "t.json"):
             pytest.fail("nothing to write to")
     with pytest.raises(cdpengine.InvalidArgumentError):
-        async with browser.trace(tmp_path):
+        async with browser.measure.trace(tmp_path):
             pytest.fail("a folder")
     await tracing_is_off(browser)
 
@@ -190,10 +190,10 @@ async def test_a_trace_that_cannot_be_written_never_starts(
 async def test_a_page_that_goes_during_its_trace_is_named(browser: cdpengine.Browser, tmp_path: Path) -> None:
     page = await browser.new_page()
     with pytest.raises(cdpengine.SessionGoneError):
-        async with page.trace(tmp_path / "t.json"):
+        async with page.measure.trace(tmp_path / "t.json"):
             await page.close()
     assert list(tmp_path.iterdir()) == []
-    async with browser.trace(tmp_path / "next.json"):
+    async with browser.measure.trace(tmp_path / "next.json"):
         pass
 
 
@@ -202,7 +202,7 @@ async def test_a_page_that_goes_during_its_trace_is_named(browser: cdpengine.Bro
 
 async def test_coverage_counts_over_documents_of_one_site_and_of_two(page: cdpengine.Page, site: str) -> None:
     visits = ["/one", "/two", "/one"]
-    async with page.coverage() as coverage:
+    async with page.measure.coverage() as coverage:
         for number, path in enumerate(visits):
             await page.goto(site + path)
             await page.evaluate(USE, number)
@@ -233,7 +233,7 @@ async def test_coverage_counts_over_documents_of_one_site_and_of_two(page: cdpen
 
 async def test_a_document_that_leaves_by_itself_is_a_gap(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
-    async with page.coverage(css=False) as coverage:
+    async with page.measure.coverage(css=False) as coverage:
         await page.evaluate("(url) => { location.href = url; }", site + "/two")
         await page.wait_for(url=site + "/two", load_state="load")
         await page.evaluate(USE, 3)
@@ -252,7 +252,7 @@ async def test_coverage_of_frames_in_processes_of_their_own(
     httpserver.expect_request("/frames").respond_with_data(frame, content_type="text/html")
     async with cdpengine.launch(args=["--site-per-process"]) as browser:
         page = await browser.new_page()
-        async with page.coverage() as coverage:
+        async with page.measure.coverage() as coverage:
             await page.goto(site + "/frames")
             assert len(page._core.target.frame_sessions) == 2
             (frame_session,) = [
@@ -274,10 +274,10 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
 ) -> None:
     await page.goto(site + "/")
     with pytest.raises(KeyError):
-        async with page.coverage():
+        async with page.measure.coverage():
             assert await page.evaluate("(() => { debugger; return 5; })()", timeout=20) == 5
             with pytest.raises(cdpengine.MeasurementBusyError, match="same browser context"):
-                async with page.coverage():
+                async with page.measure.coverage():
                     pytest.fail("two at a time")
             raise KeyError
     assert set(page.session._domains) == {"Page"}
@@ -286,20 +286,20 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
     with pytest.raises(cdpengine.RemoteError):
         await page.session.call("CSS.takeCoverageDelta")
     with pytest.raises(cdpengine.InvalidArgumentError):
-        async with page.coverage(javascript=False, css=False):
+        async with page.measure.coverage(javascript=False, css=False):
             pytest.fail("nothing to count")
 
 
 async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
     with pytest.raises(cdpengine.PageUnresponsiveError):
-        async with page.coverage(timeout=3):
+        async with page.measure.coverage(timeout=3):
             await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
             with trio.fail_after(20):
                 while await page.unresponsive_for() == 0:  # until the script runs
                     pass
     await page.recover()
-    async with page.coverage() as coverage:
+    async with page.measure.coverage() as coverage:
         await page.evaluate(USE, 1)
     assert coverage.report is not None
 
@@ -309,11 +309,11 @@ async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpeng
 
 async def test_metrics_are_a_mapping_with_attributes(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
-    before = await page.metrics()
+    before = await page.measure.metrics()
     await page.evaluate(
         "() => { for (let i = 0; i < 500; i++) document.body.append(document.createElement('b')); }"
     )
-    after = await page.metrics()
+    after = await page.measure.metrics()
     assert after.nodes >= before.nodes + 500
     assert after["Nodes"] == after.nodes
     assert (after.frames >= 1, after.timestamp > before.timestamp) == (True, True)
@@ -324,12 +324,12 @@ async def test_metrics_are_a_mapping_with_attributes(page: cdpengine.Page, site:
 
 async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path: Path) -> None:
     path = tmp_path / "p.cpuprofile"
-    async with page.profile(path, interval=0.0002) as profiling:
+    async with page.measure.profile(path, interval=0.0002) as profiling:
         await page.evaluate(
             "(function busy() { const end = performance.now() + 60; while (performance.now() < end); })()"
         )
         with pytest.raises(cdpengine.MeasurementBusyError):
-            async with page.profile():
+            async with page.measure.profile():
                 pytest.fail("two at a time")
     profile = profiling.profile
     assert profile is not None
@@ -339,10 +339,10 @@ async def test_a_profile_names_what_took_the_time(page: cdpengine.Page, tmp_path
     assert (len(read["nodes"]), len(read["samples"])) == (profile.nodes, profile.samples)
     assert profile.seconds > 0.05
     with pytest.raises(cdpengine.InvalidArgumentError):
-        async with page.profile(interval=0):
+        async with page.measure.profile(interval=0):
             pytest.fail("no interval")
     with trio.CancelScope() as scope:
-        async with page.profile(tmp_path / "none"):
+        async with page.measure.profile(tmp_path / "none"):
             scope.cancel()
             await trio.sleep_forever()
     assert list(tmp_path.iterdir()) == [path]
@@ -355,7 +355,7 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
         "globalThis.kept = Array.from({length: 20000}, (_, i) => ({mine: 'string number ' + i})), 1"
     )
     seen: list[cdpengine.HeapSnapshotProgress] = []
-    report = await page.heap_snapshot(tmp_path / name, progress=seen.append)
+    report = await page.measure.heap_snapshot(tmp_path / name, progress=seen.append)
     data = (tmp_path / name).read_bytes()
     assert report.size == len(data)
     text = gzip.decompress(data) if name.endswith("gz") else data
@@ -371,9 +371,9 @@ async def test_a_heap_snapshot_is_whole(page: cdpengine.Page, tmp_path: Path, na
 
 async def test_a_heap_snapshot_with_nowhere_to_go_is_refused(page: cdpengine.Page, tmp_path: Path) -> None:
     with pytest.raises(cdpengine.MeasurementFailedError):
-        await page.heap_snapshot(tmp_path / "none" / "h")
+        await page.measure.heap_snapshot(tmp_path / "none" / "h")
     with pytest.raises(cdpengine.DeadlineExceededError):
-        await page.heap_snapshot(tmp_path / "h", timeout=0)
+        await page.measure.heap_snapshot(tmp_path / "h", timeout=0)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -381,17 +381,17 @@ async def test_a_heap_snapshot_with_nowhere_to_go_is_refused(page: cdpengine.Pag
 
 
 async def coverage(page: cdpengine.Page, tmp_path: Path) -> None:
-    async with page.coverage():
+    async with page.measure.coverage():
         await page.evaluate("1")
 
 
 async def profile(page: cdpengine.Page, tmp_path: Path) -> None:
-    async with page.profile(tmp_path / "p"):
+    async with page.measure.profile(tmp_path / "p"):
         pass
 
 
 async def trace(page: cdpengine.Page, tmp_path: Path) -> None:
-    async with page.browser.trace(tmp_path / "t", categories=["v8"]):
+    async with page.browser.measure.trace(tmp_path / "t", categories=["v8"]):
         pass
 
 
@@ -399,8 +399,8 @@ OPERATIONS: dict[str, Callable[[cdpengine.Page, Path], Awaitable[object]]] = {
     "coverage": coverage,
     "profile": profile,
     "trace": trace,
-    "metrics": lambda page, _: page.metrics(),
-    "heap snapshot": lambda page, tmp_path: page.heap_snapshot(tmp_path / "h"),
+    "metrics": lambda page, _: page.measure.metrics(),
+    "heap snapshot": lambda page, tmp_path: page.measure.heap_snapshot(tmp_path / "h"),
     "save_pdf": lambda page, tmp_path: page.save_pdf(tmp_path / "a.pdf"),
     "screenshot": lambda page, tmp_path: page.screenshot(
         tmp_path / "a.png", full_page=True, omit_background=True

@@ -143,7 +143,7 @@ async def test_what_is_given_and_returned_is_not_noted(page: cdpengine.Page, ear
 
     field = await page.find("#field")
     assert field is not None
-    async with page.expose("answer", answer), page.expose("fail", fail):
+    async with page.scripts.expose("answer", answer), page.scripts.expose("fail", fail):
         ear.others.clear()
         assert await page.evaluate("answer({text: 'c4nary' + '-asked'})") == "c4nary-asked and c4nary-answer"
         with pytest.raises(cdpengine.EvaluationFailedError, match="c4nary-reason"):

@@ -36,9 +36,9 @@ async def test_headers_of_all_scopes_go_together(
 ) -> None:
     await page.goto(site.url)
     await page.evaluate(FRAME, f"{site.elsewhere}early")
-    async with page.extra_headers({"X-Extra": "one", "X-Other": "other"}):
+    async with page.network.extra_headers({"X-Extra": "one", "X-Other": "other"}):
         assert await extra(page) == "one"
-        async with page.extra_headers({"x-extra": "two"}):
+        async with page.network.extra_headers({"x-extra": "two"}):
             assert await extra(page) == "two"
             await page.evaluate(FRAME, f"{site.elsewhere}late")
             early, late = page.frames[1:]
@@ -67,8 +67,8 @@ async def test_conditions_hold_in_frames_and_workers_and_end(page: cdpengine.Pag
         setTimeout(() => resolve("cut off"), 300);
     })"""
     usual = await page.evaluate("navigator.connection.rtt")
-    async with page.network_conditions(cdpengine.NetworkConditions(latency=0.05)):
-        async with page.offline():
+    async with page.network.conditions(cdpengine.NetworkConditions(latency=0.05)):
+        async with page.network.offline():
             for frame in page.frames:
                 assert await page.evaluate(ASK, "/echo/a", frame=frame) == REFUSED
                 assert await page.evaluate("navigator.onLine", frame=frame) is False
@@ -86,7 +86,7 @@ async def test_conditions_hold_in_frames_and_workers_and_end(page: cdpengine.Pag
 
 async def test_a_named_network_says_what_it_is(page: cdpengine.Page, site: Site) -> None:
     await page.goto(site.url)
-    async with page.network_conditions("Fast 3G"):
+    async with page.network.conditions("Fast 3G"):
         assert await page.evaluate("navigator.connection.rtt") > 400
         assert await page.evaluate("navigator.connection.downlink") < 2
     assert set(cdpengine.NETWORKS) == {"offline", "slow 3g", "fast 3g", "slow 4g", "wifi"}
@@ -108,7 +108,7 @@ async def test_a_slow_processor(page: cdpengine.Page) -> None:
 
     usual = min([await took() for _ in range(3)])
     with trio.fail_after(60):
-        async with page.throttle_cpu(20):
+        async with page.network.throttle_cpu(20):
             while await took() < 3 * usual:
                 pass
         while await took() > 2 * usual:
@@ -120,13 +120,13 @@ async def test_a_context_sets_all_its_pages_and_ends_while_one_is_stuck(
 ) -> None:
     async with browser.new_context() as context:
         page, stuck = await context.new_page(site.url), await context.new_page(site.url)
-        async with context.extra_headers({"X-Extra": "all"}):
+        async with context.network.extra_headers({"X-Extra": "all"}):
             assert [await extra(each) for each in (page, stuck)] == ["all", "all"]
             later = await context.new_page(site.url)
             assert await extra(later) == "all"
             await stuck.evaluate("setTimeout(() => { for (;;) {} })")
             with trio.fail_after(30):
-                async with context.add_init_script("self.early = true"):
+                async with context.scripts.add_init_script("self.early = true"):
                     await page.reload()
                     assert await page.evaluate("own") == "boolean"
         assert await extra(page) is None
@@ -148,32 +148,32 @@ async def test_what_is_awaited_lasts_until_it_is_ended(
     tasks = trio.lowlevel.current_statistics().tasks_living
     route = await page.route("*/echo/r*", made)
     await page.route("*/echo/q", made)
-    await page.extra_headers({"X-Extra": "lasting"})
-    await page.network_conditions("wifi")
-    await page.add_init_script("self.early = true")
-    await page.expose("tell", tell)
+    await page.network.extra_headers({"X-Extra": "lasting"})
+    await page.network.conditions("wifi")
+    await page.scripts.add_init_script("self.early = true")
+    await page.scripts.expose("tell", tell)
     await page.reload()
     assert await page.evaluate("[own, typeof tell]") == ["boolean", "function"]
     assert await page.evaluate("tell('me')") == "me"
     assert (await page.evaluate(ASK, "/echo/r"))[1] == "made"
     assert await extra(page) == "lasting"
-    assert await page.unroute("*/echo/r*") == 1
-    assert (route.seen, await page.unroute("*/echo/r*")) == (1, 0)
+    assert await page.network.unroute("*/echo/r*") == 1
+    assert (route.seen, await page.network.unroute("*/echo/r*")) == (1, 0)
     assert json.loads((await page.evaluate(ASK, "/echo/r"))[1])[3] == "lasting"
     assert (await page.evaluate(ASK, "/echo/q"))[1] == "made"
-    assert await page.unroute() == 1
-    await page.reset_network()
+    assert await page.network.unroute() == 1
+    await page.network.reset()
     assert await extra(page) is None
-    assert (await page.unexpose("other"), await page.unexpose("tell")) == (0, 1)
-    assert await page.remove_init_scripts() == 1
+    assert (await page.scripts.unexpose("other"), await page.scripts.unexpose("tell")) == (0, 1)
+    assert await page.scripts.remove_init_scripts() == 1
     await page.reload()
     assert await page.evaluate("[own, typeof tell]") == ["undefined", "undefined"]
     assert page.session._domains.keys() <= {"Page"}
     with pytest.raises(cdpengine.InvalidArgumentError):
-        await page.extra_headers({"a b": "c"})
+        await page.network.extra_headers({"a b": "c"})
     with trio.move_on_after(0):
         await page.route("*", made)
-    assert page.routes.active == []
+    assert page.network.routes.active == []
     with trio.fail_after(20):
         while trio.lowlevel.current_statistics().tasks_living > tasks:
             await browser.session.call("Browser.getVersion")
@@ -188,7 +188,7 @@ async def test_what_lasts_ends_with_its_page_and_its_context(browser: cdpengine.
     async with browser.new_context() as context:
         await context.route("*/echo/*", made)
         page = await context.new_page(site.url)
-        await page.extra_headers({"X-Extra": "page"})
+        await page.network.extra_headers({"X-Extra": "page"})
         assert (await page.evaluate(ASK, "/echo/r"))[1] == "made"
         await page.close()
         page = await context.new_page(site.url)
@@ -224,7 +224,7 @@ async def test_past_a_service_worker(page: cdpengine.Page, httpserver: HTTPServe
             with trio.fail_after(20):
                 while (await page.evaluate(ASK, "/echo/sw"))[1] != "worker":
                     pass
-            async with page.bypass_service_workers():
+            async with page.network.bypass_service_workers():
                 assert (await page.evaluate(ASK, "/echo/sw"))[1] == "made"
             assert (await page.evaluate(ASK, "/echo/sw"))[1] == "worker"
     finally:

@@ -86,7 +86,7 @@ async def test_every_answer(page: cdpengine.Page, site: Site) -> None:
             assert route.seen == 1
         assert list(route.failures) == []
     assert await ask(page, "/echo/a") == [200, echo("/echo/a"), None], "no route is left"
-    assert page.routes.active == []
+    assert page.network.routes.active == []
     assert page.session._domains.keys() <= {"Page"}
 
 
@@ -152,7 +152,7 @@ async def test_a_handler_that_fails_fails_its_request_by_name_and_nothing_else(
     await page.goto(site.url)
     caplog.set_level(logging.CRITICAL, "cdpengine.network")
     for name, (handler, expected, reason) in FAILURES.items():
-        before = len(page.routes.failures)
+        before = len(page.network.routes.failures)
         limit = 0.3 if name == "hangs" else 30
         async with page.route("*/echo/bad", handler, limit=limit) as route:
             assert await ask(page, "/echo/bad") == expected, name
@@ -160,8 +160,8 @@ async def test_a_handler_that_fails_fails_its_request_by_name_and_nothing_else(
         assert [failure.reason.startswith(reason) for failure in route.failures] == [True] * bool(reason), (
             route.failures
         )
-        assert len(page.routes.failures) - before == len(route.failures)
-    failure = page.routes.failures[0]
+        assert len(page.network.routes.failures) - before == len(route.failures)
+    failure = page.network.routes.failures[0]
     assert (failure.url, failure.method, failure.resource_type) == (f"{site.url}echo/bad", "GET", "XHR")
     assert (failure.pattern, failure.handler) == ("*/echo/bad", "raises")
     assert failure.frame_id == page.target_id
@@ -179,7 +179,7 @@ async def test_a_failure_is_in_the_log_with_its_traceback(
 
     async with page.route(picky, gives_none):
         assert await ask(page, "/echo/a") == REFUSED
-    assert page.routes.failures[0].reason == "its pattern raised KeyError: 'no such url'"
+    assert page.network.routes.failures[0].reason == "its pattern raised KeyError: 'no such url'"
     (record,) = [record for record in caplog.records if record.name == "cdpengine.network"]
     assert record.exc_info is not None
     assert "GET" in record.getMessage()
@@ -392,7 +392,7 @@ async def test_what_is_held_at_the_end_goes_on(page: cdpengine.Page, site: Site)
             assert got == (
                 ["older"] * 3 if expected == "older" else [echo(f"/echo/{n}") for n in range(3)]
             ), end
-            assert list(page.routes.failures) == []
+            assert list(page.network.routes.failures) == []
 
 
 async def test_a_page_that_goes_while_requests_are_held(browser: cdpengine.Browser, site: Site) -> None:
@@ -403,7 +403,7 @@ async def test_a_page_that_goes_while_requests_are_held(browser: cdpengine.Brows
     await page.goto(site.url)
     async with held(page, 1):
         await page.close()
-    assert list(page.routes.failures) == []
+    assert list(page.network.routes.failures) == []
     with pytest.raises(cdpengine.SessionGoneError):
         async with page.route("*", gives_none):
             raise AssertionError("there is no page")
@@ -439,17 +439,17 @@ BAD: dict[str, Callable[[cdpengine.Page], object]] = {
     "type": lambda page: page.route("*", gives_none, resource_type="picture"),  # type: ignore[arg-type]
     "stage": lambda page: page.route("*", gives_none, stage="end"),  # type: ignore[arg-type]
     "limit": lambda page: page.route("*", gives_none, limit=0),
-    "origin": lambda page: page.http_credentials("a", "b", origin="example.com"),
-    "password": lambda page: page.http_credentials("a", None),  # type: ignore[arg-type]
-    "headers": lambda page: page.extra_headers({"a b": "c"}),
-    "header": lambda page: page.extra_headers({"a": "c\r\nd: e"}),
-    "network": lambda page: page.network_conditions("fast snail"),
-    "latency": lambda page: page.network_conditions(cdpengine.NetworkConditions(latency=-1)),
-    "rate": lambda page: page.throttle_cpu(0.5),
-    "script": lambda page: page.add_init_script("let = ;"),
-    "script twice": lambda page: page.add_init_script("1", path="a.js"),
-    "script file": lambda page: page.add_init_script(path="/nowhere.js"),
-    "name": lambda page: page.expose("a.b", gives_none),
+    "origin": lambda page: page.network.http_credentials("a", "b", origin="example.com"),
+    "password": lambda page: page.network.http_credentials("a", None),  # type: ignore[arg-type]
+    "headers": lambda page: page.network.extra_headers({"a b": "c"}),
+    "header": lambda page: page.network.extra_headers({"a": "c\r\nd: e"}),
+    "network": lambda page: page.network.conditions("fast snail"),
+    "latency": lambda page: page.network.conditions(cdpengine.NetworkConditions(latency=-1)),
+    "rate": lambda page: page.network.throttle_cpu(0.5),
+    "script": lambda page: page.scripts.add_init_script("let = ;"),
+    "script twice": lambda page: page.scripts.add_init_script("1", path="a.js"),
+    "script file": lambda page: page.scripts.add_init_script(path="/nowhere.js"),
+    "name": lambda page: page.scripts.expose("a.b", gives_none),
 }
 
 
@@ -459,6 +459,6 @@ async def test_what_cannot_work_is_refused_and_nothing_is_applied(page: cdpengin
         with pytest.raises(cdpengine.InvalidArgumentError):
             async with make(page):  # type: ignore[attr-defined]
                 raise AssertionError(name)
-    assert page.routes.active == []
+    assert page.network.routes.active == []
     assert page.session._domains.keys() <= {"Page"}
     assert await ask(page, "/echo/a") == [200, echo("/echo/a"), None]

@@ -202,7 +202,7 @@ async def test_counters(page: cdpengine.Page, browser: cdpengine.Browser) -> Non
         await page.evaluate("throw 1")
     with pytest.raises(cdpengine.EvaluationTimeoutError):
         await page.evaluate("while (true) {}", timeout=0.2)
-    counts = page.evaluate_statistics()
+    counts = page.measure.evaluate_statistics()
     assert (counts.evaluates, counts.answered, counts.threw, counts.timeouts) == (3, 2, 1, 1)
     assert counts.terminations == 1
     assert counts.cancellations == 0

@@ -24,12 +24,12 @@ Write = Callable[[cdpengine.Page, Path, bool], Awaitable[object]]
 
 
 async def trace(page: cdpengine.Page, path: Path, overwrite: bool) -> None:
-    async with page.trace(path, categories=["v8"], overwrite=overwrite):
+    async with page.measure.trace(path, categories=["v8"], overwrite=overwrite):
         pass
 
 
 async def profile(page: cdpengine.Page, path: Path, overwrite: bool) -> None:
-    async with page.profile(path, overwrite=overwrite):
+    async with page.measure.profile(path, overwrite=overwrite):
         pass
 
 
@@ -41,7 +41,7 @@ async def record(page: cdpengine.Page, path: Path, overwrite: bool) -> None:
 WRITING: dict[str, Write] = {
     "a.png": lambda page, path, overwrite: page.screenshot(path, overwrite=overwrite),
     "a.pdf": lambda page, path, overwrite: page.save_pdf(path, overwrite=overwrite),
-    "a.heapsnapshot.gz": lambda page, path, overwrite: page.heap_snapshot(path, overwrite=overwrite),
+    "a.heapsnapshot.gz": lambda page, path, overwrite: page.measure.heap_snapshot(path, overwrite=overwrite),
     "a.har": lambda page, path, overwrite: page.activity.save_har(path, overwrite=overwrite),
     "a.json": trace,
     "a.cpuprofile": profile,
@@ -83,7 +83,7 @@ async def test_each_file_is_its_owners_alone(
         await page.activity.start()
         for name, write in WRITING.items():
             await write(page, written / name, True)
-        await page.context.storage_state(written / "state.json")
+        await page.context.storage.state(written / "state.json")
         assert {path.name: oct(mode(path)) for path in written.iterdir()} == dict.fromkeys(
             (*WRITING, "state.json", "asked.jsonl"), "0o600"
         )

@@ -7,6 +7,7 @@ answered any more, on no session, and the method ends at most `LATE` after its d
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def guard() -> None:
     """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
 
 
-WRITING = {"expect_download", "heap_snapshot", "save_pdf", "trace"}
+WRITING = {"expect_download", "measure.heap_snapshot", "save_pdf", "measure.trace"}
 """Methods that write files, in threads: a clock that jumps does not wait for these."""
 
 
@@ -44,7 +45,7 @@ async def spent(page: cdpengine.Page, name: str, call: Call, path: Path, timeout
     arguments = [path if argument is PATH else argument for argument in call.arguments]
     started, longest = trio.current_time(), 0.0
     try:
-        used = getattr(page, name)(*arguments, **(call.options | {"timeout": timeout}))
+        used = attrgetter(name)(page)(*arguments, **(call.options | {"timeout": timeout}))
         if isinstance(used, AbstractAsyncContextManager):
             async with used:
                 longest, started = trio.current_time() - started, trio.current_time()

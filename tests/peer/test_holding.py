@@ -38,25 +38,33 @@ async def none(*_args: object) -> None:
 
 SCOPES: dict[str, tuple[Callable[[cdpengine.Page], AbstractAsyncContextManager[Any]], str, str]] = {
     "route": (lambda page: page.route("*", passing), "Fetch.enable", "Fetch.disable"),
-    "credentials": (lambda page: page.http_credentials("a", "b"), "Fetch.enable", "Fetch.disable"),
+    "credentials": (lambda page: page.network.http_credentials("a", "b"), "Fetch.enable", "Fetch.disable"),
     "headers": (
-        lambda page: page.extra_headers({"A": "b"}),
+        lambda page: page.network.extra_headers({"A": "b"}),
         "Network.setExtraHTTPHeaders",
         "Network.disable",
     ),
     "service worker": (
-        lambda page: page.bypass_service_workers(),
+        lambda page: page.network.bypass_service_workers(),
         "Network.setBypassServiceWorker",
         "Network.disable",
     ),
-    "conditions": (lambda page: page.offline(), "Network.emulateNetworkConditions", "Network.disable"),
+    "conditions": (
+        lambda page: page.network.offline(),
+        "Network.emulateNetworkConditions",
+        "Network.disable",
+    ),
     "processor": (
-        lambda page: page.throttle_cpu(2),
+        lambda page: page.network.throttle_cpu(2),
         "Emulation.setCPUThrottlingRate",
         "Emulation.setCPUThrottlingRate",
     ),
-    "init script": (lambda page: page.add_init_script("1"), ADD, REMOVE),
-    "function": (lambda page: page.expose("tell", none), "Runtime.addBinding", "Runtime.removeBinding"),
+    "init script": (lambda page: page.scripts.add_init_script("1"), ADD, REMOVE),
+    "function": (
+        lambda page: page.scripts.expose("tell", none),
+        "Runtime.addBinding",
+        "Runtime.removeBinding",
+    ),
 }
 
 
@@ -219,7 +227,7 @@ async def test_one_stuck_page_keeps_no_other_waiting(
     await quiet()
     scripted.on(ADD, lambda request: SILENCE if request.session_id == "S-T8" else {"identifier": "7"})
     started = trio.current_time()
-    async with page.add_init_script("1"):
+    async with page.scripts.add_init_script("1"):
         assert 1.9 <= trio.current_time() - started <= 2.1
         told = [request.session_id for request in scripted.received if request.method == ADD]
         assert told == ["S-T1", "S-T8", "S-T9"]
@@ -230,7 +238,11 @@ async def test_one_stuck_page_keeps_no_other_waiting(
 async def test_a_new_page_is_told_before_it_runs(
     browser: cdpengine.Browser, page: cdpengine.Page, scripted: ScriptedBrowser
 ) -> None:
-    async with page.route("*", passing), page.extra_headers({"A": "b"}), page.add_init_script("1"):
+    async with (
+        page.route("*", passing),
+        page.network.extra_headers({"A": "b"}),
+        page.scripts.add_init_script("1"),
+    ):
         scripted.open("T9", opener="T1")
         await (await browser.wait_for_page(where=lambda each: each.target_id == "T9")).title()
         methods = [request.method for request in scripted.received if request.session_id == "S-T9"]
@@ -251,7 +263,7 @@ async def test_calls_that_no_page_of_ours_made_are_passed_over(
     async def tell(*args: object) -> None:
         calls.append(args)
 
-    async with page.expose("tell", tell) as exposed:
+    async with page.scripts.expose("tell", tell) as exposed:
         (request,) = [each for each in scripted.received if each.method == "Runtime.addBinding"]
         name = request.params["name"]
         for wrong in ("x", "-1", "1e9", "1); alert(1", "1[", '1["a"', "9" * 40, "\uff11"):

@@ -26,23 +26,25 @@ async def greet(_name: str) -> str:
 
 WAYS: dict[str, Callable[[Owner, int, Path], Any]] = {
     "route": lambda owner, number, _folder: owner.route(f"https://{number}.example/*", handler),
-    "expose": lambda owner, number, _folder: owner.expose(f"greet{number}", greet),
-    "add_init_script": lambda owner, number, _folder: owner.add_init_script(f"n = {number}"),
-    "extra_headers": lambda owner, number, _folder: owner.extra_headers({f"X-{number}": "1"}),
-    "http_credentials": lambda owner, number, _folder: owner.http_credentials(f"user{number}", "password"),
-    "network_conditions": lambda owner, number, _folder: owner.network_conditions(
+    "expose": lambda owner, number, _folder: owner.scripts.expose(f"greet{number}", greet),
+    "add_init_script": lambda owner, number, _folder: owner.scripts.add_init_script(f"n = {number}"),
+    "extra_headers": lambda owner, number, _folder: owner.network.extra_headers({f"X-{number}": "1"}),
+    "http_credentials": lambda owner, number, _folder: owner.network.http_credentials(
+        f"user{number}", "password"
+    ),
+    "network_conditions": lambda owner, number, _folder: owner.network.conditions(
         ["slow 3g", "slow 4g"][number - 1]
     ),
-    "offline": lambda owner, _number, _folder: owner.offline(),
-    "throttle_cpu": lambda owner, number, _folder: owner.throttle_cpu(number + 1),
-    "bypass_service_workers": lambda owner, _number, _folder: owner.bypass_service_workers(),
-    "emulate": lambda owner, number, _folder: owner.emulate(
+    "offline": lambda owner, _number, _folder: owner.network.offline(),
+    "throttle_cpu": lambda owner, number, _folder: owner.network.throttle_cpu(number + 1),
+    "bypass_service_workers": lambda owner, _number, _folder: owner.network.bypass_service_workers(),
+    "emulate": lambda owner, number, _folder: owner.emulation.set(
         timezone=["Europe/Rome", "Asia/Tokyo"][number - 1]
     ),
-    "set_permissions": lambda owner, number, _folder: owner.set_permissions(
+    "set_permissions": lambda owner, number, _folder: owner.emulation.set_permissions(
         {"geolocation": ["granted", "denied"][number - 1]}
     ),
-    "grant_permissions": lambda owner, number, _folder: owner.grant_permissions(
+    "grant_permissions": lambda owner, number, _folder: owner.emulation.grant_permissions(
         ["midi", "camera"][number - 1]
     ),
     "allow_downloads": lambda owner, number, folder: owner.allow_downloads(folder / str(number)),
@@ -97,11 +99,11 @@ async def test_what_is_left_holds(
         return browser._state.emulations.settings_of(page._core.target).get("timezone")
 
     first, second, third = (
-        page.emulate(timezone=name) for name in ("Europe/Rome", "Asia/Tokyo", "Europe/Oslo")
+        page.emulation.set(timezone=name) for name in ("Europe/Rome", "Asia/Tokyo", "Europe/Oslo")
     )
     for each in (first, second, third):
         await each
-    other = page.emulate(locale="de-DE")
+    other = page.emulation.set(locale="de-DE")
     await other
     await third.aclose()
     assert zone() == "Asia/Tokyo"
@@ -110,7 +112,7 @@ async def test_what_is_left_holds(
     await second.aclose()
     assert zone() is None
     assert browser._state.emulations.settings_of(page._core.target)
-    await page.reset_emulation()
+    await page.emulation.reset()
     await other.aclose()  # it had ended with the reset
     assert browser._state.emulations.settings_of(page._core.target) == {}
 
@@ -124,7 +126,7 @@ async def test_what_is_left_holds(
 
 async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Browser) -> None:
     page = await browser.new_page()
-    first = page.emulate(timezone="Europe/Rome")
+    first = page.emulation.set(timezone="Europe/Rome")
     await first
     for width in range(150):
         await page.set_viewport(100 + width, 100)
@@ -139,14 +141,14 @@ async def test_an_end_that_is_cancelled_is_an_end(browser: cdpengine.Browser) ->
         page = await browser.new_page()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(quiet)
-        slow = page.throttle_cpu(4)
+        slow = page.network.throttle_cpu(4)
         await slow
         try:
             await slow.aclose()
         finally:
             with trio.CancelScope(shield=True):
                 await quiet()
-                assert page._kept._scopes == []
+                assert page.network._scope._registry._scopes == []
                 await page.close()
 
     await walk_cancellations(once)

@@ -11,7 +11,7 @@ import pytest
 from scripted_browser import ScriptedBrowser, quiet
 
 import cdpengine
-from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._page.downloads.download import Download
 from cdpengine._protocol.session import Session
 

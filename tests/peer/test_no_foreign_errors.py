@@ -22,11 +22,11 @@ from cdpengine.testing.peer import Answer
 ASKS_NOTHING = {
     "expect_download",
     "expect_popup",
-    "remove_init_scripts",
-    "reset_emulation",
-    "reset_network",
-    "unexpose",
-    "unroute",
+    "scripts.remove_init_scripts",
+    "emulation.reset",
+    "network.reset",
+    "scripts.unexpose",
+    "network.unroute",
 }
 """Methods that have nothing to ask of the browser here."""
 

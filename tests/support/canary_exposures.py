@@ -19,9 +19,9 @@ async def look_at_all(stage: Stage, *, measured: bool) -> None:
     page = stage.page
     async with AsyncExitStack() as measuring:
         if measured:
-            await measuring.enter_async_context(page.trace(stage.folder / "trace.json"))
-            await measuring.enter_async_context(page.profile(stage.folder / "page.cpuprofile"))
-            await measuring.enter_async_context(page.coverage())
+            await measuring.enter_async_context(page.measure.trace(stage.folder / "trace.json"))
+            await measuring.enter_async_context(page.measure.profile(stage.folder / "page.cpuprofile"))
+            await measuring.enter_async_context(page.measure.coverage())
         await page.evaluate("() => echo()")
         for source in SOURCES:
             await page.snapshot(source=source, fresh=True)  # type: ignore[arg-type]
@@ -34,7 +34,7 @@ async def look_at_all(stage: Stage, *, measured: bool) -> None:
     await page.screenshot()
     await page.pdf()
     if measured:
-        await page.heap_snapshot(stage.folder / "page.heapsnapshot")
+        await page.measure.heap_snapshot(stage.folder / "page.heapsnapshot")
     await _ask_the_protocol(stage)
 
 
@@ -42,10 +42,10 @@ async def _ask_the_protocol(stage: Stage) -> None:
     page, call = stage.page, stage.page.session.call
     origin = stage.site.url.rstrip("/")
     await call("Network.getCookies")
-    await page.context.cookies()
-    await page.local_storage.items()
-    await page.session_storage.items()
-    await page.context.storage_state()
+    await page.context.storage.cookies()
+    await page.storage.local.items()
+    await page.storage.session.items()
+    await page.context.storage.state()
     where = {"securityOrigin": origin, "databaseName": "canaries", "objectStoreName": "kept"}
     await call("IndexedDB.requestData", **where, skipCount=0, pageSize=10)
     await call("DOM.getDocument", depth=-1, pierce=True)

@@ -135,7 +135,7 @@ async def endpoint_password(stage: Stage, secret: str) -> None:
 
 @way("typed", before=True)
 async def http_credentials(stage: Stage, secret: str) -> None:
-    async with stage.page.http_credentials("ada", secret):
+    async with stage.page.network.http_credentials("ada", secret):
         await stage.page.goto(stage.site.elsewhere + "protected")
 
 
@@ -143,14 +143,14 @@ async def http_credentials(stage: Stage, secret: str) -> None:
 async def cookie_api(stage: Stage, secret: str) -> None:
     short = stage.secret("cookie_short", "short")
     for name, value in (("set", secret), ("short", short)):
-        await stage.page.context.set_cookies([{"name": name, "value": value, "url": stage.site.url}])
-    assert {secret, short} <= {cookie.value for cookie in await stage.page.context.cookies()}
+        await stage.page.context.storage.set_cookies([{"name": name, "value": value, "url": stage.site.url}])
+    assert {secret, short} <= {cookie.value for cookie in await stage.page.context.storage.cookies()}
 
 
 @way(before=True, crosses=False)
 async def cookie_refused(stage: Stage, secret: str) -> None:
     with stage.refused():
-        await stage.page.context.set_cookies(
+        await stage.page.context.storage.set_cookies(
             [{"name": "set", "value": f"{secret};\n", "url": stage.site.url}]
         )
 
@@ -161,20 +161,20 @@ async def state_restored(stage: Stage, secret: str) -> None:
     cookie = {"name": "restored", "value": secret, "domain": "127.0.0.1", "path": "/"}
     origin = {"origin": stage.site.url.rstrip("/"), "localStorage": [kept]}
     state = cdpengine.StorageState.from_json(json.dumps({"cookies": [cookie], "origins": [origin]}))
-    await stage.page.context.restore_storage_state(state)
-    assert secret in (await stage.page.context.storage_state()).to_json()
+    await stage.page.context.storage.restore_state(state)
+    assert secret in (await stage.page.context.storage.state()).to_json()
 
 
 @way(before=True)
 async def storage_api(stage: Stage, secret: str) -> None:
-    storage = stage.page.context.local_storage(stage.site.url.rstrip("/"))
+    storage = stage.page.context.storage.local(stage.site.url.rstrip("/"))
     await storage.set({"api": secret})
     assert (await storage.items())["api"] == secret
 
 
 @way(before=True)
 async def init_script(stage: Stage, secret: str) -> None:
-    async with stage.page.add_init_script(f"window.session_token = {json.dumps(secret)};"):
+    async with stage.page.scripts.add_init_script(f"window.session_token = {json.dumps(secret)};"):
         await stage.page.goto(stage.site.url + "landed")
 
 
@@ -440,7 +440,7 @@ async def exposed_argument(stage: Stage, secret: str) -> None:
     async def vault(text: str) -> None:
         given.append(text)
 
-    async with stage.page.expose("vault", vault):
+    async with stage.page.scripts.expose("vault", vault):
         await stage.page.evaluate("async () => { await vault(C('exposed_argument')) }")
     assert given == [secret]
 
@@ -450,7 +450,7 @@ async def exposed_result(stage: Stage, secret: str) -> None:
     async def key() -> str:
         return secret
 
-    async with stage.page.expose("key", key):
+    async with stage.page.scripts.expose("key", key):
         await stage.page.evaluate("async () => (await key()).length")
 
 
@@ -459,7 +459,7 @@ async def exposed_raises(stage: Stage, secret: str) -> None:
     async def broken() -> None:
         raise ValueError(f"no password={secret}")
 
-    async with stage.page.expose("broken", broken):
+    async with stage.page.scripts.expose("broken", broken):
         await stage.page.evaluate("async () => { try { await broken() } catch {} }")
 
 
@@ -471,14 +471,14 @@ ASK = "async (path) => { await (await fetch(path)).text() }"
 @way("token")
 async def extra_headers(stage: Stage, secret: str) -> None:
     headers = {"X-Api-Key": secret, "Authorization": f"Bearer {stage.secret('extra_bearer', 'token')}"}
-    async with stage.page.extra_headers(headers):
+    async with stage.page.network.extra_headers(headers):
         await stage.page.evaluate(ASK, "/asked")
 
 
 @way(crosses=False)
 async def headers_refused(stage: Stage, secret: str) -> None:
     with stage.refused():
-        async with stage.page.extra_headers({"Authorization": f"Bearer {secret}\n"}):
+        async with stage.page.network.extra_headers({"Authorization": f"Bearer {secret}\n"}):
             pass
 
 

@@ -13,7 +13,6 @@ import attrs
 from network_site import Site, ask
 
 import cdpengine
-from cdpengine._api.page_emulation import OriginStorage, PageStorage
 from cdpengine._api.page_forms import ExpectedFileChooser
 from cdpengine._evaluate.evaluation import JSHandle
 from cdpengine._input.devices.keyboard import Keyboard
@@ -30,8 +29,17 @@ CLASSES: tuple[type, ...] = (
     Keyboard,
     Mouse,
     Touch,
-    PageStorage,
-    OriginStorage,
+    cdpengine.Network,
+    cdpengine.Scripts,
+    cdpengine.PageEmulation,
+    cdpengine.ContextEmulation,
+    cdpengine.PageStorage,
+    cdpengine.ContextStorage,
+    cdpengine.DocumentStorage,
+    cdpengine.OriginStorage,
+    cdpengine.PageMeasure,
+    cdpengine.BrowserMeasure,
+    cdpengine.PageWindow,
     Route,
     ExpectedFileChooser,
     JSHandle,
@@ -110,22 +118,24 @@ async def _expect_dialog(stage: Stage, secret: str) -> None:
 
 
 async def _credentials(stage: Stage, secret: str) -> None:
-    async with stage.page.http_credentials("ada", secret):
+    async with stage.page.network.http_credentials("ada", secret):
         await ask(stage.page, "/secret/a")
 
 
 async def _credentials_of_context(stage: Stage, secret: str) -> None:
-    async with stage.context.http_credentials("ada", secret):
+    async with stage.context.network.http_credentials("ada", secret):
         await ask(stage.page, "/secret/b")
 
 
 async def _extra_headers(stage: Stage, secret: str) -> None:
-    async with stage.page.extra_headers({"Authorization": f"Bearer {secret}", "Accept-Language": "de"}):
+    async with stage.page.network.extra_headers(
+        {"Authorization": f"Bearer {secret}", "Accept-Language": "de"}
+    ):
         await ask(stage.page, "/echo")
 
 
 async def _extra_headers_of_context(stage: Stage, secret: str) -> None:
-    async with stage.context.extra_headers({"X-Api-Key": secret}):
+    async with stage.context.network.extra_headers({"X-Api-Key": secret}):
         await ask(stage.page, "/echo")
 
 
@@ -162,8 +172,8 @@ def _state(stage: Stage, secret: str) -> StorageState:
 
 async def _restore(stage: Stage, secret: str) -> None:
     # Twice: what is read before it is set is the same the second time.
-    await stage.context.restore_storage_state(_state(stage, secret))
-    await stage.context.restore_storage_state(_state(stage, secret))
+    await stage.context.storage.restore_state(_state(stage, secret))
+    await stage.context.storage.restore_state(_state(stage, secret))
 
 
 async def _new_context(stage: Stage, secret: str) -> None:
@@ -186,30 +196,29 @@ OWN = "for the engine's own parts"
 KEYS = "keys one by one: recorders put them together"
 
 WAYS: dict[str, dict[str, Way] | str] = {
-    "Page.add_init_script": CODE,
+    "Scripts.add_init_script": CODE,
     "Page.blur": POINTS,
     "Page.bounding_box": READS,
     "Page.bring_to_front": SWITCHES,
-    "Page.bypass_service_workers": SWITCHES,
+    "Network.bypass_service_workers": SWITCHES,
     "Page.check": POINTS,
     "Page.click": POINTS,
     "Page.close": ENDS,
     "Page.content": READS,
-    "Page.coverage": READS,
+    "PageMeasure.coverage": READS,
     "Page.double_click": POINTS,
     "Page.drag": POINTS,
-    "Page.emulate": SWITCHES,
-    "Page.end_lasting": ENDS,
+    "PageEmulation.set": SWITCHES,
     "Page.evaluate": CODE,
     "Page.evaluate_handle": CODE,
-    "Page.evaluate_statistics": READS,
+    "PageMeasure.evaluate_statistics": READS,
     "Page.expect_dialog": {"text": _expect_dialog},
     "Page.expect_download": WAITS,
     "Page.expect_file_chooser": WAITS,
     "Page.expect_popup": WAITS,
     "Page.expect_response": WAITS,
-    "Page.expose": CODE,
-    "Page.extra_headers": {"authorization": _extra_headers},
+    "Scripts.expose": CODE,
+    "Network.extra_headers": {"authorization": _extra_headers, "key": _extra_headers_of_context},
     "Page.extract_markdown": READS,
     "Page.extract_text": READS,
     "Page.fill": {
@@ -227,23 +236,23 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.go_back": SWITCHES,
     "Page.go_forward": SWITCHES,
     "Page.goto": ADDRESS,
-    "Page.heap_snapshot": READS,
+    "PageMeasure.heap_snapshot": READS,
     "Page.highlight": POINTS,
     "Page.hover": POINTS,
-    "Page.http_credentials": {"password": _credentials},
+    "Network.http_credentials": {"page": _credentials, "context": _credentials_of_context},
     "Page.labelled_screenshot": READS,
-    "Page.metrics": READS,
-    "Page.network_conditions": SWITCHES,
-    "Page.offline": SWITCHES,
+    "PageMeasure.metrics": READS,
+    "Network.conditions": SWITCHES,
+    "Network.offline": SWITCHES,
     "Page.outer_html": READS,
     "Page.pdf": READS,
     "Page.press": KEYS,
-    "Page.profile": READS,
+    "PageMeasure.profile": READS,
     "Page.reload": SWITCHES,
-    "Page.remove_init_scripts": ENDS,
+    "Scripts.remove_init_scripts": ENDS,
     "Page.recover": ENDS,
-    "Page.reset_emulation": ENDS,
-    "Page.reset_network": ENDS,
+    "PageEmulation.reset": ENDS,
+    "Network.reset": ENDS,
     "Page.route": {
         "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
         "fulfill": _routed(lambda route, secret: route.fulfill(headers={"Set-Cookie": f"sid={secret}"})),
@@ -256,62 +265,49 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.set_content": MARKUP,
     "Page.set_dialog_policy": {"prompt_text": _policy},
     "Page.set_viewport": SWITCHES,
-    "Page.set_window_bounds": SWITCHES,
+    "PageWindow.set_bounds": SWITCHES,
     "Page.settled": WAITS,
     "Page.settling": WAITS,
     "Page.snapshot": READS,
     "Page.tap": POINTS,
-    "Page.throttle_cpu": SWITCHES,
+    "Network.throttle_cpu": SWITCHES,
     "Page.title": READS,
-    "Page.trace": READS,
-    "Page.triple_click": POINTS,
+    "PageMeasure.trace": READS,
     "Page.type": {"password": _type, "delay": _type_slowly},
     "Page.uncheck": POINTS,
-    "Page.unexpose": ENDS,
+    "Scripts.unexpose": ENDS,
     "Page.unresponsive_for": READS,
-    "Page.unroute": ENDS,
+    "Network.unroute": ENDS,
     "Page.upload": FILES,
     "Page.wait_for": LOOKS_FOR,
     "Page.wait_for_response": WAITS,
-    "Page.window_bounds": READS,
-    "BrowserContext.add_init_script": CODE,
+    "PageWindow.bounds": READS,
     "BrowserContext.allow_downloads": FILES,
-    "BrowserContext.bypass_service_workers": SWITCHES,
-    "BrowserContext.caches": READS,
-    "BrowserContext.clear_cookies": ENDS,
-    "BrowserContext.clear_http_cache": ENDS,
-    "BrowserContext.clear_storage": ENDS,
-    "BrowserContext.cookies": READS,
-    "BrowserContext.databases": READS,
-    "BrowserContext.delete_cookies": ENDS,
-    "BrowserContext.emulate": SWITCHES,
+    "ContextStorage.caches": READS,
+    "ContextStorage.clear_cookies": ENDS,
+    "ContextStorage.clear_http_cache": ENDS,
+    "ContextStorage.clear": ENDS,
+    "ContextStorage.cookies": READS,
+    "ContextStorage.databases": READS,
+    "ContextStorage.delete_cookies": ENDS,
+    "ContextEmulation.set": SWITCHES,
     "BrowserContext.end_lasting": ENDS,
-    "BrowserContext.expose": CODE,
-    "BrowserContext.extra_headers": {"key": _extra_headers_of_context},
-    "BrowserContext.grant_permissions": SWITCHES,
-    "BrowserContext.http_credentials": {"password": _credentials_of_context},
-    "BrowserContext.local_storage": "what it gives has ways of its own",
-    "BrowserContext.network_conditions": SWITCHES,
+    "ContextEmulation.grant_permissions": SWITCHES,
+    "ContextStorage.local": "what it gives has ways of its own",
     "BrowserContext.new_page": ADDRESS,
-    "BrowserContext.offline": SWITCHES,
-    "BrowserContext.remove_init_scripts": ENDS,
-    "BrowserContext.reset_emulation": ENDS,
-    "BrowserContext.reset_network": ENDS,
-    "BrowserContext.reset_permissions": ENDS,
-    "BrowserContext.restore_storage_state": {"cookies and items": _restore},
+    "ContextEmulation.reset": ENDS,
+    "ContextEmulation.reset_permissions": ENDS,
+    "ContextStorage.restore_state": {"cookies and items": _restore},
     "BrowserContext.route": {
         "continue": _routed(
             lambda route, secret: route.continue_(headers={"X-Token": secret}), of_context=True
         ),
     },
-    "BrowserContext.set_cookies": {
-        "value": lambda stage, secret: stage.context.set_cookies([_cookie(stage, secret)])
+    "ContextStorage.set_cookies": {
+        "value": lambda stage, secret: stage.context.storage.set_cookies([_cookie(stage, secret)])
     },
-    "BrowserContext.set_permissions": SWITCHES,
-    "BrowserContext.storage_state": READS,
-    "BrowserContext.throttle_cpu": SWITCHES,
-    "BrowserContext.unexpose": ENDS,
-    "BrowserContext.unroute": ENDS,
+    "ContextEmulation.set_permissions": SWITCHES,
+    "ContextStorage.state": READS,
     "Browser.context_of": OWN,
     "Browser.expect_page": WAITS,
     "Browser.new_context": {"storage_state": _new_context},
@@ -321,7 +317,7 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Browser.set_activity": SWITCHES,
     "Browser.set_dialog_policy": {"prompt_text": _policy_of_all},
     "Browser.statistics": READS,
-    "Browser.trace": READS,
+    "BrowserMeasure.trace": READS,
     "Browser.wait_for_page": WAITS,
     "Browser.watched": OWN,
     "Keyboard.check_chord": OWN,
@@ -354,18 +350,27 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Mouse.wheel_at": POINTS,
     "Touch.on": OWN,
     "Touch.tap": POINTS,
-    "PageStorage.clear": ENDS,
-    "PageStorage.delete": "keys of items, not what they hold",
-    "PageStorage.items": READS,
-    "PageStorage.set": {
-        "local": lambda stage, secret: stage.page.local_storage.set({"a": secret}),
-        "session": lambda stage, secret: stage.page.session_storage.set({"a": secret}),
+    "PageStorage.clear_cookies": ENDS,
+    "PageStorage.cookies": READS,
+    "PageStorage.delete_cookies": ENDS,
+    "PageStorage.set_cookies": {
+        "value": lambda stage, secret: stage.page.storage.set_cookies([_cookie(stage, secret)])
+    },
+    "Network.route": {
+        "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
+    },
+    "DocumentStorage.clear": ENDS,
+    "DocumentStorage.delete": "keys of items, not what they hold",
+    "DocumentStorage.items": READS,
+    "DocumentStorage.set": {
+        "local": lambda stage, secret: stage.page.storage.local.set({"a": secret}),
+        "session": lambda stage, secret: stage.page.storage.session.set({"a": secret}),
     },
     "OriginStorage.clear": ENDS,
     "OriginStorage.delete": "keys of items, not what they hold",
     "OriginStorage.items": READS,
     "OriginStorage.set": {
-        "local": lambda stage, secret: stage.context.local_storage(stage.site.url.rstrip("/")).set(
+        "local": lambda stage, secret: stage.context.storage.local(stage.site.url.rstrip("/")).set(
             {"b": secret}
         )
     },

@@ -10,6 +10,7 @@ import inspect
 import pkgutil
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -161,6 +162,10 @@ def on_context(name: str, /, *arguments: object, threads: bool = False, **option
     return calling(lambda stage: stage.context, name, *arguments, threads=threads, **options)
 
 
+def on_page_storage(name: str, /, *arguments: object, **options: Any) -> Row:
+    return calling(lambda stage: stage.page.storage, name, *arguments, **options)
+
+
 def calling(
     given: Callable[[Stage], Any],
     name: str,
@@ -172,7 +177,7 @@ def calling(
 ) -> Row:
     def use(target: Any, stage: Stage, timeout: float) -> Used:
         here = [stage.path if argument is PATH else argument for argument in arguments]
-        used: Used = getattr(target, name)(*here, **options, timeout=timeout)
+        used: Used = attrgetter(name)(target)(*here, **options, timeout=timeout)
         return used
 
     return Row(given, use, waits, threads)
@@ -187,11 +192,11 @@ def _browser(stage: Stage) -> cdpengine.Browser:
 
 
 def _page_storage(stage: Stage) -> Any:
-    return stage.page.local_storage
+    return stage.page.storage.local
 
 
 def _origin_storage(stage: Stage) -> Any:
-    return stage.context.local_storage(ORIGIN)
+    return stage.context.storage.local(ORIGIN)
 
 
 CALLS: dict[str, Row] = {
@@ -208,38 +213,39 @@ CALLS: dict[str, Row] = {
     ),
     "Browser.wait_for_page": calling(_browser, "wait_for_page", url="https://never.example/", waits=True),
     "Browser.expect_page": calling(_browser, "expect_page", waits=True),
-    "Browser.trace": calling(_browser, "trace", PATH, threads=True),
+    "BrowserMeasure.trace": calling(_browser, "measure.trace", PATH, threads=True),
     "BrowserContext.new_page": on_context("new_page"),
-    "BrowserContext.cookies": on_context("cookies"),
-    "BrowserContext.set_cookies": on_context("set_cookies", [COOKIE]),
-    "BrowserContext.clear_cookies": on_context("clear_cookies"),
-    "BrowserContext.delete_cookies": on_context("delete_cookies", name="a"),
-    "BrowserContext.set_permissions": on_context("set_permissions", {"geolocation": "denied"}),
-    "BrowserContext.grant_permissions": on_context("grant_permissions", "geolocation"),
-    "BrowserContext.reset_permissions": on_context("reset_permissions"),
-    "BrowserContext.emulate": on_context("emulate", timezone="Europe/Berlin"),
-    "BrowserContext.reset_emulation": on_context("reset_emulation"),
+    "ContextStorage.cookies": on_context("storage.cookies"),
+    "ContextStorage.set_cookies": on_context("storage.set_cookies", [COOKIE]),
+    "ContextStorage.clear_cookies": on_context("storage.clear_cookies"),
+    "ContextStorage.delete_cookies": on_context("storage.delete_cookies", name="a"),
+    "ContextEmulation.set_permissions": on_context("emulation.set_permissions", {"geolocation": "denied"}),
+    "ContextEmulation.grant_permissions": on_context("emulation.grant_permissions", "geolocation"),
+    "ContextEmulation.reset_permissions": on_context("emulation.reset_permissions"),
+    "ContextEmulation.set": on_context("emulation.set", timezone="Europe/Berlin"),
+    "ContextEmulation.reset": on_context("emulation.reset"),
     "BrowserContext.allow_downloads": on_context("allow_downloads", PATH, threads=True),
-    "BrowserContext.databases": on_context("databases", ORIGIN),
-    "BrowserContext.caches": on_context("caches", ORIGIN),
-    "BrowserContext.clear_storage": on_context("clear_storage", ORIGIN),
-    "BrowserContext.clear_http_cache": on_context("clear_http_cache"),
-    "BrowserContext.storage_state": on_context("storage_state", origins=[ORIGIN]),
-    "BrowserContext.storage_state, path": on_context("storage_state", PATH, threads=True),
-    "BrowserContext.restore_storage_state": on_context("restore_storage_state", STATE),
+    "ContextStorage.databases": on_context("storage.databases", ORIGIN),
+    "ContextStorage.caches": on_context("storage.caches", ORIGIN),
+    "ContextStorage.clear": on_context("storage.clear", ORIGIN),
+    "ContextStorage.clear_http_cache": on_context("storage.clear_http_cache"),
+    "ContextStorage.state": on_context("storage.state", origins=[ORIGIN]),
+    "ContextStorage.state, path": on_context("storage.state", PATH, threads=True),
+    "ContextStorage.restore_state": on_context("storage.restore_state", STATE),
     "BrowserContext.route": on_context("route", "**", print),
-    "BrowserContext.unroute": on_context("unroute"),
-    "BrowserContext.http_credentials": on_context("http_credentials", "user", "secret"),
-    "BrowserContext.extra_headers": on_context("extra_headers", {"x-a": "1"}),
-    "BrowserContext.network_conditions": on_context("network_conditions", next(iter(NETWORKS))),
-    "BrowserContext.offline": on_context("offline"),
-    "BrowserContext.throttle_cpu": on_context("throttle_cpu", 2),
-    "BrowserContext.bypass_service_workers": on_context("bypass_service_workers"),
-    "BrowserContext.reset_network": on_context("reset_network"),
-    "BrowserContext.add_init_script": on_context("add_init_script", "1"),
-    "BrowserContext.remove_init_scripts": on_context("remove_init_scripts"),
-    "BrowserContext.expose": on_context("expose", "name", print),
-    "BrowserContext.unexpose": on_context("unexpose"),
+    "Network.route": on_context("network.route", "**", print),
+    "Network.unroute": on_context("network.unroute"),
+    "Network.http_credentials": on_context("network.http_credentials", "user", "secret"),
+    "Network.extra_headers": on_context("network.extra_headers", {"x-a": "1"}),
+    "Network.conditions": on_context("network.conditions", next(iter(NETWORKS))),
+    "Network.offline": on_context("network.offline"),
+    "Network.throttle_cpu": on_context("network.throttle_cpu", 2),
+    "Network.bypass_service_workers": on_context("network.bypass_service_workers"),
+    "Network.reset": on_context("network.reset"),
+    "Scripts.add_init_script": on_context("scripts.add_init_script", "1"),
+    "Scripts.remove_init_scripts": on_context("scripts.remove_init_scripts"),
+    "Scripts.expose": on_context("scripts.expose", "name", print),
+    "Scripts.unexpose": on_context("scripts.unexpose"),
     "ConsoleMessage.values": calling(Stage.message, "values"),
     "PageError.read": calling(Stage.error, "read"),
     "PageActivity.start": calling(lambda stage: stage.page.activity, "start"),
@@ -256,10 +262,14 @@ CALLS: dict[str, Row] = {
     "Download.wait": calling(Stage.download, "wait", waits=True),
     "Download.cancel": calling(Stage.download, "cancel", waits=True),
     "ExpectedFileChooser.set_files": calling(Stage.chooser, "set_files", PATH, threads=True),
-    "PageStorage.items": calling(_page_storage, "items"),
-    "PageStorage.set": calling(_page_storage, "set", {"a": "b"}),
-    "PageStorage.delete": calling(_page_storage, "delete", "a"),
-    "PageStorage.clear": calling(_page_storage, "clear"),
+    "PageStorage.cookies": on_page_storage("cookies"),
+    "PageStorage.set_cookies": on_page_storage("set_cookies", [COOKIE]),
+    "PageStorage.clear_cookies": on_page_storage("clear_cookies"),
+    "PageStorage.delete_cookies": on_page_storage("delete_cookies", name="a"),
+    "DocumentStorage.items": calling(_page_storage, "items"),
+    "DocumentStorage.set": calling(_page_storage, "set", {"a": "b"}),
+    "DocumentStorage.delete": calling(_page_storage, "delete", "a"),
+    "DocumentStorage.clear": calling(_page_storage, "clear"),
     "OriginStorage.items": calling(_origin_storage, "items"),
     "OriginStorage.set": calling(_origin_storage, "set", {"a": "b"}),
     "OriginStorage.delete": calling(_origin_storage, "delete", "a"),
@@ -269,6 +279,10 @@ CALLS: dict[str, Row] = {
 
 NOT_HERE = {
     "Page": "page_calls.py has its methods",
+    "PageEmulation": "page_calls.py has its methods",
+    "PageMeasure": "page_calls.py has its methods",
+    "PageWindow": "page_calls.py has its methods",
+    "SettingScope": "what settings stand on",
     "PageCore": "what the methods of a page stand on",
     "ContextCore": "what the methods of a context stand on",
     "LineTarget": "the console's own: it calls page.recover",

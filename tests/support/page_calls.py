@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -84,19 +85,19 @@ def given(*arguments: object, kind: str = "text", **options: object) -> Call:
 FILE, PATH = Path(__file__), Path("to be written")
 
 CALLS = {
-    "add_init_script": given("1"),
+    "scripts.add_init_script": given("1"),
     "blur": given(NODE),
     "bounding_box": given(NODE),
     "bring_to_front": given(),
-    "bypass_service_workers": given(),
+    "network.bypass_service_workers": given(),
     "check": given(NODE, kind="checkbox"),
     "click": given(NODE),
     "close": given(),
     "content": given(),
-    "coverage": given(),
+    "measure.coverage": given(),
     "double_click": given(NODE),
     "drag": given(NODE, OTHER),
-    "emulate": given(locale="de"),
+    "emulation.set": given(locale="de"),
     "evaluate": given("() => 1"),
     "evaluate_handle": given("() => 1"),
     "expect_dialog": given(),
@@ -104,8 +105,8 @@ CALLS = {
     "expect_file_chooser": given(),
     "expect_popup": given(),
     "expect_response": given(),
-    "expose": given("name", print),
-    "extra_headers": given({"x-a": "1"}),
+    "scripts.expose": given("name", print),
+    "network.extra_headers": given({"x-a": "1"}),
     "extract_markdown": given(),
     "extract_text": given(NODE),
     "fill": given(NODE, "abc"),
@@ -116,24 +117,25 @@ CALLS = {
     "go_back": given(),
     "go_forward": given(),
     "goto": given("https://a.example/"),
-    "heap_snapshot": given(PATH),
+    "measure.heap_snapshot": given(PATH),
     "highlight": given(NODE),
     "hover": given(NODE),
-    "http_credentials": given("user", "secret"),
+    "network.http_credentials": given("user", "secret"),
     "labelled_screenshot": given(),
-    "metrics": given(),
-    "network_conditions": given(next(iter(NETWORKS))),
-    "offline": given(),
+    "measure.metrics": given(),
+    "network.conditions": given(next(iter(NETWORKS))),
+    "network.offline": given(),
     "outer_html": given(NODE),
     "pdf": given(),
     "press": given("Control+A", NODE),
-    "profile": given(),
+    "measure.profile": given(),
     "reload": given(),
-    "remove_init_scripts": given(),
+    "scripts.remove_init_scripts": given(),
     "recover": given(),
-    "reset_emulation": given(),
-    "reset_network": given(),
+    "emulation.reset": given(),
+    "network.reset": given(),
     "route": given("**", print),
+    "network.route": given("**", print),
     "save_pdf": given(PATH),
     "screenshot": given(target=NODE),
     "scroll": given(0, 10, NODE),
@@ -141,32 +143,42 @@ CALLS = {
     "select": given(NODE, "a", kind="select"),
     "set_content": given("<p>"),
     "set_viewport": given(300, 300),
-    "set_window_bounds": given(left=1),
+    "window.set_bounds": given(left=1),
     "settled": given(timeout=0.1),
     "settling": given(timeout=0.1),
     "snapshot": given(),
     "tap": given(NODE),
-    "throttle_cpu": given(2),
+    "network.throttle_cpu": given(2),
     "title": given(),
-    "trace": given(PATH),
-    "triple_click": given(NODE),
+    "measure.trace": given(PATH),
     "type": given(NODE, "a\u4f60"),
     "uncheck": given(NODE, kind="checkbox"),
-    "unexpose": given(),
-    "unroute": given(),
+    "scripts.unexpose": given(),
+    "network.unroute": given(),
     "upload": given(NODE, FILE, kind="file"),
     "wait_for": given(css="a"),
     "wait_for_response": given(),
-    "window_bounds": given(),
+    "window.bounds": given(),
 }
+
+
+PARTS = {
+    "": cdpengine.Page,
+    "network.": cdpengine.Network,
+    "scripts.": cdpengine.Scripts,
+    "emulation.": cdpengine.PageEmulation,
+    "measure.": cdpengine.PageMeasure,
+    "window.": cdpengine.PageWindow,
+}
+"""A page and its parts; what it stores has its rows in object_calls.py."""
 
 
 def methods() -> dict[str, Callable[..., Any]]:
     """All public methods of a page that can wait: those with a timeout."""
-    found = inspect.getmembers(cdpengine.Page, inspect.isfunction)
     return {
-        name: method
-        for name, method in found
+        f"{part}{name}": method
+        for part, kind in PARTS.items()
+        for name, method in inspect.getmembers(kind, inspect.isfunction)
         if not name.startswith("_") and "timeout" in inspect.signature(method).parameters
     }
 
@@ -215,7 +227,7 @@ def crash(browser: FaultyBrowser, _request: Request, _answer: Answer) -> Answer:
 
 async def use(page: cdpengine.Page, name: str, call: Call, path: Path) -> None:
     arguments = [path if argument is PATH else argument for argument in call.arguments]
-    used = getattr(page, name)(*arguments, **({"timeout": 1} | call.options))
+    used = attrgetter(name)(page)(*arguments, **({"timeout": 1} | call.options))
     if isinstance(used, AbstractAsyncContextManager):
         async with used:
             pass

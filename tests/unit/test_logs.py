@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
-from cdpengine._api.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._logs import get_logger
 from cdpengine.errors import NavigationFailedError
 
@@ -125,7 +125,7 @@ WARNINGS = {
     ("debug/proxying/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
     ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
-    ("_api/awaitable_scope.py", None): "await it, or enter it",
+    ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",
     ("_evaluate/recovery.py", "recovery of %s: %s"): "allow more: a reload, or to close the page",
     ("_measure/tracing.py", "the trace %s lacks some of wha"): "give a larger buffer_size",
     ("_measure/tracing.py", "the trace of what failed could"): "make room, or give another path",

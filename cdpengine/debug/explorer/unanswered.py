@@ -112,7 +112,7 @@ class LineTarget:
 
     def terminations(self) -> int:
         """Count the scripts that the engine's own recovery has terminated on the page so far."""
-        return 0 if self.page is None else self.page.evaluate_statistics().confirmed
+        return 0 if self.page is None else self.page.measure.evaluate_statistics().confirmed
 
     # --- while a line runs ---------------------------------------------------------------------------------
 

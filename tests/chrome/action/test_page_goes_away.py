@@ -175,7 +175,7 @@ async def test_ends(
         ended.set()
 
     with suppress(cdpengine.SessionGoneError, *NOT_ALL_DONE):
-        async with page.expose("end", end):
+        async with page.scripts.expose("end", end):
             await act(page, case, path)
             await ended.wait()
     if not page.closed:

@@ -1,4 +1,4 @@
-"""ScriptScopes: scripts and functions put into documents before their own scripts: for a page, or for a context.
+"""Scripts: scripts and functions put into documents before their own scripts: for a page, or for a context.
 
 Rule: each holds for a block, or lasts, and is undone at its end. Evaluation that is switched off
 (evaluate_enabled) switches these off, too: they are JavaScript of the user's.
@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import attrs
 import trio
 
-from cdpengine._api.awaitable_scope import AwaitableScope
-from cdpengine._api.scoped import Scoped, check_function, check_limit
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.setting_scope import SettingScope, check_function, check_limit
 from cdpengine._budget import within
 from cdpengine._evaluate.injection import Binding, BindingFailure, ExposedFunction, InitScript
 from cdpengine._evaluate.results import holds_objects, receive_value
@@ -45,13 +44,15 @@ class Bindings:
     failures: BoundedHistory[BindingFailure] = attrs.field(factory=BoundedHistory)
 
 
-class ScriptScopes(Scoped):
-    """The part of a Page, and of a BrowserContext, that puts scripts and functions into documents."""
+class Scripts:
+    """Scripts and functions in the documents of a page, or of a context: `page.scripts`, `context.scripts`.
 
-    @cached_property
-    def bindings(self) -> Bindings:
-        """The functions that are exposed, and the calls of them that failed."""
-        return Bindings()
+    `bindings` are the functions that are exposed, and the calls of them that failed.
+    """
+
+    def __init__(self, scope: SettingScope) -> None:
+        self._scope = scope
+        self.bindings = Bindings()
 
     def add_init_script(
         self,
@@ -81,11 +82,11 @@ class ScriptScopes(Scoped):
                 raise InvalidArgumentError(
                     what="world", given=repr(world)[:80], expected='"main" or "isolated"'
                 )
-            reach = self._reach()
+            reach = self._scope.reach
             init_script = InitScript(reach.tabs, text, world="" if world == "main" else USERS_WORLD_NAME)
             hold = Hold(reach, init_script.begin, init_script.end)
             try:
-                async with self._entering("add an init script", timeout):
+                async with self._scope.entering("add an init script", timeout):
                     if reach.page is not None:
                         await _check_syntax(reach.page.session, text)
                     await hold.enter()
@@ -93,7 +94,7 @@ class ScriptScopes(Scoped):
             finally:
                 await hold.leave()
 
-        return self._lasting("init script", "add_init_script", scope)
+        return self._scope.lasting("init script", "scripts.add_init_script", scope)
 
     def expose(
         self, name: str, function: ExposedFunction, *, limit: float = 30, timeout: float = 30
@@ -122,7 +123,7 @@ class ScriptScopes(Scoped):
                 )
             check_function("function", function)
             check_limit(limit)
-            reach = self._reach()
+            reach = self._scope.reach
             async with open_body_nursery() as nursery:
                 exposed = Binding(
                     reach.tabs,
@@ -137,12 +138,12 @@ class ScriptScopes(Scoped):
                 self.bindings.active.append(exposed)
                 try:
                     hold = Hold(reach, exposed.begin, exposed.end)
-                    async with self._held(hold, f"expose {name}", timeout, exposed.close):
+                    async with self._scope.held(hold, f"expose {name}", timeout, exposed.close):
                         yield exposed
                 finally:
                     self.bindings.active.remove(exposed)
 
-        return self._lasting("function", "expose", scope)
+        return self._scope.lasting("function", "scripts.expose", scope)
 
     async def remove_init_scripts(self, *, timeout: float = 30) -> int:
         """End the init scripts that were awaited to last; return how many there were.
@@ -150,7 +151,7 @@ class ScriptScopes(Scoped):
         Raises DeadlineExceededError.
         """
         with within("remove the init scripts", timeout):
-            return await self._kept.end("init script")
+            return await self._scope.end("init script")
 
     async def unexpose(self, name: str | None = None, *, timeout: float = 30) -> int:
         """Take back the functions that were awaited to last, the one of that name or all; return how many.
@@ -158,16 +159,11 @@ class ScriptScopes(Scoped):
         Raises DeadlineExceededError.
         """
         with within("take back exposed functions", timeout):
-            return await self._kept.end("function", lambda exposed: name in (None, exposed.name))
+            return await self._scope.end("function", lambda exposed: name in (None, exposed.name))
 
     def _check_enabled(self, action: str) -> None:
-        if not self._evaluates:
+        if not self._scope.evaluate_enabled:
             raise EvaluationDisabledError(action=action)
-
-    @property
-    def _evaluates(self) -> bool:
-        """Whether the browser may be given JavaScript of the user's."""
-        raise NotImplementedError
 
 
 async def _source(source: str | None, path: str | Path | None) -> str:

@@ -1,4 +1,4 @@
-"""NetworkScopes: requests intercepted, headers, credentials, conditions: for a page, or for a context.
+"""Network: requests intercepted, headers, credentials, conditions: for a page, or for a context.
 
 Rule: each holds for a block, or lasts, and is undone at its end. Those of a page and of its context add up: of
 routes the latest is asked first, headers go together, of conditions the latest holds.
@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
-from functools import cached_property
 
 import attrs
 
-from cdpengine._api.awaitable_scope import AwaitableScope
-from cdpengine._api.scoped import Scoped, check_function, check_limit
+from cdpengine._api.scopes.awaitable_scope import AwaitableScope
+from cdpengine._api.scopes.setting_scope import SettingScope, check_function, check_limit
 from cdpengine._budget import within
 from cdpengine._network.constants import (
     NetworkConditions,
@@ -51,13 +50,15 @@ class Routes:
     failures: BoundedHistory[RouteFailure] = attrs.field(factory=BoundedHistory)
 
 
-class NetworkScopes(Scoped):
-    """The part of a Page, and of a BrowserContext, that is about the network."""
+class Network:
+    """The network of a page, or of a context: `page.network`, `context.network`.
 
-    @cached_property
-    def routes(self) -> Routes:
-        """The routes in effect, and the requests that failed because of a handler."""
-        return Routes()
+    `routes` are the routes in effect, and the requests that failed because of a handler.
+    """
+
+    def __init__(self, scope: SettingScope) -> None:
+        self._scope = scope
+        self.routes = Routes()
 
     def route(
         self,
@@ -95,18 +96,18 @@ class NetworkScopes(Scoped):
             async with open_body_nursery() as nursery:
                 routed = RouteRegistration(match, handler, limit, nursery, self.routes.failures)
                 hold = Hold(
-                    self._reach(),
+                    self._scope.reach,
                     lambda session: interceptor_of(session).add(routed),
                     lambda session: interceptor_of(session).remove(routed),
                 )
                 self.routes.active.insert(0, routed)
                 try:
-                    async with self._held(hold, f"route {match.words}", timeout, routed.close):
+                    async with self._scope.held(hold, f"route {match.words}", timeout, routed.close):
                         yield routed
                 finally:
                     self.routes.active.remove(routed)
 
-        return self._lasting("route", "route", scope)
+        return self._scope.lasting("route", "route", scope)
 
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
         """End the routes that were awaited to last, those of `pattern` or all; return how many there were.
@@ -115,7 +116,7 @@ class NetworkScopes(Scoped):
         """
         words = None if pattern is None else url_words(pattern)
         with within("unroute", timeout):
-            return await self._kept.end("route", lambda routed: words in (None, routed.match.words))
+            return await self._scope.end("route", lambda routed: words in (None, routed.match.words))
 
     def http_credentials(
         self,
@@ -128,7 +129,7 @@ class NetworkScopes(Scoped):
     ) -> AwaitableScope[None]:
         """Answer servers that ask for a name and a password (HTTP authentication).
 
-        `async with` it for a block; `await` it to last, until `reset_network`.
+        `async with` it for a block; `await` it to last, until `reset`.
 
         `origin` ("https://example.com") keeps them to one server; without it, any that asks gets them. `proxy`:
         they are for a proxy instead. Where they are refused, or none fit, the page gets the 401 (or 407).
@@ -139,20 +140,20 @@ class NetworkScopes(Scoped):
         async def scope() -> AsyncIterator[None]:
             credentials = Credentials.checked(username, password, origin, proxy)
             hold = Hold(
-                self._reach(),
+                self._scope.reach,
                 lambda session: interceptor_of(session).add(credentials),
                 lambda session: interceptor_of(session).remove(credentials),
                 types=DOCUMENTS,
             )
-            async with self._held(hold, "HTTP credentials", timeout):
+            async with self._scope.held(hold, "HTTP credentials", timeout):
                 yield
 
-        return self._lasting("network", "http_credentials", scope)
+        return self._scope.lasting("network", "network.http_credentials", scope)
 
     def extra_headers(self, headers: Mapping[str, str], *, timeout: float = 30) -> AwaitableScope[None]:
         """Send these headers along with every request, to whatever server.
 
-        `async with` it for a block; `await` it to last, until `reset_network`.
+        `async with` it for a block; `await` it to last, until `reset`.
 
         Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
         """
@@ -166,18 +167,16 @@ class NetworkScopes(Scoped):
                     expected="a mapping of names to values",
                 )
             begin, end = EXTRA_HEADERS.want(dict(check_headers(headers)))
-            hold = Hold(self._reach(), begin, end, types=DOCUMENTS_AND_WORKERS)
-            async with self._held(hold, "extra headers", timeout):
+            hold = Hold(self._scope.reach, begin, end, types=DOCUMENTS_AND_WORKERS)
+            async with self._scope.held(hold, "extra headers", timeout):
                 yield
 
-        return self._lasting("network", "extra_headers", scope)
+        return self._scope.lasting("network", "network.extra_headers", scope)
 
-    def network_conditions(
-        self, conditions: NetworkConditions | str, *, timeout: float = 30
-    ) -> AwaitableScope[None]:
+    def conditions(self, conditions: NetworkConditions | str, *, timeout: float = 30) -> AwaitableScope[None]:
         """Make the network slow, or cut it.
 
-        `async with` it for a block; `await` it to last, until `reset_network`.
+        `async with` it for a block; `await` it to last, until `reset`.
 
         `conditions` are NetworkConditions, or the name of a network in `cdpengine.NETWORKS`: "offline", "slow 3g",
         "fast 3g", "slow 4g", "wifi". The page sees them in `navigator.onLine` and `navigator.connection`.
@@ -187,20 +186,20 @@ class NetworkScopes(Scoped):
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = CONDITIONS.want(check_conditions(conditions))
-            hold = Hold(self._reach(), begin, end, types=DOCUMENTS_AND_WORKERS)
-            async with self._held(hold, "network conditions", timeout):
+            hold = Hold(self._scope.reach, begin, end, types=DOCUMENTS_AND_WORKERS)
+            async with self._scope.held(hold, "network conditions", timeout):
                 yield
 
-        return self._lasting("network", "network_conditions", scope)
+        return self._scope.lasting("network", "network.conditions", scope)
 
     def offline(self, *, timeout: float = 30) -> AwaitableScope[None]:
-        """Cut the network: `network_conditions("offline")`."""
-        return self.network_conditions("offline", timeout=timeout)
+        """Cut the network: `conditions("offline")`."""
+        return self.conditions("offline", timeout=timeout)
 
     def throttle_cpu(self, rate: float, *, timeout: float = 30) -> AwaitableScope[None]:
         """Make the page's main thread `rate` times slower; 1 is as it is.
 
-        `async with` it for a block; `await` it to last, until `reset_network`.
+        `async with` it for a block; `await` it to last, until `reset`.
 
         Pages that share the process are slowed down with it. Raises InvalidArgumentError, DeadlineExceededError,
         and why the page cannot be told.
@@ -209,30 +208,32 @@ class NetworkScopes(Scoped):
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = CPU_RATE.want(check_cpu_rate(rate))
-            async with self._held(Hold(self._reach(), begin, end), "throttle the CPU", timeout):
+            async with self._scope.held(Hold(self._scope.reach, begin, end), "throttle the CPU", timeout):
                 yield
 
-        return self._lasting("network", "throttle_cpu", scope)
+        return self._scope.lasting("network", "network.throttle_cpu", scope)
 
     def bypass_service_workers(self, *, timeout: float = 30) -> AwaitableScope[None]:
         """Have requests go to the network past the page's service worker, where routes see them.
 
-        `async with` it for a block; `await` it to last, until `reset_network`. Raises DeadlineExceededError, and
+        `async with` it for a block; `await` it to last, until `reset`. Raises DeadlineExceededError, and
         why the page cannot be told.
         """
 
         @asynccontextmanager
         async def scope() -> AsyncIterator[None]:
             begin, end = NO_SERVICE_WORKER.want(True)
-            async with self._held(Hold(self._reach(), begin, end), "bypass service workers", timeout):
+            async with self._scope.held(
+                Hold(self._scope.reach, begin, end), "bypass service workers", timeout
+            ):
                 yield
 
-        return self._lasting("network", "bypass_service_workers", scope)
+        return self._scope.lasting("network", "network.bypass_service_workers", scope)
 
-    async def reset_network(self, *, timeout: float = 30) -> None:
+    async def reset(self, *, timeout: float = 30) -> None:
         """End what was awaited to last of headers, credentials, conditions and slowness; routes stay."""
         with within("reset the network", timeout):
-            await self._kept.end("network")
+            await self._scope.end("network")
 
 
 def _route_match(

@@ -1,11 +1,11 @@
 """AwaitableScope: a setting that is awaited to last, or entered to hold for a block.
 
-    await page.emulate(timezone="Europe/Berlin")             # from now on
-    async with page.emulate(timezone="Europe/Berlin"): ...   # for the block
+    await page.emulation.set(timezone="Europe/Berlin")             # from now on
+    async with page.emulation.set(timezone="Europe/Berlin"): ...   # for the block
 
 What was awaited is ended alone by `aclose`:
 
-    offline = page.offline()
+    offline = page.network.offline()
     await offline
     await offline.aclose()
 

@@ -1,4 +1,4 @@
-"""PageMeasure: what a page costs: metrics, coverage, CPU profiles, heap snapshots, traces.
+"""PageMeasure and BrowserMeasure: metrics, coverage, CPU profiles, heap snapshots, traces.
 
 Rule: nothing is switched on in Chrome before it is asked for, and everything is off again after it.
 """
@@ -10,19 +10,26 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from cdpengine._api.page_core import PageVerbs, explain_deadline
+import attrs
+
+from cdpengine._api.page_core import PageCore, explain_deadline
 from cdpengine._budget import check_timeout
+from cdpengine._evaluate.counters import EvaluationStatistics
 from cdpengine._measure.coverage import Coverage, measure_coverage
 from cdpengine._measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profile_cpu
 from cdpengine._measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport, take_heap_snapshot
 from cdpengine._measure.metrics import PageMetrics, page_metrics
 from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace_browser
 from cdpengine._page.downloads.output_file import checked_path
+from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError
 
 
-class PageMeasure(PageVerbs):
-    """The part of a Page that measures."""
+@attrs.frozen(eq=False)
+class PageMeasure:
+    """What a page costs: `page.measure`."""
+
+    _core: PageCore
 
     async def metrics(self, *, timeout: float = 30) -> PageMetrics:
         """Return Chrome's counters of the page: documents, nodes, listeners, heap, time spent on what.
@@ -36,7 +43,7 @@ class PageMeasure(PageVerbs):
     async def coverage(
         self, *, javascript: bool = True, css: bool = True, timeout: float = 30
     ) -> AsyncIterator[Coverage]:
-        """Count which parts of scripts and style sheets are used in the block: `async with page.coverage() as c:`.
+        """Count which parts of scripts and style sheets are used: `async with page.measure.coverage() as c:`.
 
         After it, `c.report` has every script and sheet of the page and its frames, over all documents that were
         there, with used and unused ranges and sizes. What a document did in its last moments before it went away
@@ -75,8 +82,8 @@ class PageMeasure(PageVerbs):
 
         `interval` is seconds between samples. After the block, `.profile` holds the JSON (`data`) and its
         counts. Where the page goes to another process meanwhile, Chrome begins anew there. `timeout` is for the
-        beginning, and again for the end. File and `overwrite` as in `Browser.trace`. Raises InvalidArgumentError,
-        MeasurementBusyError, MeasurementFailedError, DeadlineExceededError.
+        beginning, and again for the end. File and `overwrite` as in `browser.measure.trace`. Raises
+        InvalidArgumentError, MeasurementBusyError, MeasurementFailedError, DeadlineExceededError.
         """
         place = None if path is None else checked_path("the CPU profile", path, overwrite=overwrite)
         number = isinstance(interval, int | float) and not isinstance(interval, bool)
@@ -104,7 +111,7 @@ class PageMeasure(PageVerbs):
         """Write all that is on the page's JavaScript heap to `path` (".heapsnapshot", or ".heapsnapshot.gz").
 
         The page stands still meanwhile: about 3 s for 130 MB of JSON. It is streamed to the disk, so memory
-        stays small. `progress` is called now and then. File and `overwrite` as in `Browser.trace`. Raises
+        stays small. `progress` is called now and then. File and `overwrite` as in `browser.measure.trace`. Raises
         InvalidArgumentError, MeasurementFailedError,
         DeadlineExceededError; there is no file then.
         """
@@ -131,7 +138,7 @@ class PageMeasure(PageVerbs):
         overwrite: bool = True,
         timeout: float = 30,
     ) -> AsyncIterator[Trace]:
-        """Trace while the block runs, as `Browser.trace` does, with this page as the one that it is about.
+        """Trace while the block runs, as `browser.measure.trace` does, with this page as the one that it is about.
 
         With `screenshots`, pictures of the page are in it.
         """
@@ -145,6 +152,54 @@ class PageMeasure(PageVerbs):
         ) as trace:
             yield trace
 
+    def evaluate_statistics(self) -> EvaluationStatistics:
+        """Return the counts of this page's evaluations, and of what was done about those that hung."""
+        return self._core.evaluator.counters.statistics(self._core.target.evaluation_session_rebuilds)
+
     async def _readied(self, what: str, timeout: float) -> None:
         async with self._core.action(f"begin {what}", timeout):
             pass
+
+
+@attrs.frozen(eq=False)
+class BrowserMeasure:
+    """What a whole browser does: `browser.measure`."""
+
+    _session: Session
+
+    @asynccontextmanager
+    async def trace(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        categories: Sequence[str] | None = None,
+        buffer_size: int | None = None,
+        keep_latest: bool = False,
+        progress: Callable[[TraceProgress], None] | None = None,
+        overwrite: bool = True,
+        timeout: float = 30,
+    ) -> AsyncIterator[Trace]:
+        """Trace the browser while the block runs: `async with browser.measure.trace("trace.json.gz"):`.
+
+        The file opens in Perfetto and in Chrome's own tools: JSON, or Perfetto's own format, which is written
+        and read much faster, where its name ends in ".pftrace", ".perfetto-trace" or ".pb"; ".gz" after that
+        compresses. `categories` are Chrome's ("v8*" is a pattern); without them, those of Chrome's Performance
+        panel. Chrome gathers in a buffer of `buffer_size` bytes (200 MB); when it is full, what comes after is
+        not recorded, or with `keep_latest` what came first is dropped. At the end it is read and written piece
+        by piece. `progress` is called twice a second and with every piece. The file is readable by its owner only;
+        one that exists is replaced once the new one is whole, or refused where `overwrite` is False.
+
+        After the block, `.report` tells what was written, and `data_lost`. A block that raises leaves its trace
+        too, one that is cancelled leaves none; tracing ends in every case. `timeout` is for the beginning, and
+        again for the end. Raises InvalidArgumentError, MeasurementBusyError when somebody traces this browser
+        already, MeasurementFailedError, DeadlineExceededError.
+        """
+        place = checked_path("the trace", path, overwrite=overwrite)
+        options = TraceOptions.checked(
+            place, categories, screenshots=False, buffer_size=buffer_size, keep_latest=keep_latest
+        )
+        check_timeout(timeout)
+        async with trace_browser(
+            self._session, place, options, progress, timeout, overwrite=overwrite
+        ) as trace:
+            yield trace

@@ -1,30 +1,35 @@
-"""PageWindows: the window that a page is in, and the pages that it opened.
+"""PageWindow: the window that a page is in.
 
 Rule: what is said of a window is what the browser says of it at that moment.
 """
 
 from __future__ import annotations
 
-from cdpengine._api.page_core import PageVerbs
+import attrs
+
+from cdpengine._api.page_core import PageCore
 from cdpengine._budget import within
 from cdpengine._page.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
 from cdpengine._protocol.domains.browser import WindowState
 from cdpengine._protocol.instruments import span as action_span
 
 
-class PageWindows(PageVerbs):
-    """The part of a Page that knows its window and its popups."""
+@attrs.frozen(eq=False)
+class PageWindow:
+    """The window that a page is in: `page.window`."""
 
-    async def window_bounds(self, *, timeout: float = 30) -> WindowBounds:
+    _core: PageCore
+
+    async def bounds(self, *, timeout: float = 30) -> WindowBounds:
         """Return place, outer size (device-independent pixels) and state of the page's window.
 
         Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
         """
-        with action_span("page.window_bounds"), within("read the window's bounds", timeout):
+        with action_span("page.window.bounds"), within("read the window's bounds", timeout):
             await self._core.target.started()
             return await window_bounds(self._core.state.session, self._core.target.target_id)
 
-    async def set_window_bounds(
+    async def set_bounds(
         self,
         *,
         left: int | None = None,
@@ -41,7 +46,7 @@ class PageWindows(PageVerbs):
         Raises InvalidArgumentError for a size together with another state, RemoteError, SessionGoneError.
         """
         numbers = checked_bounds(left, top, width, height, state)
-        with action_span("page.set_window_bounds"), within("set the window's bounds", timeout):
+        with action_span("page.window.set_bounds"), within("set the window's bounds", timeout):
             await self._core.target.started()
             return await set_window_bounds(
                 self._core.state.session, self._core.target.target_id, numbers, state

@@ -1,0 +1,322 @@
+"""PageStorage and ContextStorage: cookies, storages, databases, caches; and all of it as a storage state.
+
+Rule: read and written through DevTools: no script of the page runs for it, and none of ours. Any origin of a
+context can be reached, whether or not a page is there, and no page is disturbed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from cdpengine._api.browser_state import BrowserState
+from cdpengine._api.context_core import ContextCore
+from cdpengine._api.page_core import PageCore, explain_deadline
+from cdpengine._budget import check_timeout, within
+from cdpengine._page.frames import Frame
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.urls import check_origin, origin_of
+from cdpengine._storage.cookie import Cookie, checked_cookies, goes_to
+from cdpengine._storage.cookies import clear_cookies, delete_cookies, read_cookies, write_cookies
+from cdpengine._storage.databases import (
+    Database,
+    StorageKind,
+    check_kinds,
+    clear_http_cache,
+    clear_origin,
+    list_caches,
+    list_databases,
+)
+from cdpengine._storage.state_transfer import apply_state, collect_state
+from cdpengine._storage.storage_items import (
+    StorageItems,
+    check_items,
+    check_keys,
+    storage_key_of,
+    top_storage_key,
+)
+from cdpengine._storage.storage_state import StorageState, check_state, read_state, write_state
+from cdpengine.errors import InvalidArgumentError
+
+
+class Cookies:
+    """The cookies of a context."""
+
+    def __init__(self, state: BrowserState, context_id: str | None) -> None:
+        self._state = state
+        self._context_id = context_id
+
+    async def cookies(self, *urls: str, timeout: float = 30) -> list[Cookie]:
+        """Return the context's cookies, those of all partitions; with `urls`, those that would be sent there.
+
+        Raises InvalidArgumentError, DeadlineExceededError, ConnectionLostError.
+        """
+        for url in urls:
+            check_origin(url, "url")
+        with within("read the cookies", timeout):
+            found = await read_cookies(self._state.session, self._context_id)
+        return [cookie for cookie in found if not urls or any(goes_to(cookie, url) for url in urls)]
+
+    async def set_cookies(
+        self, cookies: Sequence[Cookie | Mapping[str, Any]], *, timeout: float = 30
+    ) -> None:
+        """Set cookies, given as Cookie objects or mappings: all of them, or none.
+
+        Raises InvalidArgumentError for what can be no cookie, CookieRefusedError for one that Chrome does not
+        take; DeadlineExceededError, ConnectionLostError. What was there before is there then.
+        """
+        checked = checked_cookies(cookies)
+        with within("set cookies", timeout):
+            await write_cookies(self._state.session, self._state.creations, self._context_id, checked)
+
+    async def delete_cookies(
+        self,
+        name: str | None = None,
+        *,
+        domain: str | None = None,
+        path: str | None = None,
+        where: Callable[[Cookie], bool] | None = None,
+        timeout: float = 30,
+    ) -> int:
+        """Delete the cookies that are all that is said, in all partitions; return how many there were.
+
+        `domain` is a host with or without the leading dot: both kinds are meant. Raises InvalidArgumentError where
+        nothing is said: `clear_cookies` deletes all.
+        """
+        if name is None and domain is None and path is None and where is None:
+            raise InvalidArgumentError(
+                what="delete_cookies", given="nothing", expected="a name, domain, path or where"
+            )
+        for what, text in (("name", name), ("domain", domain), ("path", path)):
+            if text is not None and not isinstance(text, str):
+                raise InvalidArgumentError(what=what, given=f"a {type(text).__name__}", expected="a str")
+
+        def doomed(cookie: Cookie) -> bool:
+            return (
+                (name is None or cookie.name == name)
+                and (domain is None or cookie.domain.lstrip(".") == domain.lstrip(".").lower())
+                and (path is None or cookie.path == path)
+                and (where is None or bool(where(cookie)))
+            )
+
+        with within("delete cookies", timeout):
+            return await delete_cookies(self._state.session, self._context_id, doomed)
+
+    async def clear_cookies(self, *, timeout: float = 30) -> None:
+        """Delete all cookies of the context."""
+        with within("clear the cookies", timeout):
+            await clear_cookies(self._state.session, self._context_id)
+
+
+class PageStorage(Cookies):
+    """What a page stores: `page.storage`. Its cookies are those of its context.
+
+    `local` and `session` are the local and the session storage of its documents.
+    """
+
+    def __init__(self, core: PageCore, context_id: str | None) -> None:
+        super().__init__(core.state, context_id)
+        self.local = DocumentStorage(core.target, local=True)
+        self.session = DocumentStorage(core.target, local=False)
+
+
+class ContextStorage(Cookies):
+    """What the sites of a context store: `context.storage`."""
+
+    def __init__(self, core: ContextCore) -> None:
+        super().__init__(core.state, core.id)
+        self._core = core
+
+    def local(self, origin: str) -> OriginStorage:
+        """Return the local storage of an origin ("https://example.com"), to be read and written.
+
+        Raises InvalidArgumentError for what is no http(s) origin.
+        """
+        return OriginStorage(self._core, check_origin(origin))
+
+    async def databases(self, origin: str, *, timeout: float = 30) -> list[Database]:
+        """Return the IndexedDB databases of an origin: names, versions, stores.
+
+        Raises InvalidArgumentError, StorageUnavailableError, DeadlineExceededError, ConnectionLostError; so do the
+        next ones.
+        """
+        at = check_origin(origin)
+        with within(f"list the databases of {at}", timeout):
+            async with self._core.origin_page() as page:
+                items = await page.go(at)
+                return await list_databases(page.session, items.storage_key)
+
+    async def caches(self, origin: str, *, timeout: float = 30) -> list[str]:
+        """Return the names of an origin's caches (CacheStorage); none where it is not secure."""
+        at = check_origin(origin)
+        with within(f"list the caches of {at}", timeout):
+            async with self._core.origin_page() as page:
+                items = await page.go(at)
+                return await list_caches(page.session, items.storage_key)
+
+    async def clear(self, origin: str, *kinds: StorageKind, timeout: float = 30) -> None:
+        """Remove what an origin keeps, cookies apart: all, or "local_storage", "indexeddb", "cache_storage", ...
+
+        Databases that pages have open are closed.
+        """
+        at, checked = check_origin(origin), check_kinds(kinds)
+        with within(f"clear the storage of {at}", timeout):
+            async with self._core.origin_page() as page:
+                await page.go(at)
+                await clear_origin(page.session, at, checked)
+
+    async def clear_http_cache(self, *, timeout: float = 30) -> None:
+        """Empty the context's HTTP cache."""
+        with within("clear the HTTP cache", timeout):
+            async with self._core.origin_page() as page:
+                await clear_http_cache(page.session)
+
+    async def state(
+        self, path: str | Path | None = None, *, origins: Sequence[str] = (), timeout: float = 30
+    ) -> StorageState:
+        """Return the context's cookies and the local storage of its origins; with `path`, write them to a file.
+
+        The file is JSON as Playwright writes it, readable by its owner only, and is there whole or not at all. The
+        origins are those that pages were at since this program looks, and `origins`: Chrome lists none itself.
+        Session storage (it is a tab's), IndexedDB and caches are not part of it.
+
+        Raises InvalidArgumentError, StorageUnavailableError for one of `origins`, StateFileNotWrittenError;
+        DeadlineExceededError, ConnectionLostError.
+        """
+        if isinstance(origins, str):
+            raise InvalidArgumentError(what="origins", given="a str", expected="a list of origins")
+        wanted = [check_origin(origin, "origins") for origin in origins]
+        file = None if path is None else _path(path)
+        with within("save the storage state", timeout):
+            seen = self._core.state.seen_origins.of(await self._core.real_id())
+            state = await collect_state(
+                self._core.state.session, self._core.id, self._core.origin_page(), seen, wanted
+            )
+            if file is not None:
+                await trio.to_thread.run_sync(write_state, file, state)
+        return state
+
+    async def restore_state(self, state: StorageState | str | Path, *, timeout: float = 30) -> None:
+        """Set the cookies and local storage of a state, or of a file that holds one: all of it, or nothing.
+
+        What is there besides stays. Raises StateFileInvalidError, InvalidArgumentError, CookieRefusedError,
+        StorageUnavailableError; DeadlineExceededError, ConnectionLostError.
+        """
+        with within("restore the storage state", timeout):
+            checked = await load_state(state)
+            root, creations = self._core.state.session, self._core.state.creations
+            await apply_state(root, creations, self._core.id, self._core.origin_page, checked)
+
+
+@attrs.frozen(eq=False)
+class DocumentStorage:
+    """The local (or session) storage of a page's main document, or of the one in `frame`.
+
+    All raise StorageUnavailableError for a document without storage (about:blank, data:, sandboxed ones), and
+    DeadlineExceededError, SessionGoneError, ConnectionLostError.
+    """
+
+    _page: PageTarget
+    local: bool
+
+    async def items(self, *, frame: Frame | None = None, timeout: float = 30) -> dict[str, str]:
+        """Return all items."""
+        async with self._within("read the storage", frame, timeout) as items:
+            return await items.read()
+
+    async def set(self, items: Mapping[str, str], *, frame: Frame | None = None, timeout: float = 30) -> None:
+        """Set items; others stay. Where there is no room for all, none is set."""
+        checked = check_items(items)
+        async with self._within("set items of the storage", frame, timeout) as storage:
+            await storage.write(checked)
+
+    async def delete(self, *keys: str, frame: Frame | None = None, timeout: float = 30) -> None:
+        """Remove items; those that are not there are no error."""
+        checked = check_keys(keys)
+        async with self._within("delete items of the storage", frame, timeout) as storage:
+            await storage.delete(checked)
+
+    async def clear(self, *, frame: Frame | None = None, timeout: float = 30) -> None:
+        """Remove all items."""
+        async with self._within("clear the storage", frame, timeout) as storage:
+            await storage.clear()
+
+    @asynccontextmanager
+    async def _within(self, action: str, frame: Frame | None, timeout: float) -> AsyncIterator[StorageItems]:
+        page = self._page
+        if frame is not None and not isinstance(frame, Frame):
+            raise InvalidArgumentError(
+                what="frame", given=f"a {type(frame).__name__}", expected="one of page.frames"
+            )
+        async with explain_deadline(page, trio.current_time() + check_timeout(timeout)):
+            with within(action, timeout):
+                await page.ready()
+                of = page.frames.main if frame is None else frame
+                session = page.session_of(of)
+                origin = origin_of(of.url) if of.parent_id is None else None
+                key = (
+                    top_storage_key(origin)
+                    if origin is not None
+                    else await storage_key_of(session, of.id, of.url)
+                )
+                yield StorageItems(session, key, local=self.local)
+
+
+@attrs.frozen(eq=False)
+class OriginStorage:
+    """The local storage of one origin of a context, whether or not a page is there.
+
+    All raise StorageUnavailableError, DeadlineExceededError, ConnectionLostError.
+    """
+
+    _context: ContextCore
+    origin: str
+
+    async def items(self, *, timeout: float = 30) -> dict[str, str]:
+        """Return all items."""
+        async with self._within("read the local storage", timeout) as items:
+            return await items.read()
+
+    async def set(self, items: Mapping[str, str], *, timeout: float = 30) -> None:
+        """Set items; others stay. Where there is no room for all, none is set."""
+        checked = check_items(items)
+        async with self._within("set items of the local storage", timeout) as storage:
+            await storage.write(checked)
+
+    async def delete(self, *keys: str, timeout: float = 30) -> None:
+        """Remove items; those that are not there are no error."""
+        checked = check_keys(keys)
+        async with self._within("delete items of the local storage", timeout) as storage:
+            await storage.delete(checked)
+
+    async def clear(self, *, timeout: float = 30) -> None:
+        """Remove all items."""
+        async with self._within("clear the local storage", timeout) as storage:
+            await storage.clear()
+
+    @asynccontextmanager
+    async def _within(self, action: str, timeout: float) -> AsyncIterator[StorageItems]:
+        with within(f"{action} of {self.origin}", timeout):
+            async with self._context.origin_page() as page:
+                yield await page.go(self.origin)
+
+
+async def load_state(state: StorageState | str | Path) -> StorageState:
+    """Return a state, given as such or as a file, checked. Raises StateFileInvalidError, InvalidArgumentError."""
+    if isinstance(state, StorageState):
+        await trio.lowlevel.checkpoint()
+        return check_state(state)
+    return await trio.to_thread.run_sync(read_state, _path(state))
+
+
+def _path(path: object) -> Path:
+    if not isinstance(path, str | Path) or not str(path):
+        raise InvalidArgumentError(
+            what="path", given=f"a {type(path).__name__}", expected="a path, as str or Path"
+        )
+    return Path(path)
