@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import attrs
 import trio
@@ -84,6 +85,36 @@ class Trace:
 
 
 @attrs.define(eq=False)
+class _Ends:
+    """The traces of one session whose end Chrome has not told, in their order: it does not say of which it tells.
+
+    One that nobody waits for any more stays until its end has come: no later trace is to take that for its own.
+    """
+
+    session: Session
+    endings: list[_Ending] = attrs.field(factory=list)
+
+    def add(self, ending: _Ending) -> None:
+        if not self.endings:
+            self.session.on_event(_COMPLETE, self._told)
+        self.endings.append(ending)
+
+    def discard(self, ending: _Ending) -> None:
+        if ending in self.endings:
+            self.endings.remove(ending)
+            if not self.endings:
+                self.session.off_event(_COMPLETE, self._told)
+
+    def _told(self, event: Event) -> None:
+        complete, ending = event.decode(TracingComplete), self.endings[0]
+        self.discard(ending)
+        ending.completed(complete)
+
+
+_ENDS: WeakKeyDictionary[Session, _Ends] = WeakKeyDictionary()
+
+
+@attrs.define(eq=False)
 class _Ending:
     """Waits for the end of a trace, and gives the stream back when it is not read."""
 
@@ -94,15 +125,19 @@ class _Ending:
     arrived: trio.Event = attrs.field(factory=trio.Event)
 
     def listen(self) -> None:
-        self.session.on_event(_COMPLETE, self._completed)
+        _ENDS.setdefault(self.session, _Ends(self.session)).add(self)
         self.session.on_event(_USAGE, self._used)
         self.session.on_end(self.arrived.set)
 
     def leave(self, *, begun: bool) -> None:
         self.session.off_event(_USAGE, self._used)
-        if not begun or self.complete is not None:
-            self.session.off_event(_COMPLETE, self._completed)
         self.abandoned = True
+        if not begun:
+            self.forget()
+
+    def forget(self) -> None:
+        """Expect no end any more: Chrome has said that there is nothing to end."""
+        _ENDS[self.session].discard(self)
 
     async def wait(self) -> TracingComplete:
         await self.arrived.wait()
@@ -115,12 +150,12 @@ class _Ending:
     def _used(self, event: Event) -> None:
         self.trace.buffer_full = max(self.trace.buffer_full, event.decode(BufferUsage).percent_full)
 
-    def _completed(self, event: Event) -> None:
-        self.complete = event.decode(TracingComplete)
+    def completed(self, complete: TracingComplete) -> None:
+        """Take the end of this trace; its stream is given back where nobody reads it."""
+        self.complete = complete
         self.arrived.set()
         if self.abandoned:
-            self.session.off_event(_COMPLETE, self._completed)
-            close_stream(self.session, self.complete.stream)
+            close_stream(self.session, complete.stream)
 
 
 @asynccontextmanager
@@ -218,10 +253,14 @@ async def _give_up(ending: _Ending) -> None:
     """End a trace that is not wanted any more; its stream is closed when Chrome reports it."""
     with (
         undoing(_STOP_TIMEOUT),
-        suppress(SessionGoneError, ConnectionLostError, RemoteError),
+        suppress(SessionGoneError, ConnectionLostError),
     ):
-        await ending.session.call("Tracing.end")
-        await ending.wait()
+        try:
+            await ending.session.call("Tracing.end")
+        except RemoteError:
+            ending.forget()
+        else:
+            await ending.wait()
 
 
 @asynccontextmanager
