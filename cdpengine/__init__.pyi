@@ -17,10 +17,6 @@ from ._api.context import BrowserContext as BrowserContext
 from ._api.opening import connect as connect
 from ._api.opening import launch as launch
 from ._api.page import Page as Page
-from ._api.page_expect import Expected as Expected
-from ._api.page_forms import ExpectedFileChooser as ExpectedFileChooser
-from ._api.page_forms import Field as Field
-from ._api.page_navigation import Navigation as Navigation
 from ._api.scopes.emulation import ContextEmulation as ContextEmulation
 from ._api.scopes.emulation import PageEmulation as PageEmulation
 from ._api.scopes.measure import BrowserMeasure as BrowserMeasure
@@ -34,6 +30,10 @@ from ._api.scopes.storage import PageStorage as PageStorage
 from ._api.scopes.window import PageWindow as PageWindow
 from ._api.targets import BackendNode as BackendNode
 from ._api.targets import ElementTarget as ElementTarget
+from ._api.verbs.expecting import Expected as Expected
+from ._api.verbs.forms import ExpectedFileChooser as ExpectedFileChooser
+from ._api.verbs.forms import Field as Field
+from ._api.verbs.navigating import Navigation as Navigation
 from ._budget import Budget as Budget
 from ._emulation.devices import DEVICES as DEVICES
 from ._emulation.devices import Device as Device

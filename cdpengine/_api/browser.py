@@ -15,14 +15,12 @@ from typing import Unpack
 import attrs
 
 from cdpengine._activity.options import ActivityOptions, check_options
-from cdpengine._api.browser_state import BrowserState
-from cdpengine._api.context import BrowserContext
-from cdpengine._api.context_core import ContextCore
-from cdpengine._api.context_making import make_context, plan_context
+from cdpengine._api.browser_state import BrowserState, ContextCore
+from cdpengine._api.context import BrowserContext, make_context, plan_context
 from cdpengine._api.page import Page
 from cdpengine._api.page_core import PageCore
-from cdpengine._api.page_expect import Expected, arrive
 from cdpengine._api.scopes.measure import BrowserMeasure
+from cdpengine._api.verbs.expecting import Expected, arrive
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.options import EmulationOptions
 from cdpengine._emulation.permissions import PermissionState

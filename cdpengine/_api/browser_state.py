@@ -1,23 +1,38 @@
-"""BrowserState: what a browser's pages and contexts stand on: its tabs, and what is kept for all of them.
+"""BrowserState and ContextCore: what a browser, its contexts and its pages stand on.
 
-Rule: it knows neither Browser nor Page, so everything that a page is made of can be given it.
+Rule: they know neither Browser nor Page, so everything that these are made of can be given them. The default
+context has the same methods as those that are made; Chrome's id of it is asked for when it is first needed.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import trio
+
 from cdpengine._activity.activities import Activities
-from cdpengine._api.console_values import read_argument
+from cdpengine._budget import Budget, within
 from cdpengine._emulation.emulation import Emulations
+from cdpengine._emulation.options import Settings
 from cdpengine._emulation.permissions import Permissions
 from cdpengine._evaluate.counters import EvaluationCounters
+from cdpengine._evaluate.results import receive_value
 from cdpengine._page.downloads.downloads import Downloads
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._page.tabs import Tabs
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.domains.browser import BrowserVersion
+from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, RemoteObject
+from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
 from cdpengine._storage.state_transfer import SeenOrigins
+from cdpengine._storage.storage_items import OriginPage, open_origin_page
+from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError
 
 
 class BrowserState:
@@ -69,3 +84,103 @@ class BrowserState:
         """The connections that are in use: one over a pipe, two over websockets."""
         main, evaluation_session = self.tabs.connection, self.tabs.evaluation_sessions.connection
         return (main,) if main is evaluation_session else (main, evaluation_session)
+
+
+_GONE = (
+    "Could not find object with given id",
+    "Cannot find context with specified id",
+    "Invalid remote object id",
+)
+
+
+async def read_argument(session: Session, argument: RemoteArgument) -> Any:
+    """Return the value of an object in the page.
+
+    Raises EvaluationFailedError, ValueTooLargeError, RemoteError, SessionGoneError, ConnectionLostError.
+    """
+    remote = RemoteObject(
+        type=argument.type,
+        subtype=argument.subtype,
+        class_name=argument.class_name,
+        description=argument.description,
+        object_id=argument.object_id,
+    )
+    with object_group("console") as group:
+        try:
+            return await receive_value(session, EvaluateReply(result=remote), group)
+        except RemoteError as error:
+            if error.message.startswith(_GONE):
+                raise EvaluationFailedError(text="the page does not have it any more", threw=False) from None
+            raise
+
+
+class ContextCore:
+    """What a BrowserContext is made of. Its parts (`context.network`, `context.storage`, ...) are given it.
+
+    `id` is Chrome's browserContextId, None for the default context.
+    """
+
+    def __init__(self, state: BrowserState, context_id: str | None) -> None:
+        self.state = state
+        self.id = context_id
+        self._default_id: str | None = None
+
+    @property
+    def known_id(self) -> str | None:
+        """Chrome's id of the context; of the default one, None until `real_id` has asked for it."""
+        return self.id or self._default_id
+
+    def holds(self, page: PageTarget) -> bool:
+        """Tell whether a page is one of the context's."""
+        if self.known_id is None:
+            return page.context_id not in self.state.context_ids
+        return page.context_id == self.known_id
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether a page of the context is open."""
+        return any(self.holds(page) for page in self.state.tabs.pages.values())
+
+    async def real_id(self) -> str | None:
+        """Return Chrome's id of the context, of the default one too; None where Chrome does not tell that."""
+        if self.known_id is None:
+            try:
+                reply = await self.state.session.request(
+                    "Target.getBrowserContexts", {}, BrowserContextsReply
+                )
+            except RemoteError:
+                return None
+            self._default_id = reply.default_browser_context_id
+        else:
+            await trio.lowlevel.checkpoint()
+        return self.known_id
+
+    @asynccontextmanager
+    async def action(self, action: str, timeout: float) -> AsyncIterator[Budget]:
+        """Run one action under its budget, once it is known which pages are the context's."""
+        with within(action, timeout) as budget:
+            await self.real_id()  # from here on, `holds` knows the pages of the default context
+            yield budget
+
+    async def check_emulation(self, settings: Settings) -> None:
+        """Have Chrome say whether it knows a locale, where no page is there that would.
+
+        Raises InvalidArgumentError.
+        """
+        await self.real_id()
+        locale = settings.get("locale")
+        if locale is None or self.has_pages:
+            return
+        async with self.origin_page() as page:
+            try:
+                await page.session.call("Emulation.setLocaleOverride", locale=locale)
+            except RemoteError as error:
+                if error.message.startswith("Invalid"):
+                    expected = f"what Chrome knows (it says {error.message!r})"
+                    raise InvalidArgumentError(
+                        what="locale", given=repr(locale)[:80], expected=expected
+                    ) from None
+
+    def origin_page(self) -> AbstractAsyncContextManager[OriginPage]:
+        """Return an unseen page of the context, to be entered."""
+        return open_origin_page(self.state.session, self.state.creations, self.id)

@@ -12,14 +12,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from cdpengine._api.page_core import PageCore
-from cdpengine._api.page_expect import Expected, PageActivities, PageExpect
-from cdpengine._api.page_find import PageFind
-from cdpengine._api.page_forms import PageForms
-from cdpengine._api.page_input import PageInput, PageView
-from cdpengine._api.page_navigation import PageNavigation
-from cdpengine._api.page_pictures import PagePictures
-from cdpengine._api.page_scripts import PageScripts
-from cdpengine._api.page_waiting import PageWaiting
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._api.scopes.emulation import PageEmulation
 from cdpengine._api.scopes.measure import PageMeasure
@@ -28,6 +20,15 @@ from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.setting_scope import SettingScope
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._api.scopes.window import PageWindow
+from cdpengine._api.verbs.evaluating import PageScripts
+from cdpengine._api.verbs.expecting import Expected, PageActivities, PageExpect
+from cdpengine._api.verbs.finding import PageFind
+from cdpengine._api.verbs.forms import PageForms
+from cdpengine._api.verbs.navigating import PageNavigation
+from cdpengine._api.verbs.pictures import PagePictures
+from cdpengine._api.verbs.pointing import PageInput, PageView
+from cdpengine._api.verbs.reading import PageReading
+from cdpengine._api.verbs.waiting import PageWaiting
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._network.constants import ResourceType
@@ -51,6 +52,7 @@ class Page(
     PageInput,
     PageView,
     PageForms,
+    PageReading,
     PagePictures,
     PageFind,
     PageWaiting,

@@ -240,7 +240,7 @@ async def test_it_never_comes_and_the_deadline_cuts_in(
     shown: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a busy machine, where the time to say so is over before anybody gets to say it."""
-    monkeypatch.setattr("cdpengine._api.page_find._MARGIN", 0.0)
+    monkeypatch.setattr("cdpengine._api.verbs.finding._MARGIN", 0.0)
     await refused(
         cdpengine.NodeNotFoundError,
         lambda timeout: shown.find("video", timeout=timeout),

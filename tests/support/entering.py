@@ -13,7 +13,7 @@ import attrs
 from network_site import Site, ask
 
 import cdpengine
-from cdpengine._api.page_forms import ExpectedFileChooser
+from cdpengine._api.verbs.forms import ExpectedFileChooser
 from cdpengine._evaluate.evaluation import JSHandle
 from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from cdpengine._api.page_snapshots import taken_snapshot
+from cdpengine._api.verbs.reading import make_snapshot
 from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine._snapshot.axtree import decode_ax_tree
 from cdpengine._snapshot.capture import Capture
@@ -84,7 +84,7 @@ def snapshot_of(ax: AXTree, table: RefTable | None = None, *, loader: str = "L",
 
 def snapshot_of_document(document: Document, table: RefTable, options: SnapshotOptions) -> Snapshot:
     captured = Capture(document, (document,), {})
-    return taken_snapshot(captured, table, options, 0.0, partial=False, since=None)
+    return make_snapshot(captured, table, options, 0.0, partial=False, since=None)
 
 
 def text_of(*nodes: Short, **options: Any) -> str:

@@ -6,7 +6,7 @@ import pytest
 from entering import WAYS, public_methods
 
 from cdpengine._api.opening import _passwords
-from cdpengine._api.page_forms import _shown_key
+from cdpengine._api.verbs.forms import _shown_key
 from cdpengine._launch.endpoint import secrets_in_endpoint
 from cdpengine._network.headers import secret_values
 

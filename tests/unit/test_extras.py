@@ -172,7 +172,7 @@ async def main():
 def test_archives_of_requests_name_what_they_lack() -> None:
     program = f"""
 from types import SimpleNamespace
-from cdpengine._api.page_expect import PageActivities
+from cdpengine._api.verbs.expecting import PageActivities
 page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
 {caught("PageActivities._redactor(page)")}
 """

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine._api.page_forms import Field, _fields
+from cdpengine._api.verbs.forms import Field, _fields
 from cdpengine._input.forms.fill import check_field_value
 from cdpengine._input.forms.option import Option, kind_of, request_for
 from cdpengine._input.forms.upload import arrived

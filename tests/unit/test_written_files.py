@@ -37,7 +37,7 @@ PLACES = {
     "cli/interruption.py": ("none: the null device", {"os.open": 1}),
     "debug/recording/recording_file.py": (PRIVATE, {"create_private": 1}),
     "debug/recording/recorder.py": (PRIVATE, {"create_recording": 1}),
-    "_api/page_pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
+    "_api/verbs/pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
     "_api/scopes/measure.py": (PRIVATE, {"checked_path": 4}),
     "_activity/page_activity.py": (PRIVATE, {"output_file": 1, "checked_path": 1}),
     "_measure/tracing.py": (PRIVATE, {"OutputFile": 1}),

@@ -13,7 +13,7 @@ from typing import Literal, Unpack
 
 import attrs
 
-from cdpengine._api.context_core import ContextCore
+from cdpengine._api.browser_state import ContextCore
 from cdpengine._api.page_core import PageCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._budget import within

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property
 from typing import Any, TypeVar
 
-from cdpengine._api.context_core import ContextCore
+from cdpengine._api.browser_state import ContextCore
 from cdpengine._api.page_core import PageCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, ScopeRegistry
 from cdpengine._budget import Budget, check_seconds

@@ -14,8 +14,7 @@ from typing import Any
 import attrs
 import trio
 
-from cdpengine._api.browser_state import BrowserState
-from cdpengine._api.context_core import ContextCore
+from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.page_core import PageCore, explain_deadline
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.frames import Frame

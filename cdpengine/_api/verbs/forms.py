@@ -13,8 +13,8 @@ from typing import Any
 import attrs
 
 from cdpengine._api.page_core import PageVerbs, explain_deadline
-from cdpengine._api.page_expect import Expected, arrive
 from cdpengine._api.targets import ElementTarget, describe_target
+from cdpengine._api.verbs.expecting import Expected, arrive
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keys import Layout

@@ -7,25 +7,47 @@ changed.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack
 
+import attrs
 import trio
 
-from cdpengine._api.page_content import PageContent
+from cdpengine._api.page_core import PageVerbs
 from cdpengine._api.targets import ElementTarget, describe_target
+from cdpengine._api.verbs.reading import capture_arrived, make_snapshot
 from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
+from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._pictures.editing import check_colour, check_pixels, paint_boxes
-from cdpengine._pictures.options import Area, ImageFormat, ImageOptions, format_of
+from cdpengine._pictures.options import Area, ImageFormat, ImageOptions, check_image_options, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
-from cdpengine._pictures.screenshot import Picture, current_view, take_screenshot
-from cdpengine.errors import InvalidArgumentError, InvisibleError
+from cdpengine._pictures.screenshot import Picture, current_view, screen_scale, take_screenshot
+from cdpengine._protocol.domains.dom import BoxModelReply
+from cdpengine._snapshot.arrival import has_nothing
+from cdpengine._snapshot.capture import Capture, Scope
+from cdpengine._snapshot.labels import boxes_of, draw_labels
+from cdpengine._snapshot.node import walk
+from cdpengine._snapshot.options import SnapshotOptions
+from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine.errors import InvalidArgumentError, InvisibleError, RemoteError
+
+_TRIES = 2
+"""Pictures that are taken of a page that scrolls meanwhile, before the last one will do."""
 
 
-class PagePictures(PageContent):
+@attrs.frozen
+class LabelledScreenshot:
+    """A picture with refs drawn on it, and the snapshot whose refs they are."""
+
+    image: bytes = attrs.field(repr=False)
+    snapshot: Snapshot
+
+
+class PagePictures(PageVerbs):
     """The part of a Page that makes pictures and paper of it."""
 
     async def screenshot(
@@ -106,6 +128,67 @@ class PagePictures(PageContent):
                 await _write(place, data, overwrite=overwrite)
             return data
 
+    async def labelled_screenshot(
+        self,
+        *,
+        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        full_page: bool = False,
+        interactive: bool = True,
+        timeout: float = 30,
+    ) -> LabelledScreenshot:
+        """Return a picture on which elements are framed and labelled with their refs, and the snapshot of these.
+
+        With `interactive`, only what can be acted on is framed. The labels are drawn on the picture; the page is
+        not touched. Picture and refs are of one document, and of one scroll position where the page stands still
+        long enough for that. Needs Pillow. Raises InvalidArgumentError for odd options, DeadlineExceededError.
+        """
+        check_image_options(format, quality)
+        options = SnapshotOptions(interactive=interactive)
+        started = time.perf_counter()
+        async with self._core.action("labelled screenshot", timeout) as budget:
+            tries = 0
+            while True:
+                before = await current_view(self._core.session)
+                scope = Scope(frame=self._core.target.frames.main, boxes=True)
+                captured = await self._captured(scope, budget)
+                origins = await self._origins(captured)
+                async with self._core.target.pictures:
+                    picture = await take_screenshot(
+                        self._core.session,
+                        ImageOptions(),
+                        screen=await self._screen_scale(),
+                        full_page=full_page,
+                    )
+                after = await current_view(self._core.session)
+                if self._core.target.frames.main.loader_id != captured.document.loader_id:
+                    budget.step("the document was replaced meanwhile; reading the new one")
+                    continue
+                tries += 1
+                if after == before or tries == _TRIES:
+                    break
+                budget.step("the page scrolled or changed its size meanwhile; once more")
+            snapshot = make_snapshot(captured, self._core.refs, options, started, partial=False, since=None)
+            refs = {(ref.frame_id, ref.backend_node_id): ref for ref in snapshot.refs.values()}
+            boxes = boxes_of(captured.document, refs, origins)
+            viewport = captured.document.viewport
+            width = before.width if viewport is None else viewport[0]  # with its scroll bar
+            if full_page:
+                boxes = [(ref, (x + before.x, y + before.y, w, h)) for ref, (x, y, w, h) in boxes]
+                width = before.content_width
+            image = draw_labels(picture.data, boxes, width=width, image_format=format, quality=quality)
+            return LabelledScreenshot(image, snapshot)
+
+    async def _screen_scale(self) -> float:
+        """Return how many pixels of the screen a CSS pixel of the page has."""
+        while True:
+            context = await self._core.worlds.context(self._core.session, self._core.target.frames.main.id)
+            try:
+                return await screen_scale(context)
+            except RemoteError as error:
+                if not context_gone(error):
+                    raise
+
     async def pdf(self, *, timeout: float = 30, **options: Unpack[PdfOptions]) -> bytes:
         """Return the page as PDF, as Chrome would print it. `options` are those of PdfOptions.
 
@@ -152,6 +235,33 @@ class PagePictures(PageContent):
                 action="take a screenshot of", target=node.description, reason="it has no box"
             )
         return box
+
+    async def _captured(self, scope: Scope, budget: Budget) -> Capture:
+        async def choose() -> Scope:
+            return attrs.evolve(scope, frame=self._core.target.frames.main)
+
+        return await capture_arrived(self._core, choose, has_nothing, budget)
+
+    async def _origins(self, captured: Capture) -> dict[str, tuple[float, float]]:
+        """Return for each frame how far its viewport is from the corner of its element's box."""
+        origins = {}
+        for document in captured.documents:
+            frame = None if document.frame_id is None else self._core.target.frames.get(document.frame_id)
+            if frame is None:
+                continue
+            for node in walk(document.roots):
+                child = node.document
+                if child is None or child.frame_id is None or node.frame_id != document.frame_id:
+                    continue
+                try:
+                    reply = await self._core.target.session_of(frame).request(
+                        "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, BoxModelReply
+                    )
+                except RemoteError:
+                    continue  # it has no box any more
+                content, border = reply.model.content, reply.model.border
+                origins[child.frame_id] = content[0] - border[0], content[1] - border[1]
+        return origins
 
 
 def _check_choice(*, target: bool, clip: bool, full_page: bool) -> None:

@@ -1,28 +1,37 @@
-"""PageSnapshots: the page as text with refs.
+"""PageReading: the verbs that read a page: as lines with refs, as text, as Markdown, as HTML.
 
-Rule: the frames are captured under the action's budget, and only then, in one go, refs are given and the text is
-made: a snapshot that is cancelled has changed nothing.
+Rule: nothing is changed in the page for it. What is read is read under the action's budget, of one document; where
+that is replaced meanwhile, the new one is read. Only then, in one go, refs are given and the text is made: a
+snapshot that is cancelled has changed nothing.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import get_args
 
-from cdpengine._api.page_core import PageVerbs
-from cdpengine._api.page_find import FrameTarget, find_frame, find_root
-from cdpengine._api.targets import ElementTarget
+import attrs
+
+from cdpengine._api.page_core import PageCore, PageVerbs
+from cdpengine._api.targets import ElementTarget, describe_target
+from cdpengine._api.verbs.finding import FrameTarget, find_frame, find_root
 from cdpengine._budget import Budget
 from cdpengine._page.frames import Frame
+from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.axlines import loose_nodes
 from cdpengine._snapshot.capture import Capture, Scope, capture
 from cdpengine._snapshot.collector import collector_paused
+from cdpengine._snapshot.content import Block
+from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.node import Document, Source
 from cdpengine._snapshot.options import AX_MODES, Mode, RefsFor, SnapshotOptions
+from cdpengine._snapshot.plain_text import to_text
+from cdpengine._snapshot.readable import ReadableDocument, readable_reader, says_nothing
 from cdpengine._snapshot.refs import RefTable, parse_ref_text
 from cdpengine._snapshot.render import render
+from cdpengine._snapshot.shortening import shortened
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine._snapshot.stats import SnapshotStats, common_source, summed
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
@@ -31,8 +40,8 @@ _GRAFTING = 0.02
 """The part of the time that is kept for what comes after capturing."""
 
 
-class PageSnapshots(PageVerbs):
-    """What one does to see a page."""
+class PageReading(PageVerbs):
+    """The verbs that read a page."""
 
     async def snapshot(
         self,
@@ -95,35 +104,81 @@ class PageSnapshots(PageVerbs):
             since.check_mode(mode)
         started = time.perf_counter()
         async with self._core.action("snapshot", timeout) as budget:
-            captured = await self._arrived(
-                lambda: self._scope(options, source, frame, root, fresh=fresh), has_nothing, budget
+            captured = await capture_arrived(
+                self._core,
+                lambda: self._scope(options, source, frame, root, fresh=fresh),
+                has_nothing,
+                budget,
             )
-            return taken_snapshot(
+            return make_snapshot(
                 captured, self._core.refs, options, started, partial=root is not None, since=since
             )
 
-    async def _arrived(
+    async def extract_text(
         self,
-        choose: Callable[[], Awaitable[Scope]],
-        is_empty: Callable[[Document], bool],
-        budget: Budget,
-    ) -> Capture:
-        """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
-        arrival = Arrival(self._core.target, self._core.worlds, budget.remaining, is_empty)
-        await arrival.begun()
-        while True:
-            scope = await choose()
-            budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
-            seconds = budget.remaining * (1 - _GRAFTING)
-            arrival.begin_look()
-            captured = await capture(self._core.target, self._core.worlds, scope, seconds)
-            if captured is None:
-                budget.step("the document was replaced meanwhile; reading the new one")
-                continue
-            if scope.root is not None or not await arrival.may_come(captured):
-                arrival.remark(captured)
-                return captured
-            budget.step("the document had nothing in it yet, and was loading")
+        target: ElementTarget | None = None,
+        *,
+        main_only: bool = False,
+        max_chars: int | None = None,
+        timeout: float = 30,
+    ) -> str:
+        """Return what a reader sees of the page, frames included, as plain text; of `target` only, if given.
+
+        `target` is a ref, or a CSS selector for the main frame. What is not drawn is left out, and so is what was
+        typed into password fields. `main_only` takes the main content alone (docs/snapshots.md has the rule);
+        `max_chars` cuts, and says so. Raises InvalidArgumentError, NodeNotFoundError, StaleRefError,
+        DeadlineExceededError.
+        """
+        return await self._extract("extract text", to_text, target, main_only, max_chars, timeout)
+
+    async def extract_markdown(
+        self,
+        target: ElementTarget | None = None,
+        *,
+        main_only: bool = False,
+        max_chars: int | None = None,
+        timeout: float = 30,
+    ) -> str:
+        """Return what a reader sees of the page as Markdown: links with whole addresses, lists, tables, code.
+
+        The page's words are escaped, so they cannot make structure. Everything else as `extract_text`.
+        """
+        return await self._extract("extract Markdown", to_markdown, target, main_only, max_chars, timeout)
+
+    async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
+        """Return the element's HTML as it is now, its own tag included.
+
+        Raises NodeNotFoundError and StaleRefError.
+        """
+        async with self._core.action(f"outer HTML of {describe_target(target)}", timeout):
+            node = self._core.node(target)
+            reply = await node.session.request(
+                "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
+            )
+            self._core.node(target)  # whether it still is the document that it was asked of
+            return reply.outer_html
+
+    async def _extract(
+        self,
+        action: str,
+        write: Callable[[Sequence[Block]], str],
+        target: ElementTarget | None,
+        main_only: bool,
+        max_chars: int | None,
+        timeout: float,
+    ) -> str:
+        if max_chars is not None and (isinstance(max_chars, bool) or max_chars < 1):
+            raise InvalidArgumentError(what="max_chars", given=repr(max_chars), expected="1 or more, or None")
+        reader = readable_reader(main_only=main_only and target is None)
+        async with self._core.action(action, timeout) as budget:
+
+            async def choose() -> Scope:
+                scope = await self._scope(SnapshotOptions(), None, None, target)
+                return attrs.evolve(scope, reader=reader)
+
+            captured = await capture_arrived(self._core, choose, says_nothing, budget)
+            assert isinstance(captured.document, ReadableDocument)
+            return shortened(captured.document.blocks(), write, max_chars)
 
     async def _scope(
         self,
@@ -166,6 +221,30 @@ class PageSnapshots(PageVerbs):
         return found
 
 
+async def capture_arrived(
+    core: PageCore,
+    choose: Callable[[], Awaitable[Scope]],
+    is_empty: Callable[[Document], bool],
+    budget: Budget,
+) -> Capture:
+    """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
+    arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
+    await arrival.begun()
+    while True:
+        scope = await choose()
+        budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
+        seconds = budget.remaining * (1 - _GRAFTING)
+        arrival.begin_look()
+        captured = await capture(core.target, core.worlds, scope, seconds)
+        if captured is None:
+            budget.step("the document was replaced meanwhile; reading the new one")
+            continue
+        if scope.root is not None or not await arrival.may_come(captured):
+            arrival.remark(captured)
+            return captured
+        budget.step("the document had nothing in it yet, and was loading")
+
+
 def _checked_source(source: Source | None, mode: Mode) -> Source | None:
     if source is not None and source not in get_args(Source):
         raise InvalidArgumentError(
@@ -182,7 +261,7 @@ def _checked_source(source: Source | None, mode: Mode) -> Source | None:
     return source
 
 
-def taken_snapshot(
+def make_snapshot(
     captured: Capture,
     table: RefTable,
     options: SnapshotOptions,

@@ -15,7 +15,7 @@ import trio
 
 from cdpengine._api.page_core import PageVerbs
 from cdpengine._api.targets import ElementTarget, describe_target
-from cdpengine._api.waits import (
+from cdpengine._api.verbs.conditions import (
     Condition,
     Elapsed,
     Expression,
@@ -222,7 +222,7 @@ class PageWaiting(PageVerbs):
                 for condition in conditions:
                     nursery.start_soon(condition.run, name=condition.words()[:60])
                 try:
-                    await self._together(conditions)
+                    await self._until_confirmed(conditions)
                 except trio.Cancelled:
                     missing += [(each, each.seen()) for each in conditions if not each.holds()]
                     raise
@@ -233,7 +233,7 @@ class PageWaiting(PageVerbs):
                 budget.step(f"{condition.words()} did not hold; {told}")
             raise
 
-    async def _together(self, conditions: list[Condition]) -> None:
+    async def _until_confirmed(self, conditions: list[Condition]) -> None:
         while True:
             await self._core.target.wait_for(lambda: all(condition.holds() for condition in conditions))
             if len(conditions) == 1:
