@@ -25,6 +25,5 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         with packages_named():
             from cdpengine.cli.commands import run_command
     except PackageMissingError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(f"Error: {error}")  # on standard error, with status 1
     run_command(arguments)

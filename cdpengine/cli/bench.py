@@ -13,8 +13,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Failed, Source, absolute_url, json_option, record_options
-from cdpengine.cli.output import errors_as_json, print_json
-from cdpengine.cli.terminal import safe_console
+from cdpengine.cli.output import errors_as_json, print_json, safe_console
 from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:

@@ -1,37 +1,43 @@
-"""The command group, and how every command ends: its exit status and its last message.
+"""The command group, and how every command ends: its exit status, its last message, and what a signal does to it.
 
-Rule: only here are errors turned into messages and exit statuses; the commands let them pass.
+Rule: only here are errors turned into messages and exit statuses; the commands let them pass. On Ctrl-C, SIGTERM
+or SIGHUP the whole of a command is cancelled in trio, and so unwound: recordings get their last line, the browser
+ends, its profile goes. Where no trio runs, the signal is raised as an exception. A second signal does not disturb
+that; a third one ends the process on the spot. A signal that is ignored (nohup, a job in the background) stays
+ignored.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NoReturn
+from types import FrameType
+from typing import Any, NoReturn
 
 import click
+import trio
 
+from cdpengine._launch.ending_signals import ENDING_SIGNALS, Wishes, cancel_main_task
 from cdpengine._version import __version__
 from cdpengine.cli.bench import bench
-from cdpengine.cli.content import markdown, text
 from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
-from cdpengine.cli.evaluate import evaluate
-from cdpengine.cli.har import har
-from cdpengine.cli.interruption import run_interruptible
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output import say_lines
-from cdpengine.cli.pdf import pdf
+from cdpengine.cli.page_load import har, trace_page
+from cdpengine.cli.page_output import evaluate, markdown, snapshot, text
+from cdpengine.cli.pictures import pdf, screenshot
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
 from cdpengine.cli.repl import repl
-from cdpengine.cli.screenshot import screenshot
-from cdpengine.cli.snapshot import snapshot
-from cdpengine.cli.trace import trace
-from cdpengine.cli.trace_page import trace_page
+from cdpengine.cli.traces.commands import trace
 from cdpengine.errors import (
     EngineError,
     EvaluationTimeoutError,
@@ -112,7 +118,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output left, as `| head` does. Python would complain again when it flushes at exit.
+        # The reader of our output left, as `| head` does. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
@@ -123,3 +129,92 @@ def _run(arguments: Sequence[str] | None) -> int:
         say_lines(f"Error: {lack}", err=True)
         return FAILED
     return status if isinstance(status, int) else DONE
+
+
+SIGNALLED = 128
+"""What is added to a signal's number for the exit status."""
+
+
+class Ended(BaseException):
+    """A signal asks the command to end. Raised where no trio runs; SIGINT is raised as KeyboardInterrupt."""
+
+
+class _Interruption:
+    """Takes the signals while a command runs."""
+
+    def __init__(self) -> None:
+        self.wishes = Wishes()
+        self.is_over = False
+        self._taken: dict[int, Any] = {}
+
+    def install(self) -> None:
+        """Take the signals that would end this process."""
+        for number in (signal.SIGINT, *ENDING_SIGNALS):
+            handler = signal.getsignal(number)
+            if handler in (signal.SIG_DFL, signal.default_int_handler):
+                self._taken[number] = handler
+                signal.signal(number, self._handle)
+
+    def ignore(self) -> None:
+        """Ignore the signals from now on."""
+        for number in self._taken:
+            signal.signal(number, signal.SIG_IGN)
+
+    def uninstall(self) -> None:
+        """Give the signals back."""
+        for number, handler in self._taken.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
+        if not self.wishes.take(number) or self.is_over:
+            return
+        try:
+            trio.lowlevel.current_trio_token().run_sync_soon(cancel_main_task)
+        except trio.RunFinishedError:
+            return  # trio is ending by itself; the exit status will tell
+        except RuntimeError:  # no trio runs
+            raise (KeyboardInterrupt if number == signal.SIGINT else Ended) from None
+
+
+def run_interruptible(run: Callable[[], int]) -> int:
+    """Run a command, in the main thread. Return its exit status: 128 + the signal's number where one ended it."""
+    interruption = _Interruption()
+    interruption.install()
+    status = 0
+    try:
+        status = run()
+    except BaseException as error:
+        if interruption.wishes.first is None:
+            interruption.uninstall()
+            raise
+        if not _is_interruption(error):
+            traceback.print_exception(error)
+    if interruption.wishes.first is None:
+        # A signal may end the process now, with nothing undone but this. What fails here fails again, and is told
+        # of, when Python ends.
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        interruption.uninstall()
+        return status
+    # None may end the process with another status now. Python gives handlers up while it ends, but leaves signals
+    # ignored; until then the third one still counts, should a thread not let it end.
+    interruption.is_over = True
+    atexit.register(interruption.ignore)
+    _flush()
+    return SIGNALLED + interruption.wishes.first
+
+
+def _is_interruption(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_interruption(each) for each in error.exceptions)
+    return isinstance(error, trio.Cancelled | KeyboardInterrupt | Ended | click.Abort)
+
+
+def _flush() -> None:
+    """Write what was printed. What is for a terminal that has been closed goes nowhere, and is no failure."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(ValueError):  # it was closed
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

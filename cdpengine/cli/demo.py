@@ -14,8 +14,7 @@ import click
 import trio
 
 from cdpengine.cli.options import Failed, record_options
-from cdpengine.cli.output import say
-from cdpengine.cli.terminal import safe_console
+from cdpengine.cli.output import safe_console, say
 from cdpengine.errors import ConnectionLostError, SessionGoneError
 from cdpengine.errors.foreign import escape_line, escape_lines
 
@@ -56,8 +55,7 @@ def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
       cdpengine demo --headful --keep-open
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     import cdpengine
-    from cdpengine.cli.shop import serve_shop
-    from cdpengine.cli.tour import StepFailed, Tour
+    from cdpengine.cli.tour import StepFailed, Tour, serve_shop
 
     console = safe_console(
         highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PLAIN_WIDTH
@@ -118,7 +116,7 @@ def _print_summary(console: Console, steps: list[Step], *, held: bool) -> None:
     )
 
 
-async def _close_now(page: Page) -> None:  # noqa: ARG001 - the tour gives the page to whoever wants to stay
+async def _close_now(page: Page) -> None:  # noqa: ARG001 - the tour gives the page to a caller that wants to stay
     await trio.lowlevel.checkpoint()
 
 

@@ -1,17 +1,30 @@
 """`cdpengine doctor`: what is here, what works, and what to do about the rest.
 
-Rule: this file only prints; each check is in checkup.py.
+Rule: a check never raises for what it examines; it answers with a Finding, whose advice says what to do next.
+"warn" is for what works now and may bite later, "fail" for what does not work.
 """
 
 from __future__ import annotations
 
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
+from typing import Literal
 
+import attrs
 import click
 import trio
 
 from cdpengine.cli.options import Failed, Source, browser_options
 from cdpengine.cli.output import print_json, say
+from cdpengine.errors import BrowserNotFoundError, EngineError
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -29,8 +42,6 @@ def doctor(as_json: bool, executable: str | None, endpoint: str | None) -> None:
       cdpengine doctor
       cdpengine doctor --browser /opt/chrome/chrome --json
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.cli.checkup import Finding, check_all
-
     source = Source(executable, endpoint)
     findings: list[Finding] = []
 
@@ -58,3 +69,217 @@ def _print(status: str, subject: str, detail: str, advice: str) -> None:
     )
     if advice:
         say(f"{'':<26} -> {advice}")
+
+
+OLDEST_PYTHON = (3, 11)
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - only looked at
+SMALL_SHARED_MEMORY = 256 << 20
+"""Bytes. Docker gives 64 MB by default, and pages with large pictures crash there."""
+SMALL_TEMPORARY_SPACE = 200 << 20
+"""Bytes. A fresh profile takes a few MB, a session with a cache takes more."""
+
+ROUND_TRIPS = 100
+
+
+@attrs.frozen
+class Finding:
+    """What one check found. `advice` is empty when there is nothing to do."""
+
+    subject: str
+    status: Literal["ok", "warn", "fail"]
+    detail: str
+    advice: str = ""
+
+
+async def check_all(source: Source, report: Callable[[Finding], None]) -> None:
+    """Run every check that makes sense for `source`, reporting each finding as it is made."""
+    report(check_python())
+    for finding in check_packages():
+        report(finding)
+    if source.endpoint is not None:
+        report(await check_round_trip("running browser", source))
+        return
+    found = await check_browser(source.executable)
+    report(found)
+    report(check_sandbox())
+    report(check_shared_memory())
+    report(check_temporary_space())
+    if found.status == "fail":
+        return
+    report(await check_round_trip("websocket round trip", source))
+    if os.name == "posix":
+        report(await check_round_trip("pipe round trip", source, pipe=True))
+
+
+def check_python() -> Finding:
+    """Look at the Python that runs this."""
+    detail = f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Finding("python", "fail", detail, "Install Python 3.11 or newer.")
+    return Finding("python", "ok", detail)
+
+
+_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
+
+
+def check_packages() -> Iterator[Finding]:
+    """Look at cdpengine's own requirements, as its metadata lists them; those of extras may be missing."""
+    from importlib import metadata
+
+    versions: list[str] = []
+    try:
+        requirements = metadata.requires("cdpengine") or []
+    except metadata.PackageNotFoundError:
+        yield Finding(
+            "packages", "warn", "cdpengine runs without being installed", "python -m pip install --editable ."
+        )
+        return
+    for requirement in requirements:
+        wanted, _, marker = requirement.partition(";")
+        name = re.split(r"[^A-Za-z0-9._-]", wanted, maxsplit=1)[0]
+        extra = _EXTRA.search(marker)
+        if name == "cdpengine":
+            continue  # the extra that is all others
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            if extra is not None:
+                what = f"cdpengine[{extra[1]}]"
+                advice = f"python -m pip install '{what}'"
+                yield Finding(name, "warn", f"not installed; {what} brings it", advice)
+                continue
+            yield Finding(
+                name,
+                "fail",
+                f"not installed (wanted: {wanted.strip()})",
+                f"python -m pip install '{wanted.strip()}'",
+            )
+    yield Finding("packages", "ok", ", ".join(versions))
+
+
+async def check_browser(wanted: str | None) -> Finding:
+    """Find the browser that `launch` would start, and ask its version."""
+    from cdpengine._launch.find import find_browser, read_version
+
+    try:
+        found = find_browser(wanted)
+    except BrowserNotFoundError as error:
+        return Finding("browser", "fail", f"no {error.wanted} was found", error.advice)
+    except EngineError as error:
+        return Finding("browser", "fail", str(error), "Name another with --browser or CDPENGINE_BROWSER.")
+    version = await read_version(found)
+    detail = f"{found.product} ({found.channel}), {found.path}"
+    if not version:
+        return Finding("browser", "warn", f"{detail}, tells no version", f"Try: {found.path} --version")
+    return Finding("browser", "ok", f"{detail}, version {version}")
+
+
+def check_sandbox() -> Finding:
+    """Say whether the browser's sandbox can work here."""
+    if sys.platform != "linux":
+        return Finding("sandbox", "ok", f"the one of {platform.system()}")
+    if os.geteuid() == 0:
+        return Finding(
+            "sandbox",
+            "warn",
+            "off: Chrome has none for root, so it is started with --no-sandbox",
+            "Run as another user before you open pages that you do not trust.",
+        )
+    for setting, blocking, remedy in _NAMESPACE_SETTINGS:
+        try:
+            value = Path(setting).read_text().strip()
+        except OSError:
+            continue  # this kernel does not have the setting, so it cannot stand in the way
+        if value == blocking:
+            return Finding(
+                "sandbox",
+                "warn",
+                f"user namespaces are restricted ({setting} is {value})",
+                f"If Chrome does not start: {remedy}",
+            )
+    return Finding("sandbox", "ok", "user namespaces are available")
+
+
+_NAMESPACE_SETTINGS = (
+    ("/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"),
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+    (
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "take a packaged Chrome, or sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+)
+"""Kernel settings that take the sandbox away: (file, blocking value, remedy)."""
+
+
+def check_shared_memory() -> Finding:
+    """Look at /dev/shm, through which Chrome's processes share pictures."""
+    if sys.platform != "linux":
+        return Finding("shared memory", "ok", "not limited by a file system here")
+    try:
+        total = shutil.disk_usage(SHARED_MEMORY).total
+    except OSError as error:
+        return Finding(
+            "shared memory",
+            "warn",
+            f"{SHARED_MEMORY}: {error.strerror}",
+            "Mount a tmpfs at /dev/shm, or pages may crash.",
+        )
+    if total < SMALL_SHARED_MEMORY:
+        return Finding(
+            "shared memory",
+            "warn",
+            f"{SHARED_MEMORY} has {_size(total)}",
+            "Large pages may crash: docker run --shm-size=1g, or launch with --disable-dev-shm-usage.",
+        )
+    return Finding("shared memory", "ok", f"{SHARED_MEMORY} has {_size(total)}")
+
+
+def check_temporary_space() -> Finding:
+    """Look at the folder in which temporary profiles are made."""
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    detail = f"{folder} has {_size(free)} free"
+    if not os.access(folder, os.W_OK):
+        return Finding(
+            "temporary folder", "fail", f"{folder} cannot be written to", "Set TMPDIR to one that can."
+        )
+    if free < SMALL_TEMPORARY_SPACE:
+        return Finding("temporary folder", "warn", detail, "Make room there, or set TMPDIR to a larger one.")
+    return Finding("temporary folder", "ok", detail)
+
+
+async def check_round_trip(subject: str, source: Source, *, pipe: bool = False) -> Finding:
+    """Start the browser (or connect to it) and time a few commands that it answers itself."""
+    import cdpengine
+
+    block = cdpengine.launch(executable=source.executable, transport="pipe") if pipe else source.open()
+    start = time.perf_counter()
+    try:
+        async with block as browser:
+            up = time.perf_counter() - start
+            times = []
+            for _ in range(ROUND_TRIPS):
+                start = time.perf_counter()
+                version = await browser.session.call("Browser.getVersion")
+                times.append(time.perf_counter() - start)
+    except EngineError as error:
+        return Finding(subject, "fail", f"{type(error).__name__}: {error}", _advice(source))
+    median = sorted(times)[ROUND_TRIPS // 2] * 1000
+    return Finding(subject, "ok", f"{version['product']}, up in {up:.2f} s, {median:.2f} ms a command")
+
+
+def _advice(source: Source) -> str:
+    if source.endpoint is not None:
+        return "Start Chrome with --remote-debugging-port=9222 and give its address, http://127.0.0.1:9222."
+    return (
+        "Run the browser by hand with --headless --dump-dom about:blank to see what it says, or name another."
+    )
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.0f} TB"

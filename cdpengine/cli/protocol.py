@@ -11,10 +11,8 @@ import attrs
 import click
 import trio
 
-from cdpengine.cli.options import F, Failed, Source, json_option
-from cdpengine.cli.output import errors_as_json, print_json, say, say_lines
-from cdpengine.cli.output_files import force_option, may_overwrite, new_file
-from cdpengine.cli.terminal import limit
+from cdpengine.cli.options import F, Failed, Source, force_option, json_option, may_overwrite, new_file
+from cdpengine.cli.output import errors_as_json, limit, print_json, say, say_lines
 from cdpengine.errors import MeasurementFailedError, os_reason
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ async def _ask(source: Source) -> Protocol:
         return await fetch_protocol(process.endpoint)
 
 
-def _named(name: str) -> Protocol:
+def _find_protocol(name: str) -> Protocol:
     """Return the protocol of what a user names: a saved file, an endpoint, or a browser to start."""
     from cdpengine.debug.explorer.protocol import read_protocol
 
@@ -220,16 +218,16 @@ def diff(before: str, after: str, as_json: bool) -> None:
     from cdpengine.debug.explorer.compatibility import diff_protocols
 
     with errors_as_json(wanted=as_json):
-        changes = diff_protocols(_named(before), _named(after))
+        changes = diff_protocols(_find_protocol(before), _find_protocol(after))
         if as_json:
             print_json({"changes": changes})
             return
         for change in changes:
             say(str(change), paint=partial(click.style, fg=_COLOURS[str(change)[0]]))
-        say(_counted([change.kind for change in changes]))
+        say(_count([change.kind for change in changes]))
 
 
-def _counted(kinds: Sequence[str]) -> str:
+def _count(kinds: Sequence[str]) -> str:
     counts = [f"{kinds.count(kind)} {kind}" for kind in ("added", "removed", "changed") if kind in kinds]
     return ", ".join(counts) or "no difference"
 

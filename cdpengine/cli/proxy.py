@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 import trio
 
+from cdpengine.cli.options import force_option, may_overwrite, new_file
 from cdpengine.cli.output import say
-from cdpengine.cli.output_files import force_option, may_overwrite, new_file
 
 if TYPE_CHECKING:
     from cdpengine.debug.proxying.proxy_server import Proxy

@@ -67,7 +67,7 @@ async def _run(source: Source, headed: bool) -> None:
     # A program can be started with its standard input or output closed.
     interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
     interrupted = False
-    async with _opened(source, headed) as browser, open_body_nursery() as nursery:
+    async with _open_browser(source, headed) as browser, open_body_nursery() as nursery:
         protocol = await _protocol(source, browser)
         notice = _complain if interactive else _tell
         console = Interpreter(browser, protocol, nursery, say_lines, notice, unattended=not interactive)
@@ -90,7 +90,7 @@ def _tell(text: str) -> None:
 
 
 @asynccontextmanager
-async def _opened(source: Source, headed: bool) -> AsyncIterator[Browser]:
+async def _open_browser(source: Source, headed: bool) -> AsyncIterator[Browser]:
     import cdpengine
 
     if source.endpoint is not None or not headed:

@@ -1,15 +1,21 @@
-"""The demo's tour: what is done on the shop page, step by step, each checked against the page's own state.
+"""The demo's tour of a small shop: what is done there, step by step, and the server of the shop on loopback.
 
-Rule: a step says what it did only after the page itself has confirmed it; a step that did not do what it says
-ends the tour. Nothing is printed here: every step is reported to whoever listens.
+Rule: a step says what it did only after the page itself has confirmed it; a step that did not do what it says ends
+the tour. Nothing is printed here: every step is reported to the caller. The server serves the files of demo_site/
+and nothing else, and it ends with its `with` block.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import attrs
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from cdpengine import Browser, Page, Snapshot
+
 
 PRICES = {"Espresso cup": 1800, "Tea bowl": 3250}
 """Cents, in the order of the page's first two "Add to cart" buttons."""
@@ -190,3 +197,56 @@ def _is_alive(process_id: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/shop.css": ("shop.css", "text/css; charset=utf-8"),
+    "/shop.js": ("shop.js", "text/javascript; charset=utf-8"),
+}
+
+SHUTDOWN_POLL = 0.02
+"""Seconds between two looks at whether to stop: the longest that leaving the block waits for the server."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        """Answer with one of the files, or 404."""
+        found = FILES.get(self.path)
+        if found is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        name, content_type = found
+        body = files("cdpengine.cli").joinpath("demo_site", name).read_bytes()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name is http.server's
+        """Stay silent: the demo's own steps are what is to be read."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that left before it had its answer; a closed tab does that."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+@contextmanager
+def serve_shop() -> Iterator[str]:
+    """Serve the shop while the body runs; gives its URL."""
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        thread = threading.Thread(
+            target=server.serve_forever, args=(SHUTDOWN_POLL,), name="demo shop", daemon=True
+        )
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()

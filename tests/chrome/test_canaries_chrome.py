@@ -26,8 +26,7 @@ from rounds import rounds
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.cli.shop import serve_shop
-from cdpengine.cli.tour import Tour
+from cdpengine.cli.tour import Tour, serve_shop
 from cdpengine.debug.recording_format import Line
 
 pytestmark = pytest.mark.chrome

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine.cli.checkup import check_packages
+from cdpengine.cli.doctor import check_packages
 from cdpengine.errors import PackageMissingError, missing_package, packages_named
 from cdpengine.errors.system import _OPTIONAL
 
@@ -182,10 +182,10 @@ page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=S
 PICTURES = (
     """from cdpengine._snapshot.labels import draw_labels as f
 args, more = (b'', []), {'width': 1.0, 'image_format': 'png', 'quality': None}""",
-    "from cdpengine._pictures.pillow import size_of as f; args, more = (b'',), {}",
-    "from cdpengine._pictures.pillow import covered as f; args, more = (b'', [], '#000000', 'png', None), {}",
-    "from cdpengine._pictures.pillow import joined as f; args, more = ([[b'']], 'png', None), {}",
-    "from cdpengine._pictures.pillow import as_rgba as f; args, more = (b'',), {}",
+    "from cdpengine._pictures.editing import size_of as f; args, more = (b'',), {}",
+    "from cdpengine._pictures.editing import paint_boxes as f; args, more = (b'', [], '#000000', 'png', None), {}",
+    "from cdpengine._pictures.editing import join_pictures as f; args, more = ([[b'']], 'png', None), {}",
+    "from cdpengine._pictures.editing import to_rgba as f; args, more = (b'',), {}",
 )
 """Each makes `f`, what is to be called, with its arguments."""
 

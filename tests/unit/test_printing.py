@@ -23,8 +23,7 @@ from recorded import Recorded
 import cdpengine.cli
 from cdpengine._protocol.instruments import Span
 from cdpengine.cli import main
-from cdpengine.cli.output import print_json, say, say_lines, show_progress, to_plain
-from cdpengine.cli.terminal import safe_console
+from cdpengine.cli.output import print_json, safe_console, say, say_lines, show_progress, to_plain
 from cdpengine.errors import NavigationFailedError
 
 FORGED = "Error: forged"
@@ -32,11 +31,10 @@ HOSTILE = f"a\n{FORGED}\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U
 SAFE = rf"a\n{FORGED}\r\x1b]0;x\x07\x9b31m\x85\u2028\u202e\u2066\ufeff\u200b\U000e0041b"
 
 PRINTING = {
-    "output.py": {"click.echo"},
-    "terminal.py": {"Console"},
-    "trace_show.py": {"sys.stdout.write"},  # pieces of `show_line`
-    "evaluate.py": {"sys.stdout.buffer.write"},  # --raw
-    "har.py": {"sys.stdout.buffer.write"},
+    "output.py": {"click.echo", "Console"},
+    "traces/show.py": {"sys.stdout.write"},  # pieces of `show_line`
+    "page_output.py": {"sys.stdout.buffer.write"},  # --raw
+    "page_load.py": {"sys.stdout.buffer.write"},
 }
 
 
@@ -63,16 +61,17 @@ def test_only_one_module_prints() -> None:
     names = {"print", "click.echo", "click.secho", "Console", "sys.stdout.write", "sys.stderr.write",
              "sys.stdout.buffer.write", "sys.stderr.buffer.write", "sys.stdout.writelines"}  # fmt: skip
     found: dict[str, set[str]] = {}
-    for path in Path(cdpengine.cli.__file__).parent.glob("*.py"):
+    folder = Path(cdpengine.cli.__file__).parent
+    for path in folder.rglob("*.py"):
         used = {
             ast.unparse(node)
             for node in ast.walk(ast.parse(path.read_text("utf-8")))
             if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node) in names
         }
-        if path.name in ("bench.py", "demo.py", "trace_stats.py"):
+        if path.name in ("bench.py", "demo.py", "stats.py"):
             used -= {"Console"}  # the type, in annotations
         if used:
-            found[path.name] = used
+            found[path.relative_to(folder).as_posix()] = used
     assert found == PRINTING
 
 

@@ -50,7 +50,6 @@ LIMITS = {
 
 FOLDERS = {
     "cdpengine/_snapshot": 55,
-    "cdpengine/cli": 33,
 }
 """Folders that have more files than the limit, and how many they may have at most: a row goes when it is kept."""
 

@@ -34,7 +34,7 @@ PLACES = {
     "_launch/owned_folder.py": ("0700 for the temporary profile, by mkdtemp; 0600 for its owner file", {
         "mkdtemp": 1, "os.open": 3,
     }),
-    "cli/interruption.py": ("none: the null device", {"os.open": 1}),
+    "cli/commands.py": ("none: the null device", {"os.open": 2}),
     "debug/recording/recording_file.py": (PRIVATE, {"create_private": 1}),
     "debug/recording/recorder.py": (PRIVATE, {"create_recording": 1}),
     "_api/verbs/pictures.py": (PRIVATE, {"output_file": 2, "checked_path": 2}),
@@ -44,11 +44,10 @@ PLACES = {
     "_measure/heap_snapshot.py": (PRIVATE, {"output_file": 1}),
     "_measure/cpu_profile.py": (PRIVATE, {"output_file": 1}),
     "_storage/storage_state.py": (PRIVATE, {"write_private": 1}),
-    "cli/har.py": (PRIVATE, {"output_file": 1}),
-    "cli/trace_export.py": (PRIVATE, {"new_file": 1}),
+    "cli/page_load.py": (PRIVATE, {"output_file": 1}),
+    "cli/traces/commands.py": (PRIVATE, {"new_file": 1}),
     "cli/protocol.py": (PRIVATE, {"new_file": 1}),
     "cli/repl_prompt.py": ("0600 for the history, 0700 for its folder", {"os.open": 1, "mkdir": 1}),
-    "cli/commands.py": ("none: the null device", {"os.open": 1}),
     "testing/pytest_plugin.py": ("the umask's, for a folder of a user's tests; 0600 for the cassettes in it", {"mkdir": 1}),
     "errors/system.py": ("none: the null device", {"os.open": 1}),
 }  # fmt: skip

@@ -1,11 +1,15 @@
-"""`cdpengine trace show`: a recording as one line of text for each of its own."""
+"""`cdpengine trace show`: a recording as one line of text for each of its own; and what all such commands share.
+
+Rule: everything that can be read is used first; then each line that could not be is named on standard error, and
+the exit status is 1.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,12 +17,59 @@ from typing import TYPE_CHECKING
 import click
 
 from cdpengine.cli.options import Failed
-from cdpengine.cli.terminal import fit, painter, printable, width
-from cdpengine.cli.trace_reading import file_argument, tell_damage
+from cdpengine.cli.output import fit, painter, printable, safe_console, say, width
 
 if TYPE_CHECKING:
     from cdpengine.debug.reading.recording import Recording
     from cdpengine.debug.reading.shown_lines import Piece
+    from cdpengine.debug.recording_format import Line
+
+
+_NAMED = 10
+"""Damaged lines that are named one by one."""
+
+_EACH = 4096
+"""Lines between two moves of the progress bar."""
+
+file_argument = click.argument("file", type=click.Path(path_type=Path))
+
+
+def lines_of(recording: Recording) -> Iterator[Line]:
+    """Give all lines, with a progress bar on standard error when that is a terminal."""
+    if not sys.stderr.isatty():
+        yield from recording
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("reading {task.fields[lines]:,} lines"),
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=safe_console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=recording.size, lines=0)
+        for number, line in enumerate(recording, 1):
+            if number % _EACH == 0:
+                progress.update(task, completed=recording.position, lines=number)
+            yield line
+
+
+def damage_of(recording: Recording) -> list[tuple[int, str]]:
+    """Return what is wrong with a recording that was read to its end: numbers of lines, and why."""
+    return [(damage.line, damage.reason) for damage in recording.all_damage]
+
+
+def tell_damage(recording: Recording) -> bool:
+    """Print what is wrong with a recording that was read to its end; say whether there was anything."""
+    found = damage_of(recording)
+    for line, reason in found[:_NAMED]:
+        say(f"Error: {recording.path}, line {line}: {reason}", err=True)
+    more = max(recording.damaged_lines, len(found)) - _NAMED
+    if more > 0:
+        say(f"Error: ... and {more} more lines that could not be read", err=True)
+    return bool(found)
+
 
 STYLES = {
     "time": "dim", "session": "magenta", "id": "dim", "call": "cyan", "reply": "green", "event": "blue",
@@ -112,13 +163,13 @@ def show(
             spans=span_names or (("*",) if spans else ()),
         )
     )
-    with _opened(file, follow=follow) as recording:
+    with _open(file, follow=follow) as recording:
         _print_chosen(recording, chooser.wants, full=full, follow=follow)
         if tell_damage(recording):
             raise Failed
 
 
-def _opened(file: Path, *, follow: bool) -> AbstractContextManager[Recording]:
+def _open(file: Path, *, follow: bool) -> AbstractContextManager[Recording]:
     if not follow:
         from cdpengine.debug.reading.recording import open_recording
 

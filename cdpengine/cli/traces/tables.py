@@ -13,8 +13,7 @@ from typing import Literal
 
 import attrs
 
-from cdpengine.cli.output import say
-from cdpengine.cli.terminal import fit, fit_middle, painter, printable
+from cdpengine.cli.output import fit, fit_middle, painter, printable, say
 from cdpengine.errors.foreign import escape_line
 
 _GAP = "  "
@@ -133,7 +132,7 @@ def _row(layout: Layout, number: int) -> list[str]:
     head, more = first.values[number], []
     match layout.cut:
         case "fold":
-            head, *more = _folded(head, size)
+            head, *more = _fold(head, size)
         case "middle":
             head = fit_middle(head, size)
         case "end":
@@ -170,7 +169,7 @@ def _cut_of(texts: Sequence[str], size: int) -> Cut:
     return "middle" if len({fit_middle(text, size) for text in different}) == len(different) else "fold"
 
 
-def _folded(text: str, columns: int) -> list[str]:
+def _fold(text: str, columns: int) -> list[str]:
     from rich.cells import chop_cells
 
     return chop_cells(text, columns) or [""]

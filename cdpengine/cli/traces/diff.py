@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from cdpengine.cli.options import Failed, json_option
-from cdpengine.cli.output import errors_as_json, print_json, say
-from cdpengine.cli.terminal import limit, painter, width
-from cdpengine.cli.trace_reading import damage_of, lines_of, tell_damage
+from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
+from cdpengine.cli.traces.show import damage_of, lines_of, tell_damage
 from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
     """Tell what the SECOND recording did differently from the FIRST, session by session.
 
     Ids, times and ports are left aside. The two are the same when each session ("page 1") was sent the same
-    commands in the same order, was refused the same, and told of the same kinds of events: the exit status is 0
+    commands in the same order, was refused the same, and sent the same kinds of events: the exit status is 0
     then, and 1 otherwise. Counts of events and durations differ from run to run: they make no difference.
 
     \b
@@ -47,7 +46,7 @@ def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
     commands = Commands()
     conducts = []
     with errors_as_json(wanted=as_json), ExitStack() as files:
-        # Both are opened before either is read: a file that is none is told of at once.
+        # Both are opened before either is read: a file that is not a recording is refused at once.
         recordings = [files.enter_context(open_recording(path)) for path in (first, second)]
         for recording in recordings:
             conduct = Conduct(commands)
@@ -105,7 +104,7 @@ def _print_counts(out: _Printer, counts: tuple[Count, ...], *, full: bool) -> No
     told = [count for count in counts if full or _is_much(count) or count.counts[0] != count.counts[1]]
     if not told:
         return
-    from cdpengine.cli.tables import Column, print_table
+    from cdpengine.cli.traces.tables import Column, print_table
 
     out.line("counts, and medians in ms:", "head")
     medians = [count.medians if None not in count.medians else (None, None) for count in told]

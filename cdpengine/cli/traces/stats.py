@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from cdpengine.cli.options import Failed, json_option
-from cdpengine.cli.output import errors_as_json, print_json, say
-from cdpengine.cli.terminal import PLAIN_WIDTH, fit, limit, safe_console
-from cdpengine.cli.trace_reading import damage_of, file_argument, lines_of, tell_damage
+from cdpengine.cli.output import PLAIN_WIDTH, errors_as_json, fit, limit, print_json, safe_console, say
+from cdpengine.cli.traces.show import damage_of, file_argument, lines_of, tell_damage
 from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from cdpengine.cli.tables import Column
+    from cdpengine.cli.traces.tables import Column
     from cdpengine.debug.reading.figures import (
         ActionFigures,
         Counts,
@@ -161,7 +160,7 @@ _ADVICE = "--json and wider terminals show them"
 
 
 def _figures(figures: dict[str, int], rows: Sequence[list[str]]) -> list[Column]:
-    from cdpengine.cli.tables import Column
+    from cdpengine.cli.traces.tables import Column
 
     return [
         Column(name, [row[number] for row in rows], yields)
@@ -170,7 +169,7 @@ def _figures(figures: dict[str, int], rows: Sequence[list[str]]) -> list[Column]
 
 
 def _print_methods(methods: Sequence[MethodFigures]) -> None:
-    from cdpengine.cli.tables import Column, print_table
+    from cdpengine.cli.traces.tables import Column, print_table
 
     rows = [_cells(each.counts, each.durations) for each in methods]
     first = Column("method", [escape_line(each.method) for each in methods], figure=False)
@@ -178,7 +177,7 @@ def _print_methods(methods: Sequence[MethodFigures]) -> None:
 
 
 def _print_sessions(sessions: Sequence[SessionFigures]) -> None:
-    from cdpengine.cli.tables import Column, print_table
+    from cdpengine.cli.traces.tables import Column, print_table
     from cdpengine.debug.reading.shown_lines import SHORT_ID
 
     connections = list(dict.fromkeys(each.connection for each in sessions))
@@ -214,7 +213,7 @@ def _distinct_length(ids: Sequence[str]) -> int:
 
 
 def _print_actions(actions: Sequence[ActionFigures]) -> None:
-    from cdpengine.cli.tables import Column, print_table
+    from cdpengine.cli.traces.tables import Column, print_table
 
     rows = [
         [
