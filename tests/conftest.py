@@ -12,16 +12,13 @@ from typing import Any
 import hypothesis
 import pytest
 from error_texts import ErrorTexts
-from rounds import run_slow
+from rounds import rounds, run_slow
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
 for inherited in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
     if signal.getsignal(inherited) is signal.SIG_IGN:
         signal.signal(inherited, signal.default_int_handler if inherited is signal.SIGINT else signal.SIG_DFL)
-
-hypothesis.settings.register_profile("shared machine", deadline=None)
-hypothesis.settings.load_profile("shared machine")
 
 KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
@@ -153,6 +150,8 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     run_slow(config.getoption(RUN_SLOW))
+    hypothesis.settings.register_profile("shared machine", deadline=None, max_examples=rounds(40, 100))
+    hypothesis.settings.load_profile("shared machine")
     path = os.environ.get("CDPENGINE_FAILED_TESTS")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(FailedTests(Path(path)), "failed tests")
