@@ -33,7 +33,8 @@ class Activities:
         """Return the collector of a page, the same one each time; it lives as long as the page object."""
         collector = _collector_of(page)
         if collector is None:
-            collector = page.collector = Collector(page, self._reader)
+            collector = Collector(page, self._reader)
+            page.set_collector(collector)
         return collector
 
     def set_for_all(self, options: ActivityOptions | None) -> None:

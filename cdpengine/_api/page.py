@@ -152,7 +152,7 @@ class Page(
         meanwhile: the page stands still. If it fails, the default answer is given, `Dialog.failure` says why, and
         the error is logged. Raises InvalidArgumentError.
         """
-        self._core.target.dialogs.policy = DialogPolicy.checked(policy, prompt_text)
+        self._core.target.dialogs.set_policy(DialogPolicy.checked(policy, prompt_text))
 
     async def close(self, *, timeout: float = 30) -> None:
         """Close the page and wait until it is gone. Also works on a page whose script never ends."""

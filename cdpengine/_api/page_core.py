@@ -211,9 +211,9 @@ class InputAction:
         span, activity, page = self.effects.dialogs, self.effects.activity, self._core.target
         if span.shown:
             await page.dialogs.wait_for_answer()
-        page.navigation.set_off |= {
+        page.navigation.add_set_off(
             each.frame_id for each in activity.navigations if not each.within_document
-        }
+        )
         return attrs.evolve(
             outcome,
             dialogs=span.dialogs,

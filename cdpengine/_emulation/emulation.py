@@ -124,7 +124,7 @@ class Emulations:
         The answers are taken here.
         """
         if session is page.session:
-            page.evaluation_listeners.append(
+            page.on_evaluation_session(
                 lambda evaluation_session: self._post_to_new(page, evaluation_session, EVALUATION_SESSION)
             )
         self._post_to_new(page, session, session.target_type)

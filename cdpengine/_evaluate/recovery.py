@@ -131,8 +131,8 @@ async def recover(
             if allow != "terminate":
                 report = await _slow(page, allow, report)
             elif call is not None:
-                if target_id not in page.terminating:  # one is enough for all that wait for it
-                    page.terminating.add(target_id)
+                if not page.is_terminated_by(target_id):  # one is enough for all that wait for it
+                    page.begin_termination(target_id)
                     page.nursery.start_soon(_go_on_terminating, page, target_id, name="terminate further")
                 report = attrs.evolve(report, under_way=True)
     _log(page, report)
@@ -182,14 +182,13 @@ def _take_terminations(
         finally:
             for call in pending:
                 call.abandon()
-            page.terminating.discard(wait)
-            page.changes.notify()
+            page.end_termination(wait)
 
     if page.closed or sessions[0].ended:
         for call in pending:
             call.abandon()
     else:
-        page.terminating.add(wait)
+        page.begin_termination(wait)
         page.nursery.start_soon(wait, name="answers to terminations")
 
 
@@ -273,8 +272,7 @@ async def _go_on_terminating(page: PageTarget, target_id: str) -> None:
             _log(page, RecoveryReport(sent=True, steps=(step,), responsive=responsive))
     finally:
         _take_terminations(page, sessions, unanswered)
-        page.terminating.discard(target_id)
-        page.changes.notify()
+        page.end_termination(target_id)
 
 
 def _why_not(page: PageTarget, sessions: Sequence[Session]) -> str:
@@ -299,8 +297,7 @@ async def _probe(sessions: Sequence[Session], deadline: float) -> bool:
 
 async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> RecoveryReport:
     if not page.recovery_under_way:  # one is enough: who comes second waits for the first one's
-        page.recovery_under_way = True
-        page.last_recovery = None
+        page.begin_recovery()
         page.nursery.start_soon(_go_on, page, allow, report, name=f"recovery by {allow}")
     with trio.move_on_after(_WAIT):
         await page.recovered()
@@ -312,6 +309,7 @@ async def _slow(page: PageTarget, allow: Recovery, report: RecoveryReport) -> Re
 async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> None:
     started = trio.current_time()
     done, detail, responsive = False, "not in time", False
+    ended: RecoveryReport | None = None
     name: Literal["reload", "close"] = "close" if allow == "close" else "reload"
     try:
         with trio.move_on_after(_SLOW_TIMEOUT):
@@ -324,13 +322,10 @@ async def _go_on(page: PageTarget, allow: Recovery, report: RecoveryReport) -> N
         if name == "reload" and not page.closed:
             responsive = await _probe([page.session], trio.current_time() + _RELOAD_PROBE_TIMEOUT)
         step = RecoveryStep(name, done, detail, milliseconds)
-        page.last_recovery = attrs.evolve(
-            report, steps=(*report.steps, step), responsive=responsive, under_way=False
-        )
-        _log(page, page.last_recovery)
+        ended = attrs.evolve(report, steps=(*report.steps, step), responsive=responsive, under_way=False)
+        _log(page, ended)
     finally:
-        page.recovery_under_way = False
-        page.changes.notify()
+        page.end_recovery(ended)
 
 
 async def _reload(page: PageTarget) -> str:

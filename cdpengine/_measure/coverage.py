@@ -91,15 +91,16 @@ async def measure_coverage(
                 await hold.enter()
             async with open_body_nursery() as nursery:
                 nursery.start_soon(watch.run, name="coverage")
-                page.before_leaving.append(watch.read_before_leaving)
-                yield coverage
-                with within("end coverage", timeout) as budget, page.early_questions.before(budget.deadline):
-                    await watch.read_counts(final=True)
-                    await watch.texts_are_there()
+                with page.reading_before_leaving(watch.read_before_leaving):
+                    yield coverage
+                    with (
+                        within("end coverage", timeout) as budget,
+                        page.early_questions.before(budget.deadline),
+                    ):
+                        await watch.read_counts(final=True)
+                        await watch.texts_are_there()
             coverage.report = watch.report()
         finally:
-            with suppress(ValueError):  # it was not entered
-                page.before_leaving.remove(watch.read_before_leaving)
             await hold.leave()
     finally:
         _COVERED.discard(key)

@@ -246,6 +246,10 @@ class PageDialogs:
         """The latest dialogs, oldest first."""
         return [shown.dialog for shown in self._kept]
 
+    def set_policy(self, policy: DialogPolicy) -> None:
+        """Have dialogs answered by this policy from now on."""
+        self.policy = policy
+
     @property
     def is_open(self) -> bool:
         """Whether a dialog is open now."""

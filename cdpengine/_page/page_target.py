@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import trio
@@ -53,7 +54,7 @@ class PageTarget:
         self.lineage = (info.target_id,) if info.opener_id is None else (info.opener_id, info.target_id)
         self.evaluation_sessions: dict[str, Session] = {}
         self.evaluation_session_errors: dict[str, EngineError] = {}
-        self.evaluation_listeners: list[Callable[[Session], None]] = []
+        self._evaluation_listeners: list[Callable[[Session], None]] = []
         self.evaluation_session_rebuilds: Counter[str] = Counter()
         self._turns: dict[Session, Turn] = {}
         self.frames = FrameTree(info.target_id)
@@ -61,7 +62,7 @@ class PageTarget:
         self.frame_sessions: dict[str | None, Session] = {session.id: session}
         self.worker_sessions: dict[str | None, Session] = {}
         self.documents: dict[str, object] = {}  # by loader, what they came with: kept by navigation
-        self.collector: object = None  # what follows the page's activity, set by the layer above
+        self._collector: object = None
         self.changes = changes
         self.dialogs = PageDialogs(session, changes, nursery, dialog_policy or DialogPolicy())
         self.choosers = FileChoosers(changes)
@@ -70,12 +71,10 @@ class PageTarget:
         self.early_questions = EarlyQuestions(self.pulse, session, nursery)
         self.navigation = PendingNavigation(session, info.target_id, changes.notify)
         self.pictures = trio.Lock()
-        self.before_leaving: list[Callable[[], Awaitable[None]]] = []
-        self.recovery_under_way = False
-        self.terminating: set[object] = (
-            set()
-        )  # targets that a recovery goes on with, terminations without answer
-        self.last_recovery: RecoveryReport | None = None
+        self._readers_before_leaving: list[Callable[[], Awaitable[None]]] = []
+        self._recovery_under_way = False
+        self._terminations: set[object] = set()
+        self._last_recovery: RecoveryReport | None = None
         self.evaluation_session_in_doubt: Callable[[], None] = lambda: (
             None
         )  # called where nothing brings the page back
@@ -202,8 +201,8 @@ class PageTarget:
 
     async def recovered(self) -> None:
         """Wait until nothing that is to bring the page back is under way."""
-        if self.recovery_under_way or self.terminating:
-            await self.changes.wait_for(lambda: not self.recovery_under_way and not self.terminating)
+        if self._recovery_under_way or self._terminations:
+            await self.changes.wait_for(lambda: not self._recovery_under_way and not self._terminations)
 
     async def ready(self) -> None:
         """Wait until no recovery is under way and the page's set-up is answered. Raises as `set_up_answered`."""
@@ -262,6 +261,67 @@ class PageTarget:
 
         return await self.changes.wait_for(checked)
 
+    # --- recovery ------------------------------------------------------------------------------------------
+
+    @property
+    def recovery_under_way(self) -> bool:
+        """Whether a recovery goes further than a termination now."""
+        return self._recovery_under_way
+
+    @property
+    def last_recovery(self) -> RecoveryReport | None:
+        """What the latest of these recoveries did; None while one is under way, and where there was none."""
+        return self._last_recovery
+
+    def begin_recovery(self) -> None:
+        """Note that a recovery begins; what the page is asked next waits for its end."""
+        self._recovery_under_way = True
+        self._last_recovery = None
+
+    def end_recovery(self, report: RecoveryReport | None) -> None:
+        """Note the end of a recovery, and what it did; None for one that did not come to its end."""
+        self._recovery_under_way = False
+        self._last_recovery = report
+        self.changes.notify()
+
+    def is_terminated_by(self, termination: object) -> bool:
+        """Whether a termination that has begun has not ended."""
+        return termination in self._terminations
+
+    def begin_termination(self, termination: object) -> None:
+        """Note a termination that goes on, by what names it; what the page is asked next waits for its end."""
+        self._terminations.add(termination)
+
+    def end_termination(self, termination: object) -> None:
+        """Note the end of a termination."""
+        self._terminations.discard(termination)
+        self.changes.notify()
+
+    # --- what others keep here -----------------------------------------------------------------------------
+
+    @property
+    def collector(self) -> object:
+        """What follows the page's activity, for the layer above; None while nothing does."""
+        return self._collector
+
+    def set_collector(self, collector: object) -> None:
+        """Keep what follows the page's activity, as long as the page is there."""
+        self._collector = collector
+
+    @contextmanager
+    def reading_before_leaving(self, read: Callable[[], Awaitable[None]]) -> Iterator[None]:
+        """Have `read` called, while the block runs, before a navigation of the engine's own leaves a document."""
+        self._readers_before_leaving.append(read)
+        try:
+            yield
+        finally:
+            self._readers_before_leaving.remove(read)
+
+    @property
+    def readers_before_leaving(self) -> tuple[Callable[[], Awaitable[None]], ...]:
+        """What is to read a document once more before it is left."""
+        return tuple(self._readers_before_leaving)
+
     # --- evaluation sessions
     # ---------------------------------------------------------------------------------------------
 
@@ -279,9 +339,13 @@ class PageTarget:
         """Note the session on which a target (the page's own, or a frame's) can be stopped; it has answered."""
         self.evaluation_sessions[target_id] = evaluation_session
         self.evaluation_session_errors.pop(target_id, None)
-        for listener in self.evaluation_listeners:
+        for listener in self._evaluation_listeners:
             listener(evaluation_session)
         self.changes.notify()
+
+    def on_evaluation_session(self, listener: Callable[[Session], None]) -> None:
+        """Have `listener` called with each evaluation session that is set from now on."""
+        self._evaluation_listeners.append(listener)
 
     def set_evaluation_session_error(self, target_id: str, error: EngineError) -> None:
         """Note why a target has no evaluation session."""

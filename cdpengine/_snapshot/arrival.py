@@ -53,8 +53,7 @@ class Arrival:
 
     def __attrs_post_init__(self) -> None:
         self._end = trio.current_time() + min(BOUND, self.seconds / 2)
-        self._frames = {self.page.target_id, *self.page.navigation.set_off}
-        self.page.navigation.set_off.clear()
+        self._frames = {self.page.target_id, *self.page.navigation.take_set_off()}
 
     async def begun(self) -> None:
         """Wait until what was asked for has come, or has come to nothing."""

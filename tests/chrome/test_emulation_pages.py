@@ -341,7 +341,9 @@ async def test_it_ends_with_the_page_and_however_the_block_ends(
 
 
 async def test_a_setting_that_is_not_used_is_a_mistake(shown: cdpengine.Page) -> None:
-    with pytest.warns(RuntimeWarning, match=r"page\.emulation\.set\(\.\.\.\) was neither awaited nor entered"):
+    with pytest.warns(
+        RuntimeWarning, match=r"page\.emulation\.set\(\.\.\.\) was neither awaited nor entered"
+    ):
         _dropped(shown)
     used = shown.emulation.set(timezone="UTC")
     await used

@@ -423,7 +423,7 @@ async def test_cancelled_at_each_step(
         assert not _PROFILED
         assert set(page.session._domains) == {"Page"}
         assert not page.session._streams
-        assert not page._core.target.before_leaving
+        assert not page._core.target.readers_before_leaving
         assert await page.evaluate("1 + 1", timeout=20) == 2
         with trio.fail_after(20):
             while (

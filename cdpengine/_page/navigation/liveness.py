@@ -7,7 +7,7 @@ page's process, other pages' too: it is sent only where that is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
@@ -112,8 +112,7 @@ class PendingNavigation:
     Chrome holds back what is for the page's process until that document comes or the navigation is stopped
     (termination excepted), so such a page does not answer, and hangs not at all. `under_way` is of the main frame,
     once the navigation has begun. `asked` are all frames for which one was asked for: True where it has begun.
-    `arrived` says for each frame when its present document came (trio's clock), and `set_off` which frames an
-    action made navigate, for the next snapshot of the page.
+    `arrived` says for each frame when its present document came (trio's clock).
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class PendingNavigation:
         self.under_way = False
         self.asked: dict[str, bool] = {}
         self.arrived: dict[str, float] = {}
-        self.set_off: set[str] = set()
+        self._set_off: set[str] = set()
         self._main_frame_id = main_frame_id
         self._notify = notify
         self.listen(session)
@@ -171,8 +170,17 @@ class PendingNavigation:
         detached = _decoded(event, FrameDetached)
         if detached is not None and detached.reason != "swap":
             self.arrived.pop(detached.frame_id, None)
-            self.set_off.discard(detached.frame_id)
+            self._set_off.discard(detached.frame_id)
             self._end(detached.frame_id)
+
+    def add_set_off(self, frame_ids: Iterable[str]) -> None:
+        """Note which frames an action made navigate, for the next snapshot of the page."""
+        self._set_off.update(frame_ids)
+
+    def take_set_off(self) -> set[str]:
+        """Return the frames that actions made navigate since this was asked last."""
+        taken, self._set_off = self._set_off, set()
+        return taken
 
     def _end(self, frame_id: str) -> None:
         if frame_id == self._main_frame_id:

@@ -365,7 +365,7 @@ async def _free(page: PageTarget, budget: Budget) -> None:
 
 async def _take_leave(page: PageTarget, budget: Budget) -> None:
     """Let those read the document once more who need it. A page that does not answer goes without."""
-    for look in page.before_leaving:
+    for look in page.readers_before_leaving:
         with trio.move_on_after(min(_PATIENCE, budget.remaining / 2)):
             await look()
 
