@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import trio
@@ -284,7 +284,8 @@ async def record(
     known = _find_known(browser.connections)
     product = browser.version.product
     claim = partial(create_recording, Path(path), overwrite=overwrite)
-    async with _recording(browser.instruments, claim, redactor, limit, queued, product, known) as recorder:
+    options = _Options(redactor, limit, queued, product)
+    async with _recording(browser.instruments, claim, options, known) as recorder:
         yield recorder
 
 
@@ -299,7 +300,7 @@ async def record_as_asked(instruments: Instruments) -> AsyncIterator[Recorder]:
     kept = os.environ.get("CDPENGINE_RECORD_KEEP_ARGUMENTS") == "1"
     unredacted = os.environ.get("CDPENGINE_RECORD_UNREDACTED") == "1"
     redactor = None if unredacted else Redactor(keep_arguments=kept)
-    async with _recording(instruments, create_as_asked, redactor, LIMIT, QUEUED, drop_empty=True) as recorder:
+    async with _recording(instruments, create_as_asked, _Options(redactor), drop_empty=True) as recorder:
         yield recorder
 
 
@@ -319,10 +320,29 @@ async def record_traffic(
     """
     redactor = None if unredacted else Redactor(keep_arguments=keep_arguments)
     claim = partial(create_recording, Path(path), overwrite=overwrite)
-    async with _recording(
-        instruments, claim, redactor, limit, QUEUED, drop_empty=True, foreign=True
-    ) as recorder:
+    options = _Options(redactor, limit, foreign=True)
+    async with _recording(instruments, claim, options, drop_empty=True) as recorder:
         yield recorder
+
+
+@attrs.frozen
+class _Options:
+    """How a recording is written: its redactor (None: nothing is redacted), its bounds in bytes, its browser."""
+
+    redactor: Redactor | None
+    limit: int = LIMIT
+    queued: int = QUEUED
+    product: str = ""
+    foreign: bool = False
+    """Whether another client than the engine is behind the traffic."""
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError for a bound that is not a number of bytes."""
+        for what, given in (("limit", self.limit), ("queued", self.queued)):
+            if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+                raise InvalidArgumentError(
+                    what=what, given=repr(given), expected="a number of bytes, 0 or more"
+                )
 
 
 @asynccontextmanager
@@ -330,27 +350,19 @@ async def record_traffic(
 async def _recording(
     instruments: Instruments,
     claim: Claim,
-    redactor: Redactor | None,
-    limit: int,
-    queued: int,
-    product: str = "",
+    options: _Options,
     known: Iterable[_Known] = (),
     *,
     drop_empty: bool = False,
-    foreign: bool = False,
 ) -> AsyncIterator[Recorder]:
     """Record to the file that `claim` makes.
 
     With `drop_empty`, a block that fails before any message went through leaves no file: nothing was there to be
     recorded, and the file would only be in the way of the next try.
     """
-    for what, given in (("limit", limit), ("queued", queued)):
-        if isinstance(given, bool) or not isinstance(given, int) or given < 0:
-            raise InvalidArgumentError(what=what, given=repr(given), expected="a number of bytes, 0 or more")
+    options.check()
     made = claim()
-    recorder = _start(
-        made, known, redactor=redactor, limit=limit, queued=queued, product=product, foreign=foreign
-    )
+    recorder = _start(made, known, options)
     failed = False
     try:
         with instruments.attached(recorder):
@@ -371,11 +383,13 @@ async def _recording(
         raise RecordingFailedError(path=str(made.path), reason=recorder.failure or TOO_SLOW)
 
 
-def _start(made: RecordingFile, known: Iterable[_Known], **options: Any) -> Recorder:
+def _start(made: RecordingFile, known: Iterable[_Known], options: _Options) -> Recorder:
     """Start the recorder that writes to a file; where that fails, the file is taken away again."""
     try:
         with shortages_named(partial(not_begun, made.path)):
-            recorder = Recorder(made.path, known=known, file=made.descriptor, **options)
+            recorder = Recorder(
+                made.path, known=known, file=made.descriptor, **attrs.asdict(options, recurse=False)
+            )
             recorder.start()
     except BaseException:
         os.close(made.descriptor)
