@@ -251,29 +251,33 @@ def _remove_unowned(path: Path, stopped_within: Callable[[float], bool]) -> bool
 
 def remove_profile(path: Path) -> bool:
     """Remove what can be removed of a profile; return whether something is left."""
-    with contextlib.suppress(OSError):
-        if folder := _socket_folder(path):
-            shutil.rmtree(folder, ignore_errors=True)
+    remove_socket_folder(socket_folder(path))
     return remove_owned(path)
 
 
-def _socket_folder(profile: Path) -> Path | None:
-    """Return the folder that Chrome made outside the profile for its singleton socket.
+def socket_folder(profile: Path) -> Path | None:
+    """Return the folder that Chrome made outside the profile for its singleton socket, as the profile names it.
 
     The path of a socket must be short, so Chrome keeps it in the system's temporary folder and links to it
-    from the profile. A Chrome that ends in order removes the folder; a killed one leaves it.
+    from the profile. A Chrome that ends in order removes the link and then the folder; a killed one leaves both,
+    and one that is killed in between the folder, which nothing names any more.
     """
-    link = profile / _SINGLETON_SOCKET
-    if not link.is_symlink():
-        return None
-    folder = link.readlink().parent
-    if not folder.is_absolute() or folder.is_symlink() or not folder.is_dir():
-        return None
-    if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():
-        return None
-    # Removed is only what is as Chrome makes it: a folder of its own that holds nothing but these two.
-    known = {_SINGLETON_SOCKET, "SingletonCookie"}
-    return folder if {entry.name for entry in folder.iterdir()} <= known else None
+    with contextlib.suppress(OSError):
+        link = profile / _SINGLETON_SOCKET
+        if link.is_symlink():
+            return link.readlink().parent
+    return None
+
+
+def remove_socket_folder(folder: Path | None) -> None:
+    """Remove what `socket_folder` gave, where it is there and as Chrome makes it: nothing but these two in it."""
+    with contextlib.suppress(OSError):
+        if folder is None or not folder.is_absolute() or folder.is_symlink() or not folder.is_dir():
+            return
+        if sys.platform != "win32" and folder.stat().st_uid != os.geteuid():
+            return
+        if {entry.name for entry in folder.iterdir()} <= {_SINGLETON_SOCKET, "SingletonCookie"}:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 # --- browsers without an owner ---------------------------------------------------------------------------------

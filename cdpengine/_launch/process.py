@@ -178,6 +178,7 @@ class _Keeper:
             profile = Profile.prepare(options.user_data_dir)
         except OSError as error:
             raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
+        sockets: Path | None = None
         try:
             arguments = command_line(
                 options.args,
@@ -199,9 +200,10 @@ class _Keeper:
                     self.up.set()
                     await trio.sleep_forever()
                 finally:
+                    sockets = profile.socket_folder()
                     await self._end(gently=self.up.is_set() or not profile.temporary)
         finally:
-            await profile.remove()
+            await profile.remove(sockets)
 
     async def _spawn(self, command: list[str], profile: Profile) -> None:
         environment = os.environ if self._options.env is None else self._options.env

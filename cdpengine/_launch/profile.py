@@ -13,7 +13,13 @@ from pathlib import Path
 import attrs
 import trio
 
-from cdpengine._launch.owned_folder import PROFILE_PREFIX, OwnedFolder, remove_profile
+from cdpengine._launch.owned_folder import (
+    PROFILE_PREFIX,
+    OwnedFolder,
+    remove_profile,
+    remove_socket_folder,
+    socket_folder,
+)
 from cdpengine._logs import get_logger
 
 _log = get_logger("cdpengine.browser")
@@ -61,9 +67,14 @@ class Profile:
             return None
         return parse_port_file(text)
 
-    async def remove(self) -> None:
-        """Remove a temporary profile; do nothing to a user's.
+    def socket_folder(self) -> Path | None:
+        """Return the folder for sockets that Chrome has made for a temporary profile; for `remove`."""
+        return socket_folder(self.path) if self.temporary else None
 
+    async def remove(self, sockets: Path | None = None) -> None:
+        """Remove a temporary profile, and the folder for sockets that it had before its browser was ended.
+
+        Does nothing to a user's.
         Takes a few seconds at most and raises nothing: what cannot be removed is reported on the logger
         "cdpengine.browser", because an error of its own would hide how the browser ended.
         """
@@ -71,6 +82,7 @@ class Profile:
             return
         with trio.move_on_after(_REMOVAL_DEADLINE, shield=True):
             left = await trio.to_thread.run_sync(remove_profile, self.path)
+            await trio.to_thread.run_sync(remove_socket_folder, sockets)
             # To list a folder takes a descriptor, and the lock's may be the only one that this program can get.
             # From here on, other programs may remove the folder as well.
             self.owned.release()

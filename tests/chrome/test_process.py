@@ -344,6 +344,27 @@ async def test_the_port_file_is_enough(temporary: Path, tmp_path: Path) -> None:
     assert_nothing_left(temporary, process.pid)
 
 
+async def test_a_browser_that_ends_half_way_through_its_folder_for_sockets_leaves_none(
+    temporary: Path, tmp_path: Path
+) -> None:
+    """It removes the link first, which alone names the folder; on a busy machine it is killed before the rest."""
+    path = script(
+        tmp_path,
+        """#!/bin/sh
+for argument; do case "$argument" in --user-data-dir=*) profile="${argument#*=}";; esac; done
+sockets="${profile%/*}/org.chromium.Chromium.abc"
+mkdir "$sockets" && touch "$sockets/SingletonSocket" && ln -s "$sockets/SingletonSocket" "$profile/SingletonSocket"
+trap 'rm "$profile/SingletonSocket"; exit 0' TERM
+echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2
+while :; do sleep 0.05; done
+""",
+    )
+    with trio.fail_after(20):
+        async with start_browser(LaunchOptions(path)) as process:
+            assert len(list(temporary.iterdir())) == 2
+    assert_nothing_left(temporary, process.pid)
+
+
 async def test_a_program_that_ignores_sigterm_is_killed(temporary: Path, tmp_path: Path) -> None:
     path = script(
         tmp_path,

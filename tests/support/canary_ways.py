@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import attrs
 import trio
+from busy_machine import slack
 from canaries import Canaries, Style
 from canary_site import STYLES, CanarySite
 from rounds import rounds
@@ -619,7 +620,7 @@ async def run_ways(stage: Stage, *, before: bool) -> None:
         if each.before is not before:
             continue
         try:
-            with trio.fail_after(BOUND):
+            with trio.fail_after(slack(BOUND)):
                 await each.run(stage, stage.canaries.make(each.name, each.style).text)
         except Exception as error:  # noqa: BLE001 - noted, and asserted to be none
             stage.failures.append(f"{each.name}: {type(error).__name__}: {error}")
