@@ -109,11 +109,11 @@ from ._protocol.session import Session as Session
 from ._protocol.streams import Event as Event
 from ._protocol.streams import EventStream as EventStream
 from ._protocol.streams import StreamStatistics as StreamStatistics
-from ._snapshot.data import SnapshotNode as SnapshotNode
-from ._snapshot.refs import Ref as Ref
+from ._snapshot.refs.refs import Ref as Ref
+from ._snapshot.snapshot import FrameSource as FrameSource
 from ._snapshot.snapshot import Snapshot as Snapshot
-from ._snapshot.stats import FrameSource as FrameSource
-from ._snapshot.stats import SnapshotStats as SnapshotStats
+from ._snapshot.snapshot import SnapshotNode as SnapshotNode
+from ._snapshot.snapshot import SnapshotStats as SnapshotStats
 from ._storage.cookie import Cookie as Cookie
 from ._storage.cookie import CookiePartition as CookiePartition
 from ._storage.databases import Database as Database

@@ -1,11 +1,9 @@
-"""Floor 4: a page as text with refs.
+"""Snapshots: a page as text with refs.
 
-axtree    the reply of Accessibility.getFullAXTree, read tolerantly
-roles     tables: which roles there are, what is shown of them
-tree      AX nodes -> nodes that are shown (pure)
-node      what every source of a snapshot makes, and rendering reads
-refs      Ref, and the table that gives refs out; ref_tables: those of all pages
-text      page text made safe to stand in a line
-render    nodes and refs -> text (pure)
-snapshot  Snapshot, and the call that takes it
+sources   from one frame's document to nodes: Chrome's accessibility tree, a walk in the page, or the DOM alone
+capture   all frames of a page as one tree of nodes
+refs      Ref, and the tables that give refs out
+render    nodes and refs to text, one file a mode (pure)
+content   what a page says, as text or Markdown, without refs
+snapshot  Snapshot, and what can be asked of it
 """

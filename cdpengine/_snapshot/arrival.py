@@ -1,9 +1,9 @@
-"""Arrival: whoever looks at a page right after it was sent elsewhere waits, within a bound, for first content.
+"""Arrival: a page that was just sent elsewhere is waited for, within a bound, until it has first content.
 
-Rule: what counts is what Chrome tells of the document. A navigation that was asked for is waited for. A document
-with nothing in it is looked at again while it is loading or, loaded, while its scripts still have requests under
-way; one that has something in it is taken as it is, and one that is empty for good costs nothing. What was still
-on its way in the end is said in the first line.
+Rule: Chrome's events of the document count. A navigation that was asked for is waited for. An empty document is
+read again while it is loading or, loaded, while its scripts still have requests under way; a document with content
+is taken as it is, and one that stays empty costs nothing. What was still under way in the end is said in the first
+line.
 """
 
 from __future__ import annotations

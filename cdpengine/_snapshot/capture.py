@@ -2,7 +2,7 @@
 
 Rule: every frame is read at the same time, on the session of its own process, and its document goes below the
 element that owns it. A document counts only if the same one was there before and after it was read; where it was
-replaced meanwhile, it is read again. What one frame does or does not do holds up the others for no longer than its
+replaced meanwhile, it is read again. A frame that does not answer delays the others for no longer than its
 share: then its element says so, and the rest is there.
 
 Of the time T that is left for the capture, a frame in another process than the outermost one has a tenth to give
@@ -29,10 +29,10 @@ from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.dom import FrameOwnerReply
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.node import Document, Node, Source, walk
-from cdpengine._snapshot.request import FrameRequest
-from cdpengine._snapshot.sources import SharedCaptures, read_document
-from cdpengine._snapshot.stats import FrameSource
-from cdpengine._snapshot.walk_installed import forget_frames_but
+from cdpengine._snapshot.snapshot import FrameSource
+from cdpengine._snapshot.sources.choice import SharedCaptures, read_document
+from cdpengine._snapshot.sources.request import FrameRequest
+from cdpengine._snapshot.sources.walk import forget_frames_but
 from cdpengine.errors import EngineError, RemoteError, SessionGoneError, TargetCrashedError
 
 logger = get_logger("cdpengine.snapshot")
@@ -46,8 +46,8 @@ _OTHER_PROCESS = 0.45
 _SAME_PROCESS = 0.9
 _LONGEST_COUNTED = 60.0
 
-_NEWS = 0.5
-"""Seconds in which Chrome tells that a frame went on to another document, after it refused to read the old one."""
+_NAVIGATION_TIMEOUT = 0.5
+"""Seconds in which Chrome reports a frame's new document, after it refused to read the old one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -74,7 +74,7 @@ class Scope:
 class Capture:
     """One tree of all frames: `document` is the outermost one, `documents` all of them, outer ones first.
 
-    `sources` tells for each frame id where its nodes came from, also for frames that gave none.
+    `sources` says for each frame id where its nodes came from, also for frames that gave none.
     """
 
     document: Document
@@ -86,7 +86,7 @@ async def capture(page: PageTarget, worlds: IsolatedWorlds, scope: Scope, second
     """Read the frame and all frames in it; `seconds` is the time that there is (math.inf: no end).
 
     None when the frame's document was replaced, or the frame removed, meanwhile: what was read then is no longer
-    the page. Raises as `Session.call` does for that frame; what befalls the frames in it is told at their
+    the page. Raises as `Session.call` does for that frame; what happens to the frames in it is said at their
     elements.
     """
     return await _Capturing(page, worlds, scope, seconds).run()
@@ -165,7 +165,7 @@ class _Capturing:
             return None  # a frame that went on in another process, or was removed
         if frame.loader_id != document.loader_id or self._page.frames.get(frame.id) is None:
             return None
-        return self._assembled(document)
+        return self._assemble(document)
 
     async def _read_outermost(self, outermost: _Reading) -> Document | None:
         document = await self._read(outermost, self._seconds)
@@ -333,12 +333,12 @@ class _Capturing:
                 else:
                     document = await read_document(request, self._scope.source, self._captures)
             except (RemoteError, SessionGoneError) as refusal:
-                # A frame on its way to another document or process is refused shortly before that is told.
+                # A frame on its way to another document or process is refused shortly before that is reported.
                 over = self._page.closed or isinstance(refusal, TargetCrashedError)
                 if not replaced() and (over or not await self._told_of(replaced)):
                     raise
             else:
-                # A walk may have read a newer document than that of which the events have told.
+                # A walk may have read a newer document than the one that the events have reported.
                 if not replaced() and document.loader_id == loader_id:
                     document.renderer_id = renderer
                     return document
@@ -347,13 +347,13 @@ class _Capturing:
 
     async def _told_of(self, replaced: Callable[[], bool]) -> bool:
         """Wait a moment for the news that the document was replaced; whether they came."""
-        with trio.move_on_after(_NEWS):
+        with trio.move_on_after(_NAVIGATION_TIMEOUT):
             await self._page.changes.wait_for(replaced)
         return replaced()
 
     # --- the tree ------------------------------------------------------------------------------------------
 
-    def _assembled(self, document: Document) -> Capture:
+    def _assemble(self, document: Document) -> Capture:
         documents: list[Document] = []
         sources: dict[str, FrameSource] = {}
         for reading in self._readings.values():  # parents come before their children

@@ -12,9 +12,9 @@ from collections.abc import Set as AbstractSet
 import attrs
 
 from cdpengine._page.wanted_text import Words, collapse_space, with_name
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.refs.refs import Ref
+from cdpengine._snapshot.roles import check_role
 from cdpengine._snapshot.text import quote, shorten
-from cdpengine._snapshot.vocabulary import asked_role
 from cdpengine.errors import NodeNotFoundError
 
 
@@ -48,7 +48,7 @@ def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
     """Return what the refs call the role that is asked for. Raises InvalidArgumentError for what is no role."""
     if role is None or any(ref.role == role for ref in refs):
         return role
-    return asked_role(role)
+    return check_role(role)
 
 
 def not_found(
@@ -63,16 +63,16 @@ def not_found(
     """Return the error for what is not among the refs, of which `found` match but are too few.
 
     `unshown` are refs that were left out of the text; those that match are named. `gaps` are parts of the page
-    that nobody looked at: what is wanted may be there.
+    that were not read: what is wanted may be there.
     """
     left_out = wanted.among(unshown)
     if found:
-        reason = f"the snapshot shows only {len(found)} of these: {_listed(found)}"
+        reason = f"the snapshot shows only {len(found)} of these: {_list_refs(found)}"
     else:
         near = [] if left_out else _near(refs, wanted)
-        reason = "not in the snapshot" + (f"; near it: {_listed(near)}" if near else "")
+        reason = "not in the snapshot" + (f"; near it: {_list_refs(near)}" if near else "")
     if left_out:
-        reason += f"; on the page, but left out of this snapshot by its options: {_listed(left_out)}"
+        reason += f"; on the page, but left out of this snapshot by its options: {_list_refs(left_out)}"
     if gaps:
         more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
         reason += f"; not looked at: {', '.join(gaps[:_MOST_LISTED])}{more}"
@@ -114,6 +114,6 @@ def _describe_name(name: Words | None) -> str:
     return f"/{shorten(name.pattern, 80)}/" if isinstance(name, re.Pattern) else quote(shorten(name, 80))
 
 
-def _listed(refs: Sequence[Ref]) -> str:
+def _list_refs(refs: Sequence[Ref]) -> str:
     more = f", and {len(refs) - _MOST_LISTED} more" if len(refs) > _MOST_LISTED else ""
     return ", ".join(map(str, refs[:_MOST_LISTED])) + more

@@ -43,8 +43,8 @@ class SnapshotOptions:
         left out included (the remark is there even when it alone is longer).
     max_tokens: the same in tokens of a language model, as `size.estimate_tokens` counts them.
     refs: "actions" gives refs to what can be acted on, and to content that has a name (headings, images, items);
-        "all" to every element that has a line. Texts have none, and what Chrome shows nobody (`ignored`).
-    ignored: in mode aria, also the nodes that Chrome's tree holds but shows nobody, with Chrome's reasons.
+        "all" to every element that has a line. Texts have none, and what Chrome does not show (`ignored`).
+    ignored: in mode aria, also the nodes that Chrome's tree holds but does not show, with Chrome's reasons.
 
     `interactive` and `compact` are for the modes role, ai and numbered.
     """

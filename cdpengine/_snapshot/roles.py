@@ -1,11 +1,19 @@
-"""Which roles there are, and what a snapshot does with each: tables, no code.
+"""Roles: which there are, what each is called in a snapshot, and what a snapshot does with it.
 
-Roles are WAI-ARIA's names. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped to the nearest
-ARIA role, or else to their lower-case name. A role that is in no table is shown when it has a name or
-something to act on, and folded otherwise.
+Rule: roles are WAI-ARIA's names. Chrome's internal roles (ax_enums.mojom, with capitals) are mapped to the nearest
+ARIA role, or else to their lower-case name; a role that is in no table is shown when it has a name or something to
+act on, and folded otherwise. A role has one name, whatever source a node came from. Every way to find accepts that
+name and Chrome's own, which the modes aria and webarena show; an unknown role is refused.
 """
 
 from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+
+from cdpengine._snapshot.node import Kind
+from cdpengine._snapshot.text import is_token
+from cdpengine.errors import InvalidArgumentError
 
 INTERACTIVE_ROLES = frozenset(
     {
@@ -129,7 +137,7 @@ VALUE_ROLES = frozenset(
 """Text inside of these is their value, which is shown already."""
 
 RANGE_ROLES = frozenset({"meter", "progressbar", "scrollbar", "slider", "spinbutton"})
-"""Of these, whose value may be one that nobody gave, text inside is left out only where it is the value."""
+"""Of these, whose value may be one that was not given, text inside is left out only where it is the value."""
 
 CLOSED_ROLES = frozenset({"audio", "color", "date", "datetime", "time-input", "video"})
 """One control to the user, though Chrome builds it of several: what is inside is left out."""
@@ -204,7 +212,7 @@ ARIA_ROLES = frozenset(
         "doc-prologue", "doc-pullquote", "doc-qna", "doc-subtitle", "doc-tip", "doc-toc",
     }
 )  # fmt: skip
-"""Roles of WAI-ARIA 1.3, Graphics-ARIA and DPUB-ARIA, by the names that Chrome tells them by."""
+"""Roles of WAI-ARIA 1.3, Graphics-ARIA and DPUB-ARIA, by the names that Chrome uses."""
 
 CHROME_ROLES = frozenset(
     {
@@ -219,7 +227,7 @@ CHROME_ROLES = frozenset(
         "SvgRoot", "Video",
     }
 )  # fmt: skip
-"""Roles of Chrome's own that it tells today; the other ones of `INTERNAL_ROLES` are told by older browsers."""
+"""Roles of Chrome's own that it reports today; older browsers report the other ones of `INTERNAL_ROLES`."""
 
 ELEMENTS = {
     "Details": "details",
@@ -240,3 +248,99 @@ UNTOLD = {"canvas": "canvas:not([role], [aria-label], [aria-labelledby], [title]
 
 NEVER_FOUND = DROPPED_ROLES | TEXT_ROLES | BREAK_ROLES | ROOT_ROLES
 """What has no ref in any mode: pieces of text, and the document itself."""
+
+
+_WORDS = {
+    "a": "link", "anchor": "link", "check": "checkbox", "dropdown": "combobox", "edit": "textbox",
+    "field": "textbox", "frame": "iframe", "h1": "heading", "h2": "heading", "h3": "heading",
+    "icon": "image", "input": "textbox",
+    "item": "listitem", "li": "listitem", "modal": "dialog", "nav": "navigation", "number": "spinbutton",
+    "password": "textbox", "picture": "image", "popup": "dialog", "range": "slider", "select": "combobox",
+    "summary": "button", "td": "cell", "textarea": "textbox", "th": "columnheader", "title": "heading",
+    "toggle": "switch", "tr": "row", "ul": "list",
+}  # fmt: skip
+"""Words that people use, and the role that is meant most often."""
+
+_MOST_SEEN = 1000
+
+_seen: dict[str, set[str]] = {}
+"""Roles of Chrome that are in no table here and were shown all the same, by what they are called."""
+
+
+def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
+    """Return what a role of Chrome's is called here, and its kind."""
+    role = role_name(chrome_role)
+    if chrome_role not in _table().get(role, ()) and sum(map(len, _seen.values())) < _MOST_SEEN:
+        _seen.setdefault(role, set()).add(chrome_role)
+    return role, kind_of(role)
+
+
+def role_name(chrome_role: str) -> str:
+    """Return what a role of Chrome's is called here; `generic` for what is no token."""
+    role = INTERNAL_ROLES.get(chrome_role) or chrome_role.lower()
+    return role if is_token(role) else "generic"
+
+
+def kind_of(role: str) -> Kind:
+    """Return the kind of a role, by the name that it has here."""
+    if role in INTERACTIVE_ROLES:
+        return "interactive"
+    return "content" if role in CONTENT_ROLES else "structural"
+
+
+def known_roles() -> frozenset[str]:
+    """Return the names here of all roles in the tables; newer browsers may show others."""
+    return frozenset(_table())
+
+
+def check_role(role: object) -> str:
+    """Return the name here of a role that is asked for by it, or by Chrome's own name.
+
+    Raises InvalidArgumentError, which names the nearest ones, for what is no role.
+    """
+    if isinstance(role, str):
+        if role in _table() or role in _seen:
+            return role
+        told = (
+            role in INTERNAL_ROLES
+            or role in CHROME_ROLES
+            or (is_token(role.lower()) and role in _seen.get(role_name(role), ()))
+        )
+        if told and role not in NEVER_FOUND:
+            return role_name(role)
+    raise InvalidArgumentError(what="role", given=repr(role)[:80], expected=_nearest(role))
+
+
+def chrome_roles(role: str) -> frozenset[str]:
+    """Return the roles of Chrome that have this name here."""
+    return _table().get(role, frozenset()) | _seen.get(role, set())
+
+
+@cache
+def _table() -> dict[str, frozenset[str]]:
+    """Return the roles of Chrome by their names here."""
+    table: dict[str, set[str]] = {}
+    for chrome_role in ARIA_ROLES | CHROME_ROLES:
+        table.setdefault(role_name(chrome_role), set()).add(chrome_role)
+    return {role: frozenset(told) for role, told in table.items()}
+
+
+def _nearest(role: object) -> str:
+    """Say what could have been meant."""
+    if not isinstance(role, str):
+        return "the name of a role, such as 'button'"
+    if role.lower() == "text" or role in TEXT_ROLES:
+        return "a role; runs of text have no ref, text= finds what holds them"
+    if role in ROOT_ROLES:
+        return "a role; the document itself has no ref"
+    if role in ("none", "presentation"):
+        return "a role; elements that are nothing but presentation have no line"
+    plain = role.strip().lower().replace("_", "").replace(" ", "")
+    names = sorted({*known_roles(), *_seen})
+    near = [name for name in names if name.replace("-", "") == plain]
+    near += [_WORDS[plain]] if plain in _WORDS else []
+    near += get_close_matches(plain, names, n=3, cutoff=0.6)
+    if len(plain) > 2:
+        near += [name for name in names if plain in name or (len(name) > 3 and name in plain)]
+    near = list(dict.fromkeys(near))[:3] or ["button", "link", "textbox"]
+    return "a role, such as " + ", ".join(map(repr, near)) + " (docs/snapshots.md lists all)"

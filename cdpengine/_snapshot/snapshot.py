@@ -1,31 +1,34 @@
-"""Snapshot: a page as text with refs, and what one can ask it.
+"""Snapshot: a page as text with refs, its lines as data, and what it is made of.
 
-Rule: it is what was seen at one moment, and asks the page nothing any more.
+Rule: it is what was seen at one moment, and asks the page nothing any more. The nodes (SnapshotNode) say what the
+lines say: one for each line except remarks, in the same order, nothing cut and nothing escaped. They are made when
+they are first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 import attrs
 
-from cdpengine._page.wanted_text import Words, check_words
-from cdpengine._snapshot.data import ShownNodes, SnapshotNode
+from cdpengine._page.wanted_text import Words, check_words, collapse_space, holds
 from cdpengine._snapshot.diff import SnapshotDiff, diff
 from cdpengine._snapshot.finding import WantedRef, not_found, wanted_role
-from cdpengine._snapshot.node import Document, Node
+from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine._snapshot.refs import Ref
-from cdpengine._snapshot.render import Rendering
-from cdpengine._snapshot.render_aria import to_json
-from cdpengine._snapshot.stats import SnapshotStats
+from cdpengine._snapshot.refs.refs import Ref
+from cdpengine._snapshot.render.lines import says_description
+from cdpengine._snapshot.render.mode_aria import to_json
+from cdpengine._snapshot.render.render import Rendering
+from cdpengine._snapshot.text import is_token
 from cdpengine.errors import InvalidArgumentError
 
 
-def _read_only(refs: Mapping[str, Ref]) -> Mapping[str, Ref]:
+def _read_only_refs(refs: Mapping[str, Ref]) -> Mapping[str, Ref]:
     return MappingProxyType(refs if isinstance(refs, dict) else dict(refs))
 
 
@@ -35,11 +38,11 @@ class Snapshot:
 
     `mode` says how it reads. `diff` is what changed since the snapshot that was given as `since`, None without
     one; its `apply` makes this text of that one. `unshown` are refs of nodes that the options left out, `gaps`
-    says which parts of the page nobody could look at.
+    says which parts of the page could not be read.
     """
 
     text: str
-    refs: Mapping[str, Ref] = attrs.field(converter=_read_only, repr=False)
+    refs: Mapping[str, Ref] = attrs.field(converter=_read_only_refs, repr=False)
     stats: SnapshotStats
     url: str = ""
     title: str = ""
@@ -188,3 +191,196 @@ class Snapshot:
         if self._shown is not None and self.mode == "aria":
             out["nodes"] = to_json(self._shown.document, self._shown.refs, ignored=self._ignored)
         return out
+
+
+State = str | int | float | bool
+
+
+@attrs.frozen(kw_only=True)
+class SnapshotNode:
+    """One line of a snapshot: an element, or a run of text (role "text").
+
+    role: what the line calls it, see docs/snapshots.md.
+    name: the accessible name on one line, "" where it has none.
+    value: what a field holds; None where it holds nothing or where that is secret (`states["value"]` is "hidden").
+    states: such as {"checked": True, "level": 2}, those that are false left out.
+    text: of a text, its words, with the line breaks that `pre` and the like draw; of an element, those that are
+        all there is inside and stand on its line, else "".
+    ref: what actions take; None for a node without one.
+    parent: the place in `Snapshot.nodes` of the node that it is in; None outermost.
+    frame: the id of the frame (as in `page.frames`) in whose document it is.
+    url: a link's whole address; of a frame's element, that of the document in it.
+    description, placeholder: "" where there is none, or where the name says it; a description also where what is
+        shown inside, or the line after it, says it.
+    clickable: the page made it clickable without saying so by its role.
+    remark: why what is in it could not be looked at, "" otherwise.
+    """
+
+    role: str
+    name: str = ""
+    value: str | None = None
+    states: Mapping[str, State] = attrs.field(factory=dict, hash=False)
+    text: str = ""
+    ref: Ref | None = None
+    parent: int | None = None
+    frame: str | None = None
+    url: str = ""
+    description: str = ""
+    placeholder: str = ""
+    clickable: bool = False
+    remark: str = ""
+
+
+@attrs.define(eq=False, slots=False)
+class ShownNodes:
+    """The nodes of a snapshot: those of a document that its lines stand for, None for all of them.
+
+    `texts` says whether texts inside stand on the lines of what they are in. `repeated` are the nodes whose
+    description other lines say; None where that is still to be found.
+    """
+
+    document: Document
+    refs: Mapping[Node, Ref]
+    lines: Sequence[Node | None] | None = None
+    texts: bool = True
+    repeated: AbstractSet[Node] | None = None
+
+    @cached_property
+    def data(self) -> tuple[SnapshotNode, ...]:
+        """The nodes as data, in the order of the lines."""
+        return tuple(self._made())
+
+    def _made(self) -> Iterator[SnapshotNode]:
+        shown = None if self.lines is None else set(self.lines)
+        nodes: list[Node] = []
+        depths: list[int] = []
+        found: list[tuple[str, int | None, str | None]] = []  # text, parent, frame
+        stack: list[tuple[Node, int | None, str | None]] = [
+            (node, None, self.document.frame_id) for node in reversed(self.document.roots)
+        ]
+        while stack:
+            node, parent, frame = stack.pop()
+            only = node.children[0] if len(node.children) == 1 and node.children[0].kind == "text" else None
+            below = parent
+            is_shown = shown is None or node in shown
+            if is_shown:
+                text = (
+                    node.name if node.kind == "text" else only.name if only is not None and self.texts else ""
+                )
+                below = len(nodes)
+                nodes.append(node)
+                depths.append(0 if parent is None else depths[parent] + 1)
+                found.append((text, parent, node.frame_id or frame))
+            if only is None or not is_shown:
+                inner = frame if node.document is None else node.document.frame_id
+                stack.extend((child, below, inner) for child in reversed(node.children))
+        for place, (node, (text, parent, frame)) in enumerate(zip(nodes, found, strict=True)):
+            said_after = (
+                says_description(place, nodes, depths, with_texts=self.texts)
+                if self.repeated is None
+                else node in self.repeated
+            )
+            yield _data(
+                node, text, self.refs.get(node), parent, frame, "" if said_after else node.description
+            )
+
+    def saying(self, wanted: Words, exact: bool, *, innermost: bool) -> set[str]:
+        """Return the ids of the refs that say the text: by their name, or by all that is said inside of them.
+
+        With `innermost`, not those of what holds another such ref.
+        """
+        words: dict[Node, str] = {}
+        holding: set[Node] = set()  # what has such a ref, or something inside of it has
+        found: set[str] = set()
+        for node in reversed(list(walk(self.document.roots))):
+            inside = " ".join(word for child in node.children if (word := words.pop(child)))
+            words[node] = inside or node.name
+            if not holding.isdisjoint(node.children):
+                holding.add(node)
+                if innermost:
+                    continue
+            ref = self.refs.get(node)
+            if ref is not None and any(
+                holds(collapse_space(each), wanted, exact) for each in (node.name, words[node]) if each
+            ):
+                found.add(ref.id)
+                holding.add(node)
+        return found
+
+
+def _data(
+    node: Node, text: str, ref: Ref | None, parent: int | None, frame: str | None, description: str
+) -> SnapshotNode:
+    if node.kind == "text":
+        return SnapshotNode(role="text", text=text, parent=parent, frame=frame)
+    return SnapshotNode(
+        role=node.role if is_token(node.role) else "generic",
+        name=node.name,
+        value=node.value,
+        states=MappingProxyType(dict(node.states)),
+        text=text,
+        ref=ref,
+        parent=parent,
+        frame=frame,
+        url=node.url or (node.document.url if node.document is not None else ""),
+        description=description,
+        placeholder=node.placeholder,
+        clickable=node.clickable,
+        remark=node.remark,
+    )
+
+
+def _read_only(values: Mapping[str, object]) -> Mapping[str, object]:
+    return MappingProxyType(dict(values))
+
+
+@attrs.frozen
+class FrameSource:
+    """Where one frame's nodes came from, and why from there. `source` is "none" for a frame that gave none.
+
+    `url` is the frame's address then.
+    """
+
+    source: str
+    reason: str
+    url: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class SnapshotStats:
+    """What a snapshot is made of. `lines` includes remarks; `refs` and `interactive` count what is shown.
+
+    `chars` is the length of the text, `tokens` an estimate of what a language model counts (see
+    `_snapshot/render/size.py`). `frames` counts the documents that are in it, `nodes_seen` what the sources looked
+    at, `parts_reused` the parts that were the same as before, whose nodes were used once more (docs/snapshots.md).
+    `source` is the one source of all, or "mixed"; `sources` says it for each frame id, with the reason.
+    `milliseconds` is the time by step: `read` (all frames), `refs`, `render`, and `total` of them; the steps of
+    the sources (`fetch`, `fold`, ...) are summed over the frames, which are read at the same time.
+    """
+
+    lines: int
+    chars: int
+    tokens: int = 0
+    refs: int
+    interactive: int
+    frames: int = 1
+    nodes_seen: int
+    parts_reused: int = 0
+    source: str
+    sources: Mapping[str, FrameSource] = attrs.field(factory=dict, converter=_read_only)
+    milliseconds: Mapping[str, float] = attrs.field(converter=_read_only)
+
+
+def common_source(sources: Iterable[str]) -> str:
+    """Return the one source of all, "mixed" where there are several, "none" where there is none."""
+    different = set(sources)
+    return different.pop() if len(different) == 1 else "mixed" if different else "none"
+
+
+def sum_milliseconds(documents: Iterable[Document]) -> dict[str, float]:
+    """Add up the time of the documents' sources, step by step."""
+    total: dict[str, float] = {}
+    for document in documents:
+        for step, milliseconds in document.milliseconds.items():
+            total[step] = total.get(step, 0.0) + milliseconds
+    return total

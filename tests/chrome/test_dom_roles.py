@@ -11,7 +11,7 @@ import trio
 
 import cdpengine
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.dom_kit import role_and_name_source
+from cdpengine._snapshot.sources.computed import role_and_name_source
 
 pytestmark = pytest.mark.chrome
 

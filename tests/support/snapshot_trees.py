@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from cdpengine._api.verbs.reading import make_snapshot
 from cdpengine._protocol.domains.accessibility import AXTree
-from cdpengine._snapshot.axtree import decode_ax_tree
 from cdpengine._snapshot.capture import Capture
 from cdpengine._snapshot.node import Document
 from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.refs.refs import RefTable
 from cdpengine._snapshot.roles import NEVER_FOUND
 from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine._snapshot.tree import fold
+from cdpengine._snapshot.sources.ax_nodes import fold
+from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 
 DATA = Path(__file__).parent.parent / "unit" / "data" / "axtrees"
 RECORDED = ("login", "shop", "widgets", "frames")

@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, encoded, recorded, tree
 
-from cdpengine._snapshot.axtree import ax_nodes, decode_ax_tree
-from cdpengine._snapshot.collector import collector_paused
-from cdpengine._snapshot.node import Document, walk
+from cdpengine._snapshot.node import Document, pause_collector, walk
 from cdpengine._snapshot.options import SnapshotOptions
-from cdpengine._snapshot.refs import RefTable
-from cdpengine._snapshot.render import render
-from cdpengine._snapshot.tree import fold, fold_within
+from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.render.render import render
+from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
+from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree
 
 
 def rows(count: int) -> bytes:
@@ -83,7 +82,7 @@ def test_twenty_thousand_nodes_need_less_than_one_and_a_half_times_their_message
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        with collector_paused():
+        with pause_collector():
             document = fold(ax_nodes(reply), frame_id="F")
             refs = RefTable().assign([document])
             rendering = render(document, refs, SnapshotOptions())

@@ -10,7 +10,7 @@ from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, encoded, recorded
 
 from cdpengine._protocol.domains.accessibility import AXName, AXTree
-from cdpengine._snapshot.axtree import decode_ax_tree, placeholder
+from cdpengine._snapshot.sources.ax_tree import decode_ax_tree, placeholder
 
 
 def name_of(tree: AXTree, index: int = 0) -> object:

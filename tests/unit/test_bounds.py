@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from snapshot_trees import tree
 
-from cdpengine._snapshot.bounds import keep_given
 from cdpengine._snapshot.node import Node
-from cdpengine._snapshot.tree import fold
+from cdpengine._snapshot.sources.ax import keep_given
+from cdpengine._snapshot.sources.ax_nodes import fold
 
 BOTH: dict[str, Any] = {"valuemin": 0, "valuemax": 0}
 

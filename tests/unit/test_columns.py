@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine._snapshot import roles
-from cdpengine._snapshot.columns import decode_walk, nodes_of, role_bits
-from cdpengine._snapshot.kept_parts import PartChanged, Parts
 from cdpengine._snapshot.node import Document, walk
-from cdpengine._snapshot.vocabulary import role_and_kind
+from cdpengine._snapshot.roles import role_and_kind
+from cdpengine._snapshot.sources.columns import PartChanged, Parts, decode_walk, nodes_of, role_bits
 
 BUTTON, LINK, LIST, ITEM, FIELD = 0, 2, 4, 6, 8
 ROLES = ["button", "link", "list", "listitem", "textbox"]

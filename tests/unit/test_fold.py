@@ -9,9 +9,9 @@ from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, Short, encoded, recorded, text_of, tree
 
 from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
-from cdpengine._snapshot.axtree import decode_ax_tree
 from cdpengine._snapshot.node import Node, walk
-from cdpengine._snapshot.tree import fold
+from cdpengine._snapshot.sources.ax_nodes import fold
+from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 
 TEXT = "StaticText"
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cdpengine._snapshot.labels import boxes_of, clipped, draw_labels, place_labels
 from cdpengine._snapshot.node import Box, Document, Node
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.refs.labels import boxes_of, clip_box, draw_labels, place_labels
+from cdpengine._snapshot.refs.refs import Ref
 
 SIZE = (400.0, 300.0)
 
@@ -27,7 +27,7 @@ lengths = st.floats(0, 300, allow_nan=False)
 def test_every_box_in_the_picture_has_its_label_inside_of_it(boxes: list[Box]) -> None:
     named = [(f"e{number}", box) for number, box in enumerate(boxes)]
     labels = place_labels(named, SIZE, measure)
-    assert [label.text for label in labels] == [name for name, box in named if clipped(box, (0, 0, *SIZE))]
+    assert [label.text for label in labels] == [name for name, box in named if clip_box(box, (0, 0, *SIZE))]
     for label in labels:
         x, y, width, height = label.place
         assert x >= 0
@@ -47,7 +47,7 @@ def test_no_label_covers_another_where_there_is_room(
     boxes = [(f"e{x}{y}", (x * 80.0, y * 50.0, float(width), float(height))) for x, y in sorted(cells)]
     places = [label.place for label in place_labels(boxes, SIZE, measure)]
     for number, place in enumerate(places):
-        assert all(clipped(place, other) is None for other in places[:number])
+        assert all(clip_box(place, other) is None for other in places[:number])
 
 
 def ref(number: int, frame: str) -> Ref:

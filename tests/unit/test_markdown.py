@@ -10,11 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cdpengine._snapshot.content import Block, Code, Heading, Items, Paragraph, Quote, Rule, Run, Table, clean
-from cdpengine._snapshot.markdown import to_markdown
-from cdpengine._snapshot.parts import blocks_of
-from cdpengine._snapshot.plain_text import to_text
-from cdpengine._snapshot.shortening import shortened
+from cdpengine._snapshot.content.content import (
+    Block,
+    Code,
+    Heading,
+    Items,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    clean,
+    shorten,
+)
+from cdpengine._snapshot.content.markdown import to_markdown
+from cdpengine._snapshot.content.parts import blocks_of
+from cdpengine._snapshot.content.plain_text import to_text
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
@@ -132,7 +143,7 @@ MANY: list[Block] = [
 @given(st.integers(1, 1500), st.sampled_from([to_markdown, to_text]))
 def test_shortened_fits_and_says_so(most: int, write: Any) -> None:
     whole = write(MANY)
-    text = shortened(MANY, write, most)
+    text = shorten(MANY, write, most)
     if len(whole) <= most:
         assert text == whole
     else:

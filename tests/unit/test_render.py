@@ -25,12 +25,12 @@ from snapshot_trees import (
     tree,
 )
 
-from cdpengine._snapshot.axtree import decode_ax_tree
 from cdpengine._snapshot.node import SharedNodes
-from cdpengine._snapshot.refs import RefTable
-from cdpengine._snapshot.render import SnapshotOptions, render
+from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.render.render import SnapshotOptions, render
+from cdpengine._snapshot.sources.ax_nodes import fold
+from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 from cdpengine._snapshot.text import collapse_space, quote, shorten
-from cdpengine._snapshot.tree import fold
 from cdpengine.errors import InvalidArgumentError
 
 # --- recorded pages --------------------------------------------------------------------------------------

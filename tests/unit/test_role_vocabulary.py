@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from cdpengine._snapshot import roles
-from cdpengine._snapshot.text import is_token
-from cdpengine._snapshot.vocabulary import (
-    asked_role,
-    called,
+from cdpengine._snapshot.roles import (
+    check_role,
     chrome_roles,
     kind_of,
     known_roles,
     role_and_kind,
+    role_name,
 )
+from cdpengine._snapshot.text import is_token
 from cdpengine.errors import InvalidArgumentError
 
 DOCS = Path(__file__).parents[2] / "docs" / "snapshots.md"
@@ -24,13 +24,13 @@ DOCS = Path(__file__).parents[2] / "docs" / "snapshots.md"
 
 def test_every_name_is_asked_for_by_itself_and_by_chromes_own() -> None:
     for role in known_roles():
-        assert asked_role(role) == role
+        assert check_role(role) == role
         told = chrome_roles(role)
         assert told
-        assert all(called(each) == role for each in told)
+        assert all(role_name(each) == role for each in told)
     for own in roles.INTERNAL_ROLES.keys() | roles.CHROME_ROLES:
         if own not in roles.NEVER_FOUND:
-            assert asked_role(own) == called(own)
+            assert check_role(own) == role_name(own)
 
 
 def test_the_tables_know_only_roles_of_the_vocabulary() -> None:
@@ -61,4 +61,4 @@ def test_what_a_page_showed_as_a_role_is_asked_for_only_where_it_is_a_word() -> 
     for odd in ("", "Odd role!"):
         role_and_kind(odd)
         with pytest.raises(InvalidArgumentError):
-            asked_role(odd)
+            check_role(odd)

@@ -11,9 +11,8 @@ from snapshot_trees import snapshot_of, tree
 from cdpengine._snapshot.diff import apply, diff
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.options import Mode, SnapshotOptions
-from cdpengine._snapshot.render import render
-from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine._snapshot.stats import SnapshotStats
+from cdpengine._snapshot.render.render import render
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats
 from cdpengine.errors import InvalidArgumentError
 
 LINES = st.lists(

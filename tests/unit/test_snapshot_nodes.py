@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 from node_trees import DOCUMENTS, refs_of
 from snapshot_trees import RECORDED, REPLIES, encoded, parsed, recorded, snapshot_of, tree
 
-from cdpengine._snapshot.axtree import decode_ax_tree
-from cdpengine._snapshot.lines import DEEPEST_INDENT
 from cdpengine._snapshot.node import Document, Node, walk
 from cdpengine._snapshot.options import Mode, SnapshotOptions
-from cdpengine._snapshot.render import render
-from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine._snapshot.stats import SnapshotStats
+from cdpengine._snapshot.render.lines import DEEPEST_INDENT
+from cdpengine._snapshot.render.render import render
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats
+from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
 OPTIONS = st.builds(

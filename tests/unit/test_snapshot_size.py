@@ -14,7 +14,7 @@ from snapshot_trees import DATA, NASTY
 
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.options import Mode
-from cdpengine._snapshot.size import estimate_tokens
+from cdpengine._snapshot.render.size import estimate_tokens
 
 
 def test_without_boxes_the_order_of_the_page_decides() -> None:

@@ -18,7 +18,7 @@ from cdpengine._evaluate.recovery import Recovery
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame
 from cdpengine._protocol.instruments import span as action_span
-from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.refs.refs import Ref
 from cdpengine.js import own, script
 
 _TITLE = own("document.title /* of page.title() */")

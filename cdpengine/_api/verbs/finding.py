@@ -27,10 +27,9 @@ from cdpengine._page.wanted_text import Words
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._protocol.domains.runtime import CallReply
-from cdpengine._snapshot.refs import Ref, parse_ref_text
-from cdpengine._snapshot.roles import ELEMENTS, UNTOLD
+from cdpengine._snapshot.refs.refs import Ref, parse_ref_text
+from cdpengine._snapshot.roles import ELEMENTS, UNTOLD, check_role, chrome_roles, role_name
 from cdpengine._snapshot.text import quote, shorten
-from cdpengine._snapshot.vocabulary import asked_role, called, chrome_roles
 from cdpengine.errors import (
     AmbiguousNodeError,
     DeadlineExceededError,
@@ -53,10 +52,10 @@ _SHOWN = 5
 
 def _wanted(css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool) -> Wanted:
     if role is None:
-        return Wanted(css, None, name, text, exact, called=called)
-    known = asked_role(role)
+        return Wanted(css, None, name, text, exact, called=role_name)
+    known = check_role(role)
     told = {role: ELEMENTS.get(role) for role in sorted(chrome_roles(known))}
-    return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), called)
+    return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), role_name)
 
 
 class PageFind(PageVerbs):
@@ -225,11 +224,11 @@ async def find_frame(
         if fits:
             raise InvalidArgumentError(
                 what="frame",
-                given=f"{shorten(quote(target), 80)}, which {len(fits)} frames fit ({_listed(fits)})",
+                given=f"{shorten(quote(target), 80)}, which {len(fits)} frames fit ({_list_refs(fits)})",
                 expected="the id of one of them",
             )
     raise NodeNotFoundError(
-        target=f"frame {shorten(quote(target), 80)}", reason=f"the page's frames are {_listed(frames)}"
+        target=f"frame {shorten(quote(target), 80)}", reason=f"the page's frames are {_list_refs(frames)}"
     )
 
 
@@ -270,7 +269,7 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
     raise NodeNotFoundError(target=shown, reason=f"nothing in {shown_url(frame.url)} matches this selector")
 
 
-def _listed(frames: list[Frame]) -> str:
+def _list_refs(frames: list[Frame]) -> str:
     shown = ", ".join(
         f"{frame.id} {f'{quote(shorten(frame.name, 40))} ' if frame.name else ''}"
         f"{shorten(shown_url(frame.url), 60)}"

@@ -20,20 +20,17 @@ from cdpengine._budget import Budget
 from cdpengine._page.frames import Frame
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._snapshot.arrival import Arrival, has_nothing
-from cdpengine._snapshot.axlines import loose_nodes
 from cdpengine._snapshot.capture import Capture, Scope, capture
-from cdpengine._snapshot.collector import collector_paused
-from cdpengine._snapshot.content import Block
-from cdpengine._snapshot.markdown import to_markdown
-from cdpengine._snapshot.node import Document, Source
+from cdpengine._snapshot.content.content import Block, shorten
+from cdpengine._snapshot.content.markdown import to_markdown
+from cdpengine._snapshot.content.plain_text import to_text
+from cdpengine._snapshot.content.readable import ReadableDocument, readable_reader, says_nothing
+from cdpengine._snapshot.node import Document, Source, pause_collector
 from cdpengine._snapshot.options import AX_MODES, Mode, RefsFor, SnapshotOptions
-from cdpengine._snapshot.plain_text import to_text
-from cdpengine._snapshot.readable import ReadableDocument, readable_reader, says_nothing
-from cdpengine._snapshot.refs import RefTable, parse_ref_text
-from cdpengine._snapshot.render import render
-from cdpengine._snapshot.shortening import shortened
-from cdpengine._snapshot.snapshot import Snapshot
-from cdpengine._snapshot.stats import SnapshotStats, common_source, summed
+from cdpengine._snapshot.refs.refs import RefTable, parse_ref_text
+from cdpengine._snapshot.render.ax_lines import loose_nodes
+from cdpengine._snapshot.render.render import render
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, common_source, sum_milliseconds
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
 
 _GRAFTING = 0.02
@@ -178,7 +175,7 @@ class PageReading(PageVerbs):
 
             captured = await capture_arrived(self._core, choose, says_nothing, budget)
             assert isinstance(captured.document, ReadableDocument)
-            return shortened(captured.document.blocks(), write, max_chars)
+            return shorten(captured.document.blocks(), write, max_chars)
 
     async def _scope(
         self,
@@ -273,7 +270,7 @@ def make_snapshot(
     """Give the refs and make the text. Nothing is awaited here."""
     captured_at = time.perf_counter()
     every = options.refs == "all"
-    with collector_paused():
+    with pause_collector():
         if every and options.mode in AX_MODES:
             for document in captured.documents:
                 document.loose = loose_nodes(document)
@@ -294,7 +291,7 @@ def make_snapshot(
         source=common_source(document.source for document in documents),
         sources=captured.sources,
         milliseconds={
-            **summed(documents),
+            **sum_milliseconds(documents),
             "read": (captured_at - started) * 1000,
             "refs": (assigned - captured_at) * 1000,
             "render": (ended - assigned) * 1000,

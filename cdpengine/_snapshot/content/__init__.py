@@ -1,0 +1,1 @@
+"""Content: what a page says, as blocks, plain text and Markdown."""

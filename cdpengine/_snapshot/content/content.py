@@ -1,0 +1,211 @@
+"""Content: what a page says, as blocks of text, and content shortened to so many characters. Pure.
+
+Rule: a small tree that says what is there, and nothing of how it is written: headings, paragraphs, lists, tables,
+and in them runs of text with their marks. It is the content that is cut, not the written text, so no mark, fence
+or table stays half open; a last line says that something was left out, and how to see it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import attrs
+
+from cdpengine.errors.foreign import HIDDEN, MISPLACED
+
+Mark: TypeAlias = tuple[str, str]
+"""("a", address), or ("b" | "i" | "s" | "sup" | "sub" | "code", "")."""
+
+RANK = {"a": 0, "b": 1, "i": 2, "s": 3, "sup": 4, "sub": 4, "code": 5}
+"""The order in which marks are put around a text, outermost first."""
+
+_SPACE = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000\v\f\x85\u2028\u2029]")
+_UNSEEN = re.compile(rf"(?!\n)[{HIDDEN}]|{MISPLACED}")
+"""What a reader does not see: it is left out."""
+
+
+@attrs.frozen
+class Run:
+    """Some text on one line. `kept` says that its spaces stand as they are."""
+
+    text: str
+    marks: tuple[Mark, ...] = ()
+    kept: bool = False
+
+
+@attrs.frozen
+class Image:
+    """A picture: what it is said to show, and its address, "" when that is no address to keep."""
+
+    alt: str
+    url: str
+    marks: tuple[Mark, ...] = ()
+
+
+@attrs.frozen
+class Break:
+    """A line's end within a paragraph."""
+
+    marks: tuple[Mark, ...] = ()
+
+
+Inline: TypeAlias = Run | Image | Break
+Inlines: TypeAlias = tuple[Inline, ...]
+
+
+@attrs.frozen
+class Paragraph:
+    """Text. `apart` says that the page leaves a gap before it."""
+
+    inlines: Inlines
+    apart: bool = True
+
+
+@attrs.frozen
+class Heading:
+    """A heading of level 1 to 6."""
+
+    level: int
+    inlines: Inlines
+
+
+@attrs.frozen
+class Code:
+    """Preformatted text, lines apart by newlines; `language` as the page's classes name it."""
+
+    text: str
+    language: str = ""
+
+
+@attrs.frozen
+class Rule:
+    """A line across."""
+
+
+@attrs.frozen
+class Quote:
+    """A quotation."""
+
+    blocks: tuple[Block, ...]
+
+
+@attrs.frozen
+class Items:
+    """A list; `start` is the first number of an ordered one, None for bullets."""
+
+    items: tuple[tuple[Block, ...], ...]
+    start: int | None = None
+
+
+@attrs.frozen
+class Table:
+    """Rows of cells, all of one length; `header` says that the first row is of headings."""
+
+    rows: tuple[tuple[Inlines, ...], ...]
+    header: bool = False
+
+
+@attrs.frozen
+class Remark:
+    """What the engine itself has to say, such as that a frame did not respond."""
+
+    text: str
+
+
+Block: TypeAlias = Paragraph | Heading | Code | Rule | Quote | Items | Table | Remark
+
+
+def clean(text: str) -> str:
+    """Return the text without invisible characters, all spaces plain; newlines stay."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSEEN.sub("", _SPACE.sub(" ", text))
+
+
+def shorten(blocks: Sequence[Block], write: Callable[[Sequence[Block]], str], max_chars: int | None) -> str:
+    """Return what `write` makes of the blocks, or of the first part of them with a remark, within `max_chars`.
+
+    Only the remark itself may be longer than that.
+    """
+    whole = write(blocks)
+    if max_chars is None or len(whole) <= max_chars:
+        return whole
+    remark = Remark(
+        f"cut: this is the beginning of {len(whole)} characters; a larger max_chars or a target shows more"
+    )
+    fits, too_much = 0, max_chars + 1  # counted in characters of words: never more than are written
+    best = write([remark])
+    while fits + 1 < too_much:
+        middle = (fits + too_much) // 2
+        written = write([*_Room(middle).of_blocks(blocks), remark])
+        if len(written) <= max_chars:
+            fits, best = middle, written
+        else:
+            too_much = middle
+    return best
+
+
+@attrs.define
+class _Room:
+    """How many more characters of words there is room for."""
+
+    left: int
+
+    def of_blocks(self, blocks: Sequence[Block]) -> list[Block]:
+        kept: list[Block] = []
+        for block in blocks:
+            if self.left <= 0:
+                break
+            if (part := self._of_block(block)) is not None:
+                kept.append(part)
+        return kept
+
+    def _of_block(self, block: Block) -> Block | None:
+        if isinstance(block, Paragraph | Heading):
+            inlines = self._of_inlines(block.inlines)
+            return attrs.evolve(block, inlines=inlines) if inlines else None
+        if isinstance(block, Code):
+            text = block.text if len(block.text) <= self.left else block.text[: self.left].rpartition("\n")[0]
+            self.left -= len(block.text)
+            return attrs.evolve(block, text=text) if text.strip() else None
+        if isinstance(block, Quote):
+            inside = self.of_blocks(block.blocks)
+            return Quote(tuple(inside)) if inside else None
+        if isinstance(block, Items):
+            items: list[tuple[Block, ...]] = []
+            while len(items) < len(block.items) and self.left > 0:
+                items.append(tuple(self.of_blocks(block.items[len(items)])))
+            while items and not items[-1]:
+                items.pop()
+            return attrs.evolve(block, items=tuple(items)) if items else None
+        if isinstance(block, Table):
+            return self._of_table(block)
+        self.left -= 1
+        return block
+
+    def _of_table(self, block: Table) -> Table | None:
+        rows = []
+        for row in block.rows:
+            self.left -= sum(_length(inline) for cell in row for inline in cell)
+            if self.left < 0:
+                break
+            rows.append(row)
+        return attrs.evolve(block, rows=tuple(rows)) if rows else None
+
+    def _of_inlines(self, inlines: Sequence[Inline]) -> tuple[Inline, ...]:
+        kept: list[Inline] = []
+        for inline in inlines:
+            if isinstance(inline, Run) and len(inline.text) > self.left:
+                text = inline.text[: max(self.left, 0)].rpartition(" ")[0]
+                self.left = 0
+                if text.strip():
+                    kept.append(attrs.evolve(inline, text=text))
+                break
+            self.left -= _length(inline)
+            kept.append(inline)
+        return tuple(kept)
+
+
+def _length(inline: Inline) -> int:
+    return len(inline.text) if isinstance(inline, Run) else 1

@@ -1,0 +1,352 @@
+"""From the parts that a page is read in to blocks of text. Pure.
+
+Rule: nothing that the parts say is lost, however odd their nesting is. White space is collapsed here as a browser
+collapses it; characters that would hide text, turn its direction or end a line unseen are gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+
+from cdpengine._snapshot.content.content import (
+    RANK,
+    Block,
+    Break,
+    Code,
+    Heading,
+    Image,
+    Inline,
+    Inlines,
+    Items,
+    Mark,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Table,
+    clean,
+)
+
+FrameBlocks: TypeAlias = Callable[[int], Sequence[Block]]
+"""What is in a frame, by its number in the parts."""
+
+
+def blocks_of(parts: Sequence[Any], frame: FrameBlocks) -> tuple[Block, ...]:
+    """Return the blocks that the parts describe, those of frames in their places."""
+    return _Building(frame).run(parts)
+
+
+_NO_MORE_BLOCKS = frozenset({"h", "cell", "pre", "caption", "dt"})
+
+
+@attrs.define(eq=False)
+class _Open:
+    """An element that is not closed yet. `flat` says that it is in one that holds no blocks."""
+
+    kind: str
+    given: tuple[Any, ...] = ()
+    flat: bool = False
+    blocks: list[Block] = attrs.field(factory=list)
+    items: list[tuple[Block, ...]] = attrs.field(factory=list)
+    rows: list[list[Inlines]] = attrs.field(factory=list)
+    cells: list[tuple[Inlines, tuple[Any, ...]]] = attrs.field(factory=list)
+    loose: Items | None = None
+    headings: bool = False
+    taken: dict[int, int] = attrs.field(factory=dict)
+    late: list[Block] = attrs.field(factory=list)
+
+
+class _Building:
+    """The page as far as it has been gone through."""
+
+    def __init__(self, frame: FrameBlocks) -> None:
+        self._frame = frame
+        self._stack = [_Open("top")]
+        self._marks: list[Mark] = []
+        self._inlines: list[Inline] = []
+        self._code: list[str] = []
+        self._gap = 2
+        self._at_start = True  # of a line, or behind a space: the next space is none
+
+    def run(self, parts: Sequence[Any]) -> tuple[Block, ...]:
+        for part in parts:
+            if isinstance(part, str):
+                self._text(part)
+            elif isinstance(part, int):
+                if part == 0:
+                    self._close()
+                else:
+                    self._end_line(part)
+            elif part[0] == "=":
+                self._kept_text(part[1])
+            elif part[0] in ("img", "hr", "frame"):
+                self._void(part)
+            else:
+                self._open(part)
+        while len(self._stack) > 1:
+            self._close()
+        self._flush()
+        return tuple(self._stack[0].blocks)
+
+    @property
+    def _flat(self) -> bool:
+        top = self._stack[-1]
+        return top.flat or top.kind in _NO_MORE_BLOCKS
+
+    @property
+    def _in_code(self) -> bool:
+        return any(each.kind == "pre" and not each.flat for each in self._stack)
+
+    # --- text ----------------------------------------------------------------------------------------------
+
+    def _text(self, text: str) -> None:
+        if self._in_code:
+            self._code.append(clean(text))
+            return
+        text = re.sub(" +", " ", clean(text).replace("\n", " "))
+        if self._at_start:
+            text = text.removeprefix(" ")
+        if text:
+            self._inlines.append(Run(text, self._marked()))
+            self._at_start = text.endswith(" ")
+
+    def _kept_text(self, text: str) -> None:
+        text = clean(text)
+        if self._in_code:
+            self._code.append(text)
+            return
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self._end_line(3)
+            if line:
+                self._inlines.append(Run(line, self._marked(), kept=True))
+                self._at_start = False
+
+    def _marked(self) -> tuple[Mark, ...]:
+        links = [mark for mark in self._marks if mark[0] == "a"]
+        rest = {mark for mark in self._marks if mark[0] != "a"}
+        return (*links[-1:], *sorted(rest, key=lambda mark: (RANK[mark[0]], mark)))
+
+    def _end_line(self, strength: int) -> None:
+        if self._in_code:
+            if strength == 3 or (self._code and not self._code[-1].endswith("\n")):
+                self._code.append("\n")
+        elif strength == 3:
+            self._inlines.append(Break(self._marked()))
+            self._at_start = True
+        elif self._flat:
+            if self._inlines and not isinstance(self._inlines[-1], Break):
+                self._inlines.append(Break())
+            self._at_start = True
+        else:
+            self._flush()
+            self._gap = max(self._gap, strength)
+
+    def _taken(self) -> Inlines:
+        """Take the text so far; spaces and breaks at its edges, and spaces at the ends of lines, are none."""
+        out: list[Inline] = []
+        for inline in self._inlines:
+            if isinstance(inline, Break):
+                _strip_end(out)
+                if not out:
+                    continue
+            out.append(inline)
+        _strip_end(out)
+        while out and isinstance(out[-1], Break):
+            out.pop()
+            _strip_end(out)
+        self._inlines = []
+        self._at_start = True
+        merged: list[Inline] = []
+        for inline in out:
+            last = merged[-1] if merged else None
+            if (
+                isinstance(inline, Run)
+                and isinstance(last, Run)
+                and (inline.marks, inline.kept) == (last.marks, last.kept)
+            ):
+                merged[-1] = attrs.evolve(last, text=last.text + inline.text)
+            else:
+                merged.append(inline)
+        return tuple(merged)
+
+    def _flush(self) -> None:
+        inlines = self._taken()
+        if inlines:
+            self._add(Paragraph(inlines, apart=self._gap > 1))
+
+    def _add(self, block: Block) -> None:
+        top = self._stack[-1]
+        if top.kind in ("ul", "ol"):
+            top.items.append((block,))  # a list's child that is no item
+        else:
+            top.blocks.append(block)
+        self._gap = 0
+
+    # --- elements ------------------------------------------------------------------------------------------
+
+    def _void(self, part: Sequence[Any]) -> None:
+        if part[0] == "img":
+            alt = " ".join(clean(part[1]).split())
+            if self._in_code:
+                self._code.append(alt)
+            else:
+                self._inlines.append(Image(alt, part[2], self._marked()))
+                self._at_start = False
+            return
+        blocks: Sequence[Block] = [Rule()] if part[0] == "hr" else self._frame(part[1])
+        if self._flat:
+            if part[0] == "frame":
+                holder = next(each for each in reversed(self._stack) if not each.flat)
+                holder.late.extend(blocks)
+            return
+        self._flush()
+        self._gap = 2
+        for block in blocks:
+            self._add(block)
+        self._gap = 2
+
+    def _open(self, part: Sequence[Any]) -> None:
+        kind = part[0]
+        if kind in RANK:
+            mark = (kind, part[1] if kind == "a" else "")
+            self._marks.append(mark)
+            self._stack.append(_Open("mark", (mark,), flat=self._flat))
+            return
+        flat = self._flat
+        if not flat:
+            self._flush()
+        elif kind != "row":
+            self._end_line(1)
+        self._stack.append(_Open(kind, tuple(part[1:]), flat=flat))
+
+    def _close(self) -> None:
+        top = self._stack[-1]
+        if top.kind == "mark":
+            self._marks.remove(top.given[0])
+            if top.blocks:
+                self._flush()
+            self._stack.pop()
+            for block in top.blocks:
+                self._add(block)
+            return
+        if top.flat:
+            self._stack.pop()
+            self._end_line(1)
+            return
+        if top.kind not in _NO_MORE_BLOCKS:
+            self._flush()
+        self._stack.pop()
+        self._closed(top)
+        for block in top.late:
+            self._add(block)
+
+    def _closed(self, top: _Open) -> None:
+        """Make of an element that ended what it is."""
+        if top.kind == "cell":
+            row = self._nearest("row")
+            if row is None:
+                self._flush()
+            else:
+                row.cells.append((self._taken(), top.given))
+        elif top.kind in _NO_MORE_BLOCKS:
+            if block := self._of_text(top):
+                self._add(block)
+        elif top.kind == "row":
+            table = self._nearest("table")
+            for block in top.blocks:
+                self._add(block)
+            if table is None:
+                for inlines, _ in top.cells:
+                    self._add(Paragraph(inlines))
+            elif top.cells:
+                table.headings |= not table.rows and all(given[0] for _, given in top.cells)
+                table.rows.append(_spread(top.cells, table.taken))
+        elif top.kind == "table":
+            for block in [*top.blocks, *_table(top)]:
+                self._add(block)
+        elif top.kind == "quote":
+            if top.blocks:
+                self._add(Quote(tuple(top.blocks)))
+        elif top.kind in ("ul", "ol"):
+            if top.items:
+                self._add(Items(tuple(top.items), top.given[0] if top.kind == "ol" else None))
+        elif top.blocks:  # an item
+            self._add_item(tuple(top.blocks))
+
+    def _of_text(self, top: _Open) -> Block | None:
+        if top.kind == "pre":
+            text, self._code = "".join(self._code).strip("\n"), []
+            return Code(text, top.given[0]) if text.strip() else None
+        inlines = self._taken()
+        if not inlines:
+            return None
+        if top.kind == "h":
+            return Heading(top.given[0], inlines)
+        return Paragraph(tuple(map(_bold, inlines)) if top.kind == "dt" else inlines)
+
+    def _add_item(self, blocks: tuple[Block, ...]) -> None:
+        """Add an item to its list; items that are in none follow each other in one of their own."""
+        parent = self._stack[-1]
+        if parent.kind in ("ul", "ol"):
+            parent.items.append(blocks)
+        elif parent.loose is not None and parent.blocks and parent.blocks[-1] is parent.loose:
+            parent.blocks[-1] = parent.loose = Items((*parent.loose.items, blocks))
+        else:
+            parent.loose = Items((blocks,))
+            self._add(parent.loose)
+
+    def _nearest(self, kind: str) -> _Open | None:
+        return next((each for each in reversed(self._stack) if each.kind == kind and not each.flat), None)
+
+
+def _strip_end(inlines: list[Inline]) -> None:
+    """Take away the collapsible spaces at the end."""
+    while inlines and isinstance(last := inlines[-1], Run) and not last.kept:
+        text = last.text.rstrip(" ")
+        if text:
+            inlines[-1] = attrs.evolve(last, text=text)
+            return
+        inlines.pop()
+
+
+def _bold(inline: Inline) -> Inline:
+    if ("b", "") in inline.marks or isinstance(inline, Image):
+        return inline
+    marks = sorted([*inline.marks, ("b", "")], key=lambda mark: RANK[mark[0]])
+    return attrs.evolve(inline, marks=tuple(marks))
+
+
+def _spread(cells: Sequence[tuple[Inlines, tuple[int, ...]]], taken: dict[int, int]) -> list[Inlines]:
+    """Return a row with an empty cell for each column that a cell beside it or above it covers too."""
+    row: list[Inlines] = []
+
+    def skip() -> None:
+        while taken.get(len(row), 0) > 0:
+            taken[len(row)] -= 1
+            row.append(())
+
+    for inlines, (_, columns, rows) in cells:
+        skip()
+        for number in range(max(columns, 1)):
+            if rows != 1:
+                taken[len(row)] = (rows or _TO_THE_END) - 1
+            row.append(inlines if number == 0 else ())
+    skip()
+    return row
+
+
+_TO_THE_END = 1_000_000
+
+
+def _table(top: _Open) -> list[Block]:
+    """Return the table, its rows of one length; nothing when no cell says anything."""
+    width = max((number for row in top.rows for number, cell in enumerate(row, 1) if cell), default=0)
+    if not width:
+        return []
+    rows = tuple((*row[:width], *[()] * (width - len(row))) for row in top.rows)
+    return [Table(rows, top.headings)]

@@ -1,0 +1,1 @@
+"""Refs: short names for nodes, the tables that give them out, and their labels on pictures."""

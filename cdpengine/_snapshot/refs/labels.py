@@ -1,0 +1,189 @@
+"""Labels: where the labels of boxes go on a picture, and drawing them. Pure; Pillow is loaded when it is drawn.
+
+Rule: every label is inside the picture; it covers another label only where each place at its box is taken, and of
+these places it takes the one where it hides least.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import attrs
+
+from cdpengine._snapshot.node import Box, Document, Node
+from cdpengine._snapshot.refs.refs import Ref
+from cdpengine.errors import UndecodableReplyError, exhausted, shortages_named
+
+_COLOURS = ("#b00020", "#0b57d0", "#146c2e", "#7b1fa2", "#8a4b00", "#00658f", "#5a4fcf", "#9c0063")
+"""Dark enough for white letters (contrast of 4.5 and more)."""
+
+_TEXT = 10.0
+_PADDING = 1.5
+_CELL = 64
+
+_STEP = 32
+"""The difference of brightness (of 255) between neighbours from which on there is something to be seen."""
+
+
+@attrs.frozen
+class Label:
+    """A box to be drawn, its text, and where the text's own box goes; pixels of the picture."""
+
+    text: str
+    box: Box
+    place: Box
+
+
+def boxes_of(
+    document: Document, refs: Mapping[tuple[str | None, int], Ref], origins: Mapping[str, tuple[float, float]]
+) -> list[tuple[str, Box]]:
+    """Return the ref and the box of each node that has both, in CSS pixels of the outermost frame's viewport.
+
+    `refs` are by frame id and backend node id; `origins` says for each child frame's id how far its viewport is
+    from the corner of its element's box. Boxes are cut at the edges of the frames that they are in.
+    """
+    out: list[tuple[str, Box]] = []
+    pending: list[tuple[Node, float, float, Box | None]] = [(node, 0, 0, None) for node in document.roots]
+    pending.reverse()
+    while pending:
+        node, left, top, limit = pending.pop()
+        inside: tuple[float, float, Box | None] = (left, top, limit)
+        if node.box is not None:
+            x, y, width, height = node.box
+            box = clip_box((x + left, y + top, width, height), limit)
+            ref = None if node.backend_node_id is None else refs.get((node.frame_id, node.backend_node_id))
+            if ref is not None and box is not None:
+                out.append((ref.id, box))
+            child = node.document
+            if child is not None and child.frame_id is not None:
+                right, down = origins.get(child.frame_id, (0.0, 0.0))
+                inner = (x + left + right, y + top + down, *(child.viewport or (width, height)))
+                inside = (inner[0], inner[1], clip_box(inner, limit) or (0, 0, 0, 0))
+        elif node.document is not None:
+            inside = (0, 0, (0, 0, 0, 0))
+        pending.extend((each, *inside) for each in reversed(node.children))
+    return out
+
+
+def clip_box(box: Box, limit: Box | None) -> Box | None:
+    """Return the part of the box that is inside; None when nothing of it is."""
+    if limit is None:
+        limit = box
+    left, top = max(box[0], limit[0]), max(box[1], limit[1])
+    right = min(box[0] + box[2], limit[0] + limit[2])
+    bottom = min(box[1] + box[3], limit[1] + limit[3])
+    return (left, top, right - left, bottom - top) if right > left and bottom > top else None
+
+
+def place_labels(
+    boxes: Sequence[tuple[str, Box]],
+    size: tuple[float, float],
+    measure: Callable[[str], tuple[float, float]],
+    drawn: Callable[[Box], float] = lambda _: 0.0,
+) -> list[Label]:
+    """Find a place for the label of each box that is in a picture of that size; the others get none.
+
+    `measure` says how wide and how high a text is, `drawn` how much there is to be seen in a place. In turn are
+    tried: above the box's left corner, left, right and below of it, inside at its corners; what covers least of
+    other labels is taken, then least of what is drawn and of boxes.
+    """
+    width, height = size
+    taken, framed = _Taken(), _Taken()
+    for _, whole in boxes:
+        if (shown := clip_box(whole, (0, 0, width, height))) is not None:
+            framed.add(shown)
+    out: list[Label] = []
+    for text, whole in boxes:
+        box = clip_box(whole, (0, 0, width, height))
+        if box is None:
+            continue
+        w, h = measure(text)
+        x, y, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
+        candidates = [
+            (x, y - h), (x - w, y), (right, y), (x, bottom), (right - w, y - h), (right - w, bottom),
+            (x - w, bottom - h), (right, bottom - h), (right - w, y), (x, y), (right - w, bottom - h),
+            (x, bottom - h),
+        ]  # fmt: skip
+        places: list[Box] = [
+            (max(0.0, min(left, width - w)), max(0.0, min(top, height - h)), w, h) for left, top in candidates
+        ]
+        best = min(places, key=lambda place: (taken.covered(place), drawn(place) + framed.covered(place) / 2))
+        taken.add(best)
+        out.append(Label(text, box, best))
+    return out
+
+
+class _Taken:
+    """The places that are taken, by squares of the picture."""
+
+    def __init__(self) -> None:
+        self._squares: dict[tuple[int, int], list[Box]] = {}
+
+    def add(self, box: Box) -> None:
+        for square in self._of(box):
+            self._squares.setdefault(square, []).append(box)
+
+    def covered(self, box: Box) -> float:
+        found = {other for square in self._of(box) for other in self._squares.get(square, ())}
+        parts = (clip_box(box, other) for other in found)
+        return sum(part[2] * part[3] for part in parts if part is not None)
+
+    def _of(self, box: Box) -> list[tuple[int, int]]:
+        columns = range(int(box[0] // _CELL), int((box[0] + box[2]) // _CELL) + 1)
+        rows = range(int(box[1] // _CELL), int((box[1] + box[3]) // _CELL) + 1)
+        return [(column, row) for column in columns for row in rows]
+
+
+@shortages_named(partial(exhausted, "draw labels on a picture"))
+def draw_labels(
+    picture: bytes,
+    boxes: Sequence[tuple[str, Box]],
+    *,
+    width: float,
+    image_format: str,
+    quality: int | None,
+) -> bytes:
+    """Return the PNG with the boxes drawn on it, in the format asked for; `width` is the picture's in CSS pixels.
+
+    Raises PackageMissingError when Pillow is not installed, UndecodableReplyError for what is no picture.
+    """
+    from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(picture)) as opened:
+            image = opened.convert("RGB")
+    except UnidentifiedImageError as error:
+        reason = "it holds no picture"
+        raise UndecodableReplyError(method="Page.captureScreenshot", reason=reason, raw=picture) from error
+    edges = image.convert("L").filter(ImageFilter.FIND_EDGES).point([0] * _STEP + [255] * (256 - _STEP))
+
+    def drawn(place: Box) -> float:
+        x, y, w, h = place
+        return edges.crop((int(x), int(y), int(x + w) + 1, int(y + h) + 1)).histogram()[255]
+
+    scale = image.width / width if width > 0 else 1.0
+    font = ImageFont.load_default(size=_TEXT * scale)
+    pixels = [(text, tuple(value * scale for value in box)) for text, box in boxes]
+    draw = ImageDraw.Draw(image)
+    line = max(1, round(scale * 1.5))
+    padding = _PADDING * scale
+    labels = place_labels(
+        [(text, (box[0], box[1], box[2], box[3])) for text, box in pixels],
+        (image.width, image.height),
+        lambda text: (font.getlength(text) + 2 * padding, _TEXT * scale + 2 * padding),
+        drawn,
+    )
+    colours = [_COLOURS[number % len(_COLOURS)] for number in range(len(labels))]
+    for label, colour in zip(labels, colours, strict=True):
+        x, y, w, h = label.box
+        draw.rectangle((x, y, max(x, x + w - 1), max(y, y + h - 1)), outline=colour, width=line)
+    for label, colour in zip(labels, colours, strict=True):
+        x, y, w, h = label.place
+        draw.rectangle((x, y, x + w - 1, y + h - 1), fill=colour, outline="white")
+        draw.text((x + w / 2, y + h / 2), label.text, fill="white", font=font, anchor="mm")
+    out = io.BytesIO()
+    options = {} if quality is None else {"quality": quality}
+    image.save(out, image_format.upper(), **options)
+    return out.getvalue()

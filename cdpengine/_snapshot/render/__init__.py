@@ -1,0 +1,1 @@
+"""Rendering: nodes and refs to the lines of a mode, cut to size. Pure."""

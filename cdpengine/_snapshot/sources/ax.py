@@ -1,0 +1,215 @@
+"""The source `ax`: one frame's document out of Chrome's accessibility tree.
+
+Rule: one call on the frame's own session, decoded once; the rest is pure (`ax_nodes.fold`). A part of a document
+is asked for as a part: the tree of one list item comes in 2 ms where the whole takes 1.5 s. Chrome reports 0 for a
+bound of a number field that is missing, so the element's own attributes decide. They are asked for only where a
+bound is 0; of an element that is gone, or beyond the first `MOST_ASKED`, a bound of 0 is not shown.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import trio
+
+from cdpengine._protocol.domains.accessibility import AXNode, AXTree
+from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
+from cdpengine._protocol.session import Session
+from cdpengine._snapshot.node import Document, Node, pause_collector, walk
+from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
+from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
+from cdpengine._snapshot.sources.clickables import Clickables, Place, add_missing, find_clickables
+from cdpengine._snapshot.sources.request import FrameRequest
+from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
+
+_LOOKING = 0.8
+"""The part of its share after which it is not waited for clickables any more."""
+
+
+async def read_ax(request: FrameRequest) -> Document:
+    """Return the frame's document as Chrome's accessibility tree has it. Closed shadow roots are in it.
+
+    Raises as `Session.request` does; a reply is refused only when it is not JSON.
+    """
+    started = time.perf_counter()
+    keep_warm(request.session)
+    if request.root is None:
+        method, params = "Accessibility.getFullAXTree", _frame(request)
+    else:
+        method, params = "Accessibility.queryAXTree", {"backendNodeId": request.root}
+    await trio.lowlevel.checkpoint_if_cancelled()
+    call = request.session.post(method, **params)
+    try:
+        clickables, unknown = await _clickables(request)
+        reply = await call.raw()
+    finally:
+        call.abandon()
+    within: frozenset[int] | None = None
+    if request.root is not None and not _holds(reply, request.root):
+        # Chrome answers with nothing for an element that has no node of its own in the tree (a `span`, what is
+        # hidden); what is in it is found in the whole tree.
+        params = {"backendNodeId": request.root, "depth": -1, "pierce": True}
+        described = await request.session.request("DOM.describeNode", params, DescribeNodeReply)
+        within = _backend_ids(described.node)
+        reply = await request.session.post("Accessibility.getFullAXTree", **_frame(request)).raw()
+    fetched = time.perf_counter()
+    ids = frozenset[int]() if clickables is None else frozenset(clickables.ids)
+    try:
+        with pause_collector():
+            doubtful: list[Node] = []
+            document = _made(reply, within, request, doubtful, ids)
+            missing = _missing(document, clickables, reply)
+        if missing and clickables is not None:
+            places = await clickables.places(missing)
+            with pause_collector():
+                doubtful = []
+                document = _made(reply, within, request, doubtful, ids, places)
+    except ValueError as error:
+        raise UndecodableReplyError(method=method, reason=str(error), raw=bytes(reply)) from None
+    if doubtful:
+        await check_bounds(request.session, doubtful)
+    document.unknown = unknown
+    if clickables is not None:
+        document.skipped, document.skipped_acting = clickables.skipped
+    document.session_id = request.session.id
+    document.loader_id = request.loader_id
+    document.source = "ax"
+    document.milliseconds = {
+        "fetch": (fetched - started) * 1000,
+        "fold": (time.perf_counter() - fetched) * 1000,
+    }
+    return document
+
+
+def _frame(request: FrameRequest) -> dict[str, Any]:
+    # Without a frame it is the root document of the session's target, also where that is in another process.
+    return {} if request.frame_id == request.session.target_id else {"frameId": request.frame_id}
+
+
+def _holds(reply: msgspec.Raw | bytes, number: int) -> bool:
+    return any(node.backend_node_id == number for chunk in ax_nodes(reply) for node in chunk)
+
+
+async def _clickables(request: FrameRequest) -> tuple[Clickables | None, str]:
+    """Look for what the page made clickable; where that fails, the reason says so. It never costs the document."""
+    if not request.clickables:
+        return None, ""
+    with trio.move_on_after(request.seconds * _LOOKING) as time_left:
+        try:
+            found = await find_clickables(request)
+        except (RemoteError, ProtocolError) as refused:
+            return None, f"what else is clickable is not known: {refused}"
+        else:
+            return found, found.refusal
+    assert time_left.cancelled_caught
+    return None, "there was no time to see what else is clickable"
+
+
+def _missing(document: Document, clickables: Clickables | None, reply: msgspec.Raw | bytes) -> list[int]:
+    """Return what is clickable and has no node in the tree, outer ones first."""
+    if clickables is None or not clickables.ids:
+        return []
+    shown = {node.backend_node_id for node in walk(document.roots)}
+    if clickables.ids <= shown:
+        return []
+    known = {node.backend_node_id for chunk in ax_nodes(reply) for node in chunk}
+    return [number for number in clickables.ids if number not in known]
+
+
+def _made(
+    reply: msgspec.Raw | bytes,
+    within: frozenset[int] | None,
+    request: FrameRequest,
+    doubtful: list[Node],
+    clickables: frozenset[int] = frozenset(),
+    missing: Sequence[Place] = (),
+) -> Document:
+    """Make the document of a reply. The whole tree is held in memory only where it is asked for."""
+    frame_id, owners = request.frame_id, request.owners
+    if within is None and not request.raw and not missing:
+        return fold(
+            ax_nodes(reply), frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
+        )
+    tree = decode_ax_tree(reply)
+    if missing:
+        tree = add_missing(tree, missing)
+        if within is not None:
+            within |= clickables
+    document = (
+        fold(tree, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful)
+        if within is None
+        else fold_within(
+            tree, within, frame_id=frame_id, owners=owners, clickables=clickables, doubtful=doubtful
+        )
+    )
+    if request.raw:
+        document.ax = tree if within is None else _part(tree, within)
+    return document
+
+
+def _part(tree: AXTree, within: frozenset[int]) -> AXTree:
+    """Return the nodes that are within, and what is below them."""
+    by_id = {node.node_id: node for node in tree.nodes}
+    waiting = [node.node_id for node in reversed(tree.nodes) if node.backend_node_id in within]
+    taken: dict[str, AXNode] = {}
+    while waiting:
+        node = by_id.get(waiting.pop())
+        if node is not None and node.node_id not in taken:
+            taken[node.node_id] = node
+            waiting.extend(reversed(node.child_ids))
+    return AXTree(tuple(taken.values()))
+
+
+def _backend_ids(node: DescribedNode) -> frozenset[int]:
+    """Return the ids of a described node and of all in it; documents of frames are documents of their own."""
+    found: set[int] = set()
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        found.add(each.backend_node_id)
+        waiting += (*each.children, *each.shadow_roots, *each.pseudo_elements)
+    return frozenset(found)
+
+
+MOST_ASKED = 200
+"""Elements of one document that are asked."""
+
+_ATTRIBUTES = {"min": ("min", "aria-valuemin"), "max": ("max", "aria-valuemax")}
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+
+
+async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
+    """Take the bounds of 0 that no attribute gives away from the nodes. One round trip.
+
+    Raises as `Session.call` does, but for elements that are gone.
+    """
+    calls = [
+        session.post("DOM.describeNode", backendNodeId=node.backend_node_id) for node in nodes[:MOST_ASKED]
+    ]
+    try:
+        for node, call in zip(nodes, calls, strict=False):
+            try:
+                given = (await call.decoded(DescribeNodeReply)).node.attributes
+            except RemoteError:
+                given = []  # gone meanwhile
+            keep_given(node, dict(zip(given[::2], given[1::2], strict=False)))
+    finally:
+        for call in calls:
+            call.abandon()
+    for node in nodes[MOST_ASKED:]:
+        keep_given(node, {})
+
+
+def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
+    """Take away the bounds of 0 of which no attribute of the element is a number. Pure."""
+    node.states = tuple(
+        (state, value)
+        for state, value in node.states
+        if state not in _ATTRIBUTES
+        or value != 0
+        or any(_NUMBER.fullmatch(attributes.get(name, "")) for name in _ATTRIBUTES[state])
+    )

@@ -1,0 +1,330 @@
+"""From Chrome's accessibility tree to the nodes that are shown.
+
+Rule: pure, linear in the number of nodes, and never surprised. Downwards, without recursion, each AX node is
+shown, folded into the nearest shown ancestor, or left out, by what it is itself; `finish` does the rest. A node
+is visited once, so neither cycles nor ids that lead nowhere do any harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from cdpengine._protocol.domains.accessibility import (
+    AXName,
+    AXNode,
+    AXProperty,
+    AXPropertyValue,
+    AXTree,
+    AXValue,
+)
+from cdpengine._snapshot import roles
+from cdpengine._snapshot.node import Document, Kind, Node
+from cdpengine._snapshot.roles import role_and_kind
+from cdpengine._snapshot.sources.ax_tree import placeholder
+from cdpengine._snapshot.sources.finish import EDGE, Child, Edge, Hint, Shown, finish, said_inside
+from cdpengine._snapshot.text import LineBreak, Preformatted, collapse_space
+
+
+def fold(
+    nodes: AXTree | Iterable[Sequence[AXNode]],
+    *,
+    frame_id: str | None = None,
+    owners: AbstractSet[int] = frozenset(),
+    doubtful: list[Node] | None = None,
+    clickables: AbstractSet[int] = frozenset(),
+) -> Document:
+    """Return the shown nodes of a reply: a whole tree, or its nodes a few at a time, which are released at once.
+
+    `frame_id` is given to each; by default the one that the root names. `owners` are the backend node ids of what
+    owns a frame, `clickables` of what the page made clickable: both are always shown, whatever role they have.
+    `doubtful` is filled with the nodes that have a bound of 0, which Chrome reports also where there is none.
+    """
+    folding = _Folding(frame_id, owners, clickables, doubtful)
+    for chunk in (nodes.nodes,) if isinstance(nodes, AXTree) else nodes:
+        folding.take_in(chunk)
+    return folding.document(folding.outermost())
+
+
+def fold_within(
+    tree: AXTree,
+    within: Collection[int],
+    *,
+    frame_id: str | None = None,
+    owners: AbstractSet[int] = frozenset(),
+    doubtful: list[Node] | None = None,
+    clickables: AbstractSet[int] = frozenset(),
+) -> Document:
+    """Return the shown nodes of a reply as far as their backend node ids are `within`.
+
+    Below such a node all is taken, as it is there in the accessibility tree (`aria-owns` moves nodes).
+    """
+    inside = [ax for ax in tree.nodes if ax.backend_node_id in within]
+    below = {child_id for ax in inside for child_id in ax.child_ids}
+    folding = _Folding(frame_id, owners, clickables, doubtful)
+    folding.take_in(tree.nodes)
+    return folding.document([ax.node_id for ax in inside if ax.node_id not in below])
+
+
+_Content = str | Edge | Node | None
+"""What an AX node is by itself: a piece of text, the border of a folded block, a shown node, or None for one
+whose children take its place."""
+
+
+class _Folding:
+    """The nodes by their ids, as what each is by itself; and then, from the roots downwards, as the tree."""
+
+    def __init__(
+        self,
+        frame_id: str | None,
+        owners: AbstractSet[int],
+        clickables: AbstractSet[int],
+        doubtful: list[Node] | None = None,
+    ) -> None:
+        self._frame_id = frame_id
+        self._owners = owners
+        self._clickables = clickables
+        self._doubtful = [] if doubtful is None else doubtful
+        # By node id; a bare content has nothing inside of it.
+        self._unvisited: dict[str, _Content | tuple[_Content, tuple[str, ...]]] = {}
+        self._first_id: str | None = None
+        self._left_out: set[str] = set()  # what is below texts and the like; never shown
+        self._seen = 0
+        self._documents: dict[str, AXNode] = {}
+        self._valued: set[Node] = set()
+        self._labels: dict[int, str] = {}
+        self._hints: dict[str, Hint] = {}  # by the ids of folded nodes
+        self._known_roles: dict[str, tuple[str, Kind]] = {}
+
+    # --- each by itself ------------------------------------------------------------------------------------
+
+    def take_in(self, nodes: Sequence[AXNode]) -> None:
+        """Take some nodes of the tree. Of several with one id, the first counts."""
+        known, left_out = self._unvisited, self._left_out
+        self._seen += len(nodes)
+        if self._first_id is None and nodes:
+            self._first_id = nodes[0].node_id
+        for ax in nodes:
+            node_id, child_ids = ax.node_id, ax.child_ids
+            if node_id in known:
+                continue
+            if ax.ignored and ax.backend_node_id not in self._clickables:
+                known[node_id] = (EDGE, child_ids) if child_ids else None
+                continue
+            role = "generic" if ax.ignored else _string(ax.role)
+            if role in roles.DROPPED_ROLES:
+                left_out.update(child_ids)
+                left_out.discard(node_id)  # it is not looked for any more
+            elif role in roles.TEXT_ROLES:
+                left_out.update(child_ids)
+                text = _string(ax.name)
+                shown = ax.backend_node_id is not None or text.strip() not in roles.MARKER_TEXTS
+                if "\n" in text or "  " in text or text[:1] == " ":
+                    # Chrome reports a text as it is laid out: such white space is drawn.
+                    text = Preformatted(text)
+                known[node_id] = text if shown else None
+            elif role in roles.BREAK_ROLES:
+                left_out.update(child_ids)
+                known[node_id] = _BREAK
+            elif (node := self._node(ax, role)) is not None:
+                if ax.value is not None and _string(ax.value):
+                    self._valued.add(node)
+                if child_ids and node.role in roles.CLOSED_ROLES:
+                    left_out.update(child_ids)
+                    child_ids = ()
+                known[node_id] = (node, child_ids) if child_ids else node
+            elif not child_ids:
+                # Chrome leaves out white space beside what is empty: the words must not run together.
+                known[node_id] = " "
+                self._note_hint(ax)
+            elif role in roles.INLINE_ROLES:
+                known[node_id] = (None, child_ids)
+                self._note_hint(ax)
+            else:
+                known[node_id] = (
+                    Edge(ax.backend_node_id) if role in roles.CAPTION_ROLES else EDGE,
+                    child_ids,
+                )
+                self._note_hint(ax)
+            if role in roles.ROOT_ROLES:
+                self._documents[node_id] = ax
+
+    def outermost(self) -> list[str]:
+        """Return the ids of the nodes that are below no other one; should there be none, that of the first."""
+        below = self._left_out
+        for entry in self._unvisited.values():
+            if isinstance(entry, tuple):
+                below.update(entry[1])
+        found = [node_id for node_id in self._unvisited if node_id not in below]
+        return found or ([] if self._first_id is None else [self._first_id])
+
+    # --- downwards -----------------------------------------------------------------------------------------
+
+    def document(self, root_ids: Sequence[str]) -> Document:
+        """Make the document of what is in these roots."""
+        url = title = ""
+        frame_id = self._frame_id
+        for node_id in root_ids:
+            if (root := self._documents.get(node_id)) is not None:
+                url, title = _property(root, "url"), collapse_space(_string(root.name))
+                frame_id = frame_id or root.frame_id
+                break
+        top: list[Child] = []
+        shown = self._descend(root_ids, top)
+        if frame_id != self._frame_id:
+            for node, _, _ in shown:
+                node.frame_id = frame_id
+        return Document(finish(top, shown, self._labels, frame_id), url, title, frame_id, self._seen)
+
+    def _descend(self, root_ids: Sequence[str], top: list[Child]) -> list[Shown]:
+        """Put what is shown below what it is in, and return the shown nodes in the order of the page."""
+        take, valued, hints = self._unvisited.pop, self._valued, self._hints
+        shown: list[Shown] = []
+        children, ids, closes = top, iter(root_ids), False
+        said: str | None = ""
+        outside: list[tuple[list[Child], str | None, Iterator[str], bool]] = []
+        while True:
+            for child_id in ids:
+                entry = take(child_id, None)
+                if hints and (hint := hints.pop(child_id, None)) is not None:
+                    children.append(hint)
+                if entry is None:
+                    continue
+                content, inside = entry if isinstance(entry, tuple) else (entry, ())
+                if content is not None:
+                    children.append(content)
+                if inside:
+                    outside.append((children, said, ids, closes))
+                    ids, closes = iter(inside), isinstance(content, Edge)
+                if isinstance(content, Node):
+                    below: list[Child] = []
+                    inner = said_inside(content, content in valued, said)
+                    shown.append((content, below, inner))
+                    if inside:
+                        children, said = below, inner
+                if inside:
+                    break
+            else:
+                if closes:
+                    children.append(EDGE)
+                if not outside:
+                    return shown
+                children, said, ids, closes = outside.pop()
+
+    def _node(self, ax: AXNode, chrome_role: str) -> Node | None:
+        """Return the node to show, or None when its children go to its parent."""
+        if chrome_role in roles.ROOT_ROLES:
+            return None
+        role, kind = self._role(chrome_role)
+        if ax.backend_node_id in self._owners:
+            kind = "interactive"
+        name = collapse_space(_string(ax.name))
+        states: dict[str, str | int | float | bool] = {}
+        focusable = False
+        url = spoken = ""
+        for item in ax.properties:
+            given = item.value
+            if given is None:
+                continue
+            value, key = given.value, item.name
+            if key == "focusable":
+                focusable = value is True
+            elif key == "labelledby":
+                self._note_labels(item, name)
+            elif key == "expanded":
+                states["expanded" if value is True or value == "true" else "collapsed"] = True
+            elif key == "url":
+                url = value if isinstance(value, str) else ""
+            elif key == "valuetext":
+                spoken = value if isinstance(value, str) else ""
+            elif value is not False and value is not None and value != "false" and key in _STATES:
+                state = _state(key, value, role)
+                if state is not None:
+                    states[state[0]] = state[1]
+        clickable = ax.backend_node_id in self._clickables
+        if focusable:
+            kind = "interactive"
+        elif not clickable and (
+            chrome_role in roles.INLINE_ROLES
+            or chrome_role in roles.LAYOUT_ROLES
+            or (chrome_role in roles.FOLDED_ROLES and not name)
+        ):
+            return None
+        node = Node(role, kind, name, backend_node_id=ax.backend_node_id, frame_id=self._frame_id)
+        node.clickable = clickable
+        if role == "link":
+            node.url = url
+        if ax.value is not None and (kind == "interactive" or role in roles.ALWAYS_SHOWN):
+            value = spoken or _string(ax.value)
+            if _is_masked(value):
+                states["value"] = "hidden"
+            elif value:
+                node.value = value
+        if kind == "interactive" or clickable:
+            described = collapse_space(_string(ax.description))
+            node.description = "" if described == name else described
+            if role in roles.PLACEHOLDER_ROLES:
+                hint = collapse_space(placeholder(ax.name))
+                node.placeholder = "" if hint in (name, described) else hint
+        if states:
+            node.states = tuple(states.items())
+            if role == "spinbutton" and 0 in (states.get("min"), states.get("max")):
+                self._doubtful.append(node)
+        return node
+
+    def _note_hint(self, ax: AXNode) -> None:
+        if ax.description is not None and (text := collapse_space(_string(ax.description))):
+            self._hints[ax.node_id] = Hint(text)
+
+    def _role(self, chrome_role: str) -> tuple[str, Kind]:
+        known = self._known_roles.get(chrome_role)
+        if known is None:
+            known = self._known_roles[chrome_role] = role_and_kind(chrome_role)
+        return known
+
+    def _note_labels(self, item: AXProperty, name: str) -> None:
+        if item.value is not None and name:
+            for node in item.value.related_nodes or ():
+                if node.backend_node_id is not None:
+                    self._labels[node.backend_node_id] = name
+
+
+_BREAK = LineBreak("\n")
+_STATES = roles.FLAG_STATES.union(roles.TOKEN_STATES, roles.NUMBER_STATES)
+
+
+def _state(key: str, value: object, role: str) -> tuple[str, str | int | float | bool] | None:
+    """Return the pair to show for a property that is not false."""
+    only_for = roles.STATE_ROLES.get(key)
+    if only_for is not None and role not in only_for:
+        return None
+    if key in roles.FLAG_STATES:
+        return key, True
+    if key in roles.NUMBER_STATES:
+        return (roles.NUMBER_STATES[key], value) if isinstance(value, int | float) else None
+    if value is True or value == "true":
+        return roles.TOKEN_STATES[key], True
+    return (roles.TOKEN_STATES[key], value) if isinstance(value, str) and value else None
+
+
+def _string(given: AXValue | AXName | AXPropertyValue | None) -> str:
+    """Return a value as text: numbers without the noise of 32-bit floats, other types as nothing."""
+    if given is None:
+        return ""
+    value = given.value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def _property(ax: AXNode, key: str) -> str:
+    return next((_string(item.value) for item in ax.properties if item.name == key), "")
+
+
+def _is_masked(value: str) -> bool:
+    """Say whether the value is a masked one; the last character may be shown for a moment after it is typed."""
+    return value != "" and (
+        roles.MASKS.issuperset(value) or (len(value) > 1 and roles.MASKS.issuperset(value[:-1]))
+    )

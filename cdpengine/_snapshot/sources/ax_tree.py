@@ -1,0 +1,196 @@
+"""The accessibility tree, decoded from the reply of `Accessibility.getFullAXTree`.
+
+Rule: a node with an odd shape is left out; a reply that is JSON is never refused. msgspec decodes it in one pass;
+the slow way below is taken only for what msgspec refuses. Chrome is asked once for each session to keep its trees
+from one question to the next, before anything else of its accessibility engine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+from weakref import WeakSet
+
+import msgspec
+
+from cdpengine._protocol.domains.accessibility import (
+    AXName,
+    AXNameSource,
+    AXNode,
+    AXProperty,
+    AXPropertyValue,
+    AXTree,
+    AXTreeUnread,
+    AXValue,
+    RelatedNode,
+)
+from cdpengine._protocol.session import Session
+
+_decode = msgspec.json.Decoder(AXTree).decode
+_decode_raw = msgspec.json.Decoder(AXTreeUnread).decode
+_decode_nodes = msgspec.json.Decoder(tuple[AXNode, ...]).decode
+_decode_reasons = msgspec.json.Decoder(list[AXProperty]).decode
+_decode_sources = msgspec.json.Decoder(list[AXNameSource]).decode
+
+# Any JSON escape, whole, so that the backslashes are counted right; group 1 is half of a surrogate pair.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def decode_ax_tree(raw: bytes | memoryview | msgspec.Raw) -> AXTree:
+    """Decode the JSON of a reply. Half a surrogate pair in a string becomes U+FFFD.
+
+    msgspec refuses such strings, and numbers beyond a float's range. Pages make them: JavaScript that cuts a
+    text in the middle of an emoji is enough. Raises ValueError when `raw` is not JSON at all.
+    """
+    try:
+        return _decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        text = _ESCAPE.sub(_whole_character, bytes(raw).decode(errors="replace"))
+    try:
+        return _decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        pass
+    try:
+        return _tree(json.loads(text))
+    except RecursionError as error:
+        raise ValueError("the reply is nested too deeply to be read") from error
+
+
+_CHUNK = 256
+"""Nodes that are decoded at a time: enough for msgspec to be at full speed, too few to weigh anything."""
+
+
+def ax_nodes(raw: bytes | memoryview | msgspec.Raw) -> Iterator[Sequence[AXNode]]:
+    """Decode the nodes of a reply a few at a time, in its order. Who lets go of them never holds the whole tree.
+
+    Raises as `decode_ax_tree`, before the first nodes.
+    """
+    try:
+        waiting = _decode_raw(raw).nodes
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        yield decode_ax_tree(raw).nodes
+        return
+    waiting.reverse()
+    while waiting:
+        chunk = waiting[: -_CHUNK - 1 : -1]
+        del waiting[-_CHUNK:]
+        joined = b"[" + b",".join(chunk) + b"]"
+        try:
+            yield _decode_nodes(joined)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            yield decode_ax_tree(b'{"nodes":' + joined + b"}").nodes
+
+
+def _whole_character(escape: re.Match[str]) -> str:
+    return r"\ufffd" if escape[1] else escape[0]
+
+
+def placeholder(name: AXName | None) -> str:
+    """Return a text field's placeholder, which the protocol has only among the sources of its name."""
+    if name is None or not bytes(name.sources):
+        return ""
+    try:
+        sources = _decode_sources(name.sources)
+    except msgspec.DecodeError:
+        return ""
+    for source in sources:
+        if source.type == "placeholder" and source.value is not None and isinstance(source.value.value, str):
+            return source.value.value
+    return ""
+
+
+def ignored_reasons(node: AXNode) -> list[str]:
+    """Return why Chrome does not show the node, in the protocol's words, such as "notRendered"."""
+    if not bytes(node.ignored_reasons):
+        return []
+    try:
+        return [reason.name for reason in _decode_reasons(node.ignored_reasons)]
+    except msgspec.DecodeError:
+        return []
+
+
+# --- the slow way: whatever JSON there is, taken field by field ----------------------------------------------
+
+
+def _tree(reply: object) -> AXTree:
+    nodes = reply.get("nodes") if isinstance(reply, dict) else None
+    return AXTree(tuple(_node(node) for node in _list(nodes) if isinstance(node, dict)))
+
+
+def _node(node: dict[str, Any]) -> AXNode:
+    properties = [item for item in _list(node.get("properties")) if isinstance(item, dict)]
+    return AXNode(
+        node_id=_text(node.get("nodeId")) or "",
+        ignored=node.get("ignored") is True,
+        role=_value(node.get("role")),
+        name=_name(node.get("name")),
+        description=_value(node.get("description")),
+        value=_value(node.get("value")),
+        properties=tuple(
+            AXProperty(_text(item.get("name")) or "", _property_value(item.get("value")))
+            for item in properties
+        ),
+        child_ids=tuple(child for item in _list(node.get("childIds")) if (child := _text(item)) is not None),
+        backend_node_id=_integer(node.get("backendDOMNodeId")),
+        frame_id=_text(node.get("frameId")),
+        ignored_reasons=_raw_list(node.get("ignoredReasons")),
+    )
+
+
+def _value(item: object) -> AXValue | None:
+    return AXValue(item.get("value")) if isinstance(item, dict) else None
+
+
+def _name(item: object) -> AXName | None:
+    if not isinstance(item, dict):
+        return None
+    return AXName(item.get("value"), _raw_list(item.get("sources")))
+
+
+def _raw_list(item: object) -> msgspec.Raw:
+    return msgspec.Raw(json.dumps(item).encode() if isinstance(item, list) else b"")
+
+
+def _property_value(item: object) -> AXPropertyValue | None:
+    if not isinstance(item, dict):
+        return None
+    related = [node for node in _list(item.get("relatedNodes")) if isinstance(node, dict)]
+    return AXPropertyValue(
+        item.get("value"),
+        tuple(RelatedNode(_integer(node.get("backendDOMNodeId"))) for node in related) or None,
+    )
+
+
+def _list(item: object) -> list[Any]:
+    return item if isinstance(item, list) else []
+
+
+def _text(item: object) -> str | None:
+    """Take an id that is a string, or a number from another implementation of the protocol."""
+    if isinstance(item, str):
+        return item
+    return str(item) if isinstance(item, int) and not isinstance(item, bool) else None
+
+
+def _integer(item: object) -> int | None:
+    return item if isinstance(item, int) and not isinstance(item, bool) else None
+
+
+_warm: WeakSet[Session] = WeakSet()
+
+
+def keep_warm(session: Session) -> None:
+    """Have Chrome keep the session's accessibility trees from one snapshot to the next, from now on.
+
+    `Accessibility.enable` is sent once for each session and not waited for; Chrome obeys in order. It stays on:
+    without it, each snapshot makes the whole tree anew.
+    """
+    if session not in _warm:
+        if session.hold_domain("Accessibility"):
+            session.post("Accessibility.enable")
+        _warm.add(session)

@@ -1,0 +1,282 @@
+"""Choice of the source for a frame's document: what is tried when it fails, and the reason why.
+
+Rule: a source that the caller names is the only one that is tried. Otherwise the best one has the first part of
+the time; where it fails, the document is read from the DOM alone in the rest. Additions to the nodes (clickables,
+boxes) never cost the document: where they fail, it is there without them, and the reason says so.
+
+The choice is made before the accessibility tree is asked for: once asked, the renderer works on it to the end. A
+probe of milliseconds in the frame's isolated world counts what the cost depends on. The constants were measured
+with Chromium 156 on two slow cores: `Accessibility.getFullAXTree` of documents of 1,000 to 20,000 links and
+paragraphs, from the command to the last byte of the reply, cold. 4,000 links to other pages 313 ms, 16,000
+paragraphs 920 ms; links to fragments without a target: 1,000 233 ms, 2,000 304, 4,000 746, 8,000 2,188, 20,000
+16,000; 4,000 of them beside 8,000 paragraphs 1,433 ms. Links to fragments that an id names, and `href="#"`, cost
+what other links do.
+
+Boxes come from one capture of the session's process (`DOMSnapshot.captureSnapshot`), which has all its frames; no
+element is asked for by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
+from typing import Literal
+from weakref import WeakSet
+
+import attrs
+import msgspec
+import trio
+
+from cdpengine._page.scripts.page_functions import VALUE
+from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.domains.dom_snapshot import Capture
+from cdpengine._protocol.session import Session
+from cdpengine._snapshot.node import Box, Document, Source, walk
+from cdpengine._snapshot.sources.ax import read_ax
+from cdpengine._snapshot.sources.computed import read_computed, read_dom
+from cdpengine._snapshot.sources.request import FrameRequest
+from cdpengine.errors import (
+    EvaluationFailedError,
+    InvalidArgumentError,
+    ProtocolError,
+    RemoteError,
+    UndecodableReplyError,
+)
+from cdpengine.js import own, script
+
+FIRST_PART = 0.6
+"""The part of a frame's time in which the first source has to be done."""
+
+_WITH_ADDITIONS = 0.8
+"""The part of it after which nothing is added any more."""
+
+_Plain = Literal["ax", "computed", "dom"]
+_Reader = Callable[[FrameRequest], Awaitable[Document]]
+
+READERS: Mapping[_Plain, _Reader] = {
+    "ax": read_ax,
+    "computed": read_computed,
+    "dom": read_dom,
+}
+"""What reads a document by itself, by the source's name."""
+
+_offer_computed: WeakSet[Connection] = WeakSet()
+"""Connections to browsers that were seen to tell pages computed roles: that does not change while one runs."""
+
+
+@attrs.define(eq=False)
+class SharedCaptures:
+    """`DOMSnapshot` captures while frames are read together: one holds all frames of a process."""
+
+    _captures: dict[Session, tuple[float, Capture]] = attrs.field(factory=dict, init=False)
+    _locks: dict[Session, trio.Lock] = attrs.field(factory=dict, init=False)
+
+    async def of(self, session: Session, since: float) -> Capture:
+        """Return a capture of the session's process that was begun at `since` (trio's clock) or later."""
+        async with self._locks.setdefault(session, trio.Lock()):
+            known = self._captures.get(session)
+            if known is None or known[0] < since:
+                known = trio.current_time(), await fetch_capture(session)
+                self._captures[session] = known
+            return known[1]
+
+
+async def read_document(request: FrameRequest, wanted: Source | None, captures: SharedCaptures) -> Document:
+    """Read one document from the source that is `wanted`, None for the best there is; the result says which.
+
+    Raises as `Session.call` does when it was refused, at last by the DOM; InvalidArgumentError for a source that
+    this browser does not have.
+    """
+    began = trio.current_time()
+    if wanted is None or wanted == "hybrid":
+        document = await _best(request)
+        if wanted == "hybrid":
+            document.source, document.reason = "hybrid", f"asked for, on what is best: {document.reason}"
+    else:
+        document = await READERS[wanted](request)
+        document.reason = "asked for"
+    if document.unknown:
+        document.reason += f"; {document.unknown}"
+    if request.boxes and document.viewport is None:
+        await _add_boxes(request, document, captures, began)
+    return document
+
+
+async def _add_boxes(
+    request: FrameRequest, document: Document, captures: SharedCaptures, began: float
+) -> None:
+    """Add the boxes, in the time that there is for it."""
+    with trio.move_on_after(
+        max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
+    ) as time:
+        try:
+            await add_boxes(request, document, await captures.of(request.session, began))
+        except (RemoteError, ProtocolError) as refused:
+            document.reason += f"; its boxes are not known: {refused}"
+    if time.cancelled_caught:
+        document.reason += "; there was no time to ask for its boxes"
+
+
+async def _best(request: FrameRequest) -> Document:
+    began = trio.current_time()
+    source, reason = await _choice(request)
+    if source != "dom":
+        seconds = request.seconds * FIRST_PART
+        with trio.move_on_after(seconds) as time:
+            try:
+                document = await READERS[source](request.within(seconds))
+            except (RemoteError, ProtocolError, InvalidArgumentError) as refused:
+                _offer_computed.discard(request.session.connection)
+                reason = f"{source} failed: {refused}"
+            else:
+                document.reason = reason
+                return await _with_skipped(request, document, began) if document.skipped else document
+        if time.cancelled_caught:
+            reason = f"{source} did not come within {seconds:.1f} s"
+        request = request.within(request.seconds - seconds)
+    document = await read_dom(request)
+    document.reason = reason
+    return document
+
+
+async def _with_skipped(request: FrameRequest, document: Document, began: float) -> Document:
+    """Return what the DOM says where the source could not say all of it; the document itself where that fails."""
+    seconds = request.seconds - (trio.current_time() - began)
+    with trio.move_on_after(max(0.0, seconds * _WITH_ADDITIONS)):
+        try:
+            whole = await read_dom(request.within(seconds))
+        except (RemoteError, ProtocolError) as refused:
+            document.reason += f"; dom failed: {refused}"
+        else:
+            whole.reason = (
+                f"content-visibility: auto keeps {document.skipped} elements from {document.source}"
+            )
+            return whole
+    return document
+
+
+async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
+    connection = request.session.connection
+    if connection in _offer_computed:
+        return "computed", "the browser gives roles and names inside the page"
+    try:
+        seen = await probe(request)
+    except (RemoteError, ProtocolError, EvaluationFailedError) as refused:
+        return "ax", f"the document could not be looked at before: {refused}"
+    if seen.computed:
+        _offer_computed.add(connection)
+    return choose(seen, request.seconds * FIRST_PART)
+
+
+SECONDS_PER_ELEMENT = 80e-6
+"""One element with its text: made, serialized, sent, read."""
+
+SECONDS_PER_FRAGMENT_AND_LINK = 36e-9
+SECONDS_PER_FRAGMENT_AND_ELEMENT = 15e-9
+"""For each link to a fragment that no id names, Chrome goes through the document; links take it longer."""
+
+SECONDS_AT_LEAST = 5e-3
+
+WORST_SHARE = 0.7
+"""How much of the time there is the tree may take by the forecast. The rest is for a slower machine."""
+
+
+@attrs.frozen(kw_only=True)
+class Probe:
+    """What js/probe.js counted in one document. `fragments` are links whose fragment no id names.
+
+    `computed` says whether elements have Chrome's own computedRole and computedName.
+    """
+
+    elements: int
+    links: int = 0
+    fragments: int = 0
+    computed: bool = False
+
+
+def forecast_ax(probe: Probe) -> float:
+    """Return the seconds that `Accessibility.getFullAXTree` of this document would take."""
+    others = max(0, probe.elements - probe.links)
+    search = probe.links * SECONDS_PER_FRAGMENT_AND_LINK + others * SECONDS_PER_FRAGMENT_AND_ELEMENT
+    return SECONDS_AT_LEAST + probe.elements * SECONDS_PER_ELEMENT + probe.fragments * search
+
+
+def choose(probe: Probe, seconds: float) -> tuple[Literal["ax", "computed", "dom"], str]:
+    """Return the source for a document that has `seconds` of time, and the reason in words."""
+    if probe.computed:
+        return "computed", "the browser gives roles and names inside the page"
+    expected = forecast_ax(probe)
+    if expected <= seconds * WORST_SHARE:
+        return "ax", "the browser does not give roles and names inside the page"
+    why = f"{probe.elements} elements"
+    if probe.fragments * SECONDS_PER_FRAGMENT_AND_LINK * probe.links > expected / 2:
+        why = f"{probe.fragments} links to fragments"
+    return (
+        "dom",
+        f"{why}: the accessibility tree would take about {expected:.1f} s of the {seconds:.1f} s left",
+    )
+
+
+@cache
+def _source() -> str:
+    return own(f"({script('probe')})()")
+
+
+async def probe(request: FrameRequest) -> Probe:
+    """Count what the cost of the frame's accessibility tree depends on. Two round trips.
+
+    Raises as `ExecutionContext.call` does: RemoteError when the frame or its document is gone.
+    """
+    context = await request.worlds.context(request.session, request.frame_id)
+    return await context.evaluate(_source(), returns=Probe, how=VALUE | {"silent": True})
+
+
+_VIEWPORT = own("[innerWidth, innerHeight]")
+
+
+async def add_boxes(request: FrameRequest, document: Document, capture: Capture | None = None) -> None:
+    """Fill `Node.box` of the document's nodes, and `Document.viewport`.
+
+    One capture of the session's process, unless the caller has one, and one evaluation in the frame's isolated
+    world. Raises as `Session.request` does, and then the document is as it was.
+    """
+    if capture is None:
+        capture = await fetch_capture(request.session)
+    context = await request.worlds.context(request.session, request.frame_id)
+    viewport = await context.evaluate(_VIEWPORT, returns=tuple[float, float])
+    fill_boxes(document, capture, request.frame_id)
+    document.viewport = viewport
+
+
+def fill_boxes(document: Document, capture: Capture, frame_id: str) -> None:
+    """Give each node of the document that has layout its box in the frame's viewport. Pure."""
+    captured = capture.document(frame_id)
+    if captured is None:
+        return
+    boxes: dict[int, Box] = {}
+    numbers = captured.nodes.backend_node_id
+    left, top = captured.scroll_offset_x, captured.scroll_offset_y
+    for index, bounds in zip(captured.layout.node_index, captured.layout.bounds, strict=False):
+        if len(bounds) == 4 and 0 <= index < len(numbers):
+            x, y, width, height = bounds
+            boxes.setdefault(numbers[index], (x - left, y - top, width, height))
+    for node in walk(document.roots):
+        if node.backend_node_id is not None and (box := boxes.get(node.backend_node_id)) is not None:
+            node.box = box
+
+
+async def fetch_capture(session: Session) -> Capture:
+    """Capture all documents of the session's process, in one call.
+
+    Raises as `Session.request` does; a reply with half a surrogate pair in a text of the page is read all the
+    same.
+    """
+    params = {"computedStyles": [], "includePaintOrder": False, "includeDOMRects": False}
+    try:
+        return await session.request("DOMSnapshot.captureSnapshot", params, Capture)
+    except UndecodableReplyError as refused:
+        try:
+            return msgspec.convert(json.loads(refused.raw), Capture)
+        except (ValueError, RecursionError):
+            raise refused from None

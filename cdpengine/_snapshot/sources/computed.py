@@ -1,0 +1,186 @@
+"""The sources `computed` and `dom`: one walk in the page, with roles and names of Chrome or of the DOM alone.
+
+Rule: on a page that was read before it costs one round trip, and its result never belongs to another document than
+it names. The walk lives in the frame's isolated world and is held by its remote object id: Chrome refuses that of
+a document that is gone, so no answer can come from the wrong one. The walk's numbers of elements become backend
+node ids by a second call for those that are new (walk_numbers.py). Parts that say the same as before are not read
+again (js/walk_reuse.js): the page names them only where both sides mean the same last walk.
+
+`dom` asks nothing of Chrome's accessibility engine, so it works where that fails, is missing, or would take too
+long: the same walk, with roles and names worked out in the page by ARIA's and HTML's rules. docs/snapshots.md says
+where it differs from the accessibility tree.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+
+from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._snapshot.node import Document, SharedNodes, Source
+from cdpengine._snapshot.sources.columns import PartChanged, Parts, Walk, decode_walk, nodes_of
+from cdpengine._snapshot.sources.listeners import Listening
+from cdpengine._snapshot.sources.request import FrameRequest
+from cdpengine._snapshot.sources.walk import (
+    NOTHING_KEPT,
+    OFFERED,
+    TRIES,
+    Installed,
+    Kept,
+    answered,
+    forget_walk,
+    give_names,
+    installed_walk,
+    remembered_walks,
+    wait_laid_out,
+)
+from cdpengine._snapshot.sources.walk_numbers import number_elements
+from cdpengine.errors import RemoteError
+from cdpengine.js import script
+
+_FRAMES_WITH_PARTS = 64
+"""Of how many frames of a session the parts are remembered."""
+
+
+async def read_computed(request: FrameRequest) -> Document:
+    """Return the frame's document as a walk in the page reads it, with Chrome's own roles and names.
+
+    Raises as `Session.call` does; RemoteError also when the frame is gone, or gets new documents all the time.
+    Raises InvalidArgumentError when the browser does not offer roles and names to pages. `Document.loader_id` is
+    the document that was read, which may be a newer one than was asked for.
+    """
+    return await read_walk(request, None, "computed")
+
+
+async def supported(request: FrameRequest) -> bool:
+    """Say whether the browser gives elements their computed role and name. One or two round trips."""
+    context = await request.worlds.context(request.session, request.frame_id)
+    return await context.evaluate(OFFERED, returns=object) is True
+
+
+async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> Document:
+    """Return the frame's document as the walk reads it, with roles and names from `kit`.
+
+    `kit` is the source of a function that returns `{ roleOf, nameOf }`, anew for each walk; None for Chrome's own.
+    Raises as `read_computed` does.
+    """
+    started = time.perf_counter()
+    waited = False
+    for remaining in reversed(range(TRIES)):
+        try:
+            installed = await installed_walk(request, kit)
+            kept = installed.kept if kit is None and _may_reuse(request) else None
+            async with Listening(request, installed) as listening:
+                walk = await _run_walk(request, installed, kept, waited=waited)
+                if walk is not None:
+                    walked = time.perf_counter()
+                    if walk.bare:
+                        await wait_laid_out(request, installed)
+                        waited = True
+                        continue
+                    if walk.lacking:
+                        await give_names(request, installed, role_and_name_source())
+                        continue
+                    if await number_elements(request, installed, walk.last):
+                        continue  # closed shadow roots were found: the walk goes through them, too
+                    numbered = time.perf_counter()
+                    document = _document(request, installed, walk, kept)
+                    if document is None:
+                        installed.kept = NOTHING_KEPT
+                        continue  # what was to be used once more cannot be: all of it is read
+                    if await listening.changed(walk.presumed, still=walk.same):
+                        if remaining:
+                            continue  # what began to listen may be in need of a line
+                        listening.refusal = "others listened to clicks each time that it was read"
+                    break
+        except RemoteError as refused:
+            if not context_gone(refused) or not remaining:
+                raise
+        forget_walk(request.session, request.frame_id, kit)
+    else:
+        raise RemoteError(
+            method="Runtime.callFunctionOn",
+            code=0,
+            message="the frame got a new document each time it was read",
+        )
+    document.unknown = listening.refusal
+    document.source = source
+    document.loader_id = installed.loader_id
+    document.session_id = request.session.id
+    document.milliseconds = {
+        "walk": (walked - started) * 1000,
+        "ids": (numbered - walked) * 1000,
+        "nodes": (time.perf_counter() - numbered) * 1000,
+    }
+    if not request.boxes:
+        document.viewport = None
+    return document
+
+
+def _may_reuse(request: FrameRequest) -> bool:
+    """Say whether the nodes may be those of earlier documents, and be kept for later ones."""
+    return not (request.fresh or request.boxes or request.pointer or request.root is not None)
+
+
+def _document(request: FrameRequest, installed: Installed, walk: Walk, kept: Kept | None) -> Document | None:
+    """Make the nodes; None when that needs parts that are not known, or are not the same any more."""
+    if kept is None:
+        return nodes_of(walk, installed.ids, frame_id=request.frame_id)
+    if walk.same:
+        if kept.document is None:
+            return None
+        if walk.number != kept.number:
+            _keep(request, installed, Kept(walk.number, kept.parts, kept.document))
+        return kept.document.once_more()
+    parts = Parts(kept.parts)
+    try:
+        document = nodes_of(walk, installed.ids, frame_id=request.frame_id, parts=parts)
+    except PartChanged:
+        return None
+    document.parts_reused = parts.reused
+    document.shared = SharedNodes()
+    _keep(request, installed, Kept(walk.number, parts.found, document) if walk.number else NOTHING_KEPT)
+    return document
+
+
+def _keep(request: FrameRequest, installed: Installed, kept: Kept) -> None:
+    """Keep parts for the next walk, of so many documents of the session as were read last."""
+    installed.kept = kept
+    keeping = [each for each in remembered_walks(request.session) if each.kept.number]
+    for each in keeping[:-_FRAMES_WITH_PARTS]:
+        each.kept = NOTHING_KEPT
+
+
+async def _run_walk(
+    request: FrameRequest, installed: Installed, kept: Kept | None, *, waited: bool
+) -> Walk | None:
+    """Let the walk go, once. None when its world has another document by now."""
+    text = await answered(
+        request,
+        installed,
+        {
+            "do": "walk",
+            "boxes": request.boxes,
+            "clickables": request.clickables,
+            "pointer": request.pointer,
+            "held": None if kept is None else kept.number,
+            "waited": waited,
+        },
+    )
+    return None if text is None else decode_walk(text)
+
+
+async def read_dom(request: FrameRequest) -> Document:
+    """Return the frame's document as the DOM has it, without the accessibility engine.
+
+    Linear in the size of the document. Closed shadow roots are not in it. Raises as `Session.call` does;
+    RemoteError also when the frame is gone, or gets new documents all the time.
+    """
+    return await read_walk(request, role_and_name_source(), "dom")
+
+
+@cache
+def role_and_name_source() -> str:
+    """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
+    parts = ", ".join(f"{script(part)}()" for part in ("dom_roles", "dom_text", "secret_field"))
+    return f"() => {script('dom_names')}({parts})"
