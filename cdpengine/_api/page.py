@@ -20,15 +20,15 @@ from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.setting_scope import SettingScope
 from cdpengine._api.scopes.storage import PageStorage
 from cdpengine._api.scopes.window import PageWindow
-from cdpengine._api.verbs.evaluating import PageScripts
-from cdpengine._api.verbs.expecting import Expected, PageActivities, PageExpect
-from cdpengine._api.verbs.finding import PageFind
-from cdpengine._api.verbs.forms import PageForms
-from cdpengine._api.verbs.navigating import PageNavigation
-from cdpengine._api.verbs.pictures import PagePictures
-from cdpengine._api.verbs.pointing import PageInput, PageView
-from cdpengine._api.verbs.reading import PageReading
-from cdpengine._api.verbs.waiting import PageWaiting
+from cdpengine._api.verbs.evaluating import EvaluatingVerbs
+from cdpengine._api.verbs.expecting import Expected, ExpectingVerbs
+from cdpengine._api.verbs.finding import FindingVerbs
+from cdpengine._api.verbs.forms import FormVerbs
+from cdpengine._api.verbs.navigating import NavigatingVerbs
+from cdpengine._api.verbs.pictures import PictureVerbs
+from cdpengine._api.verbs.pointing import PointingVerbs
+from cdpengine._api.verbs.reading import ReadingVerbs
+from cdpengine._api.verbs.waiting import WaitingVerbs
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._network.constants import ResourceType
@@ -47,17 +47,15 @@ if TYPE_CHECKING:
 
 
 class Page(
-    PageNavigation,
-    PageScripts,
-    PageInput,
-    PageView,
-    PageForms,
-    PageReading,
-    PagePictures,
-    PageFind,
-    PageWaiting,
-    PageExpect,
-    PageActivities,
+    NavigatingVerbs,
+    EvaluatingVerbs,
+    PointingVerbs,
+    FormVerbs,
+    ReadingVerbs,
+    PictureVerbs,
+    FindingVerbs,
+    WaitingVerbs,
+    ExpectingVerbs,
 ):
     """One page (tab, popup). Get it from `browser.new_page()` or `browser.pages`.
 

@@ -398,3 +398,16 @@ async def test_a_state_that_will_not_do_leaves_all_as_it_was(
                 async with browser.new_context(storage_state=state):
                     raise AssertionError("there is no such context")
     assert await contexts() == before
+
+
+async def test_the_cookies_of_a_page_are_those_of_its_context(
+    browser: cdpengine.Browser, new_tab: cdpengine.Page
+) -> None:
+    async with browser.new_context() as context:
+        page = await context.new_page()
+        await page.storage.set_cookies([Cookie("of-page", "1", domain="page.example")])
+        assert [cookie.name for cookie in await context.storage.cookies()] == ["of-page"]
+        assert await new_tab.storage.cookies("http://page.example") == []
+        assert await browser.context.storage.cookies("http://page.example") == []
+        assert await page.storage.delete_cookies("of-page") == 1
+        assert await page.storage.cookies() == []

@@ -172,9 +172,9 @@ async def main():
 def test_archives_of_requests_name_what_they_lack() -> None:
     program = f"""
 from types import SimpleNamespace
-from cdpengine._api.verbs.expecting import PageActivities
+from cdpengine._api.verbs.expecting import ExpectingVerbs
 page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
-{caught("PageActivities._redactor(page)")}
+{caught("ExpectingVerbs._redactor(page)")}
 """
     assert_one_line(run(MODULES["debug"], program).stdout, "ahocorasick-rs", "debug")
 

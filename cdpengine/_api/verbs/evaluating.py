@@ -1,4 +1,4 @@
-"""PageScripts: what one does with a page by JavaScript: the user's, and the engine's own.
+"""EvaluatingVerbs: what one does with a page by JavaScript: the user's, and the engine's own.
 
 Rule: a user's script goes through `evaluate` and may be switched off; the engine's own are
 files in cdpengine/js, and run in a world of their own.
@@ -25,7 +25,7 @@ _TITLE = own("document.title /* of page.title() */")
 """Not the same source as a user would write: what the user evaluates is not the engine's own."""
 
 
-class PageScripts(PageVerbs):
+class EvaluatingVerbs(PageVerbs):
     """The part of a Page that evaluates."""
 
     async def title(self, *, timeout: float = 30) -> str:

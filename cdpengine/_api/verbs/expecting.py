@@ -1,4 +1,4 @@
-"""PageExpect: what an action brings about: dialogs, downloads, responses; expected before it, at hand after it.
+"""ExpectingVerbs: what an action brings about: dialogs, downloads, responses, expected before it.
 
 Rule: each is an `async with` block around what makes it happen, and has subscribed when the block begins, so what
 happens in it is never missed. An exception of the block leaves as itself; what has not come by the deadline is an
@@ -29,7 +29,7 @@ from cdpengine._page.urls import UrlPattern, url_test, url_words
 from cdpengine.errors import InvalidArgumentError, packages_named, shown_url
 
 
-class PageExpect(PageVerbs):
+class ExpectingVerbs(PageVerbs):
     """The part of a Page that expects."""
 
     @asynccontextmanager
@@ -116,23 +116,6 @@ class PageExpect(PageVerbs):
 
         return seen
 
-
-def _dialog_seen(awaited: AwaitedDialog) -> str:
-    if awaited.shown is None:
-        return "none opened"
-    return f"a {awaited.shown.dialog.type} opened, and Chrome has not told its end"
-
-
-_BUFFER = 10_000
-"""Responses that wait to be looked at."""
-
-_TOLD = 5
-"""Other responses that an error names."""
-
-
-class PageActivities(PageVerbs):
-    """The part of a Page that knows what it does."""
-
     @property
     def activity(self) -> PageActivity:
         """What the page does: console messages, errors, requests; kept from `activity.start()` on, or streamed."""
@@ -207,6 +190,19 @@ class PageActivities(PageVerbs):
         activity.collector.linger()
         async with activity.stream("responses", "finished", buffer=_BUFFER) as stream:
             yield stream
+
+
+def _dialog_seen(awaited: AwaitedDialog) -> str:
+    if awaited.shown is None:
+        return "none opened"
+    return f"a {awaited.shown.dialog.type} opened, and Chrome has not told its end"
+
+
+_BUFFER = 10_000
+"""Responses that wait to be looked at."""
+
+_TOLD = 5
+"""Other responses that an error names."""
 
 
 @attrs.define

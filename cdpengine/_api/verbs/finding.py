@@ -1,4 +1,4 @@
-"""PageFind: nodes of a page by CSS, visible text, role and accessible name; frames and roots by what names them.
+"""FindingVerbs: nodes by CSS, visible text, role and accessible name; frames and roots by what names them.
 
 Rule: one node that is asked for is one node: where several match, that is an error which lists them, not a guess.
 """
@@ -58,7 +58,7 @@ def _wanted(css: str | None, role: str | None, name: Words | None, text: Words |
     return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), role_name)
 
 
-class PageFind(PageVerbs):
+class FindingVerbs(PageVerbs):
     """The part of a Page that finds."""
 
     async def find(

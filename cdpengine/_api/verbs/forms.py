@@ -1,4 +1,4 @@
-"""PageForms: the verbs that enter text and fill in forms, and file choosers.
+"""FormVerbs: the verbs that enter text and fill in forms, and file choosers.
 
 Rule: as everywhere, an action resolves its target, waits until it can be done, does it once, and tells in its
 outcome what came of it. What a form control took is read back.
@@ -50,7 +50,7 @@ class Field:
     value: FieldValue
 
 
-class PageForms(PageVerbs):
+class FormVerbs(PageVerbs):
     """The part of a Page that types and fills in."""
 
     async def type(

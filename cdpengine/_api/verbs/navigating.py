@@ -1,4 +1,4 @@
-"""PageNavigation: the part of a Page that goes to documents, and says what they came with.
+"""NavigatingVerbs: the part of a Page that goes to documents, and says what they came with.
 
 Rule: what became of a navigation is as the engine's layer below tells; the response is added to it.
 """
@@ -37,7 +37,7 @@ class Navigation(Arrival):
     response: Response | None = attrs.field(default=None, eq=False, repr=False)
 
 
-class PageNavigation(PageVerbs):
+class NavigatingVerbs(PageVerbs):
     """The part of a Page that navigates."""
 
     async def goto(self, url: str, *, wait_until: LoadState = "load", timeout: float = 30) -> Navigation:

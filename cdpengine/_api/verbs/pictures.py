@@ -1,4 +1,4 @@
-"""PagePictures: a page as a picture, and on paper.
+"""PictureVerbs: a page as a picture, and on paper.
 
 Rule: one picture of a page is taken at a time, since Chrome changes its viewport for some; nothing is left
 changed.
@@ -47,7 +47,7 @@ class LabelledScreenshot:
     snapshot: Snapshot
 
 
-class PagePictures(PageVerbs):
+class PictureVerbs(PageVerbs):
     """The part of a Page that makes pictures and paper of it."""
 
     async def screenshot(

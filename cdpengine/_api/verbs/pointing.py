@@ -1,4 +1,4 @@
-"""PageInput: the verbs of mouse, touch and view: clicks, drags, scrolling, boxes, highlights.
+"""PointingVerbs: the verbs of mouse, touch and view: clicks, drags, scrolling, boxes, highlights.
 
 Rule: each action resolves its target, waits until it can be done, does it once by real input events, and tells in
 its outcome what came of it: what received it, and the dialogs, navigations, popups and downloads that began. What
@@ -25,7 +25,7 @@ from cdpengine.errors import InvisibleError
 _NAMES = {1: "click", 2: "double click", 3: "triple click"}
 
 
-class PageInput(PageVerbs):
+class PointingVerbs(PageVerbs):
     """The part of a Page that points."""
 
     async def click(
@@ -192,10 +192,6 @@ class PageInput(PageVerbs):
                 context=act.context,
             )
             return await act.with_effects(outcome)
-
-
-class PageView(PageVerbs):
-    """The part of a Page that scrolls and shows."""
 
     async def scroll(
         self,

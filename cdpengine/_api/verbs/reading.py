@@ -1,4 +1,4 @@
-"""PageReading: the verbs that read a page: as lines with refs, as text, as Markdown, as HTML.
+"""ReadingVerbs: the verbs that read a page: as lines with refs, as text, as Markdown, as HTML.
 
 Rule: nothing is changed in the page for it. What is read is read under the action's budget, of one document; where
 that is replaced meanwhile, the new one is read. Only then, in one go, refs are given and the text is made: a
@@ -37,7 +37,7 @@ _GRAFTING = 0.02
 """The part of the time that is kept for what comes after capturing."""
 
 
-class PageReading(PageVerbs):
+class ReadingVerbs(PageVerbs):
     """The verbs that read a page."""
 
     async def snapshot(

@@ -1,4 +1,4 @@
-"""PageWaiting: waits for what a page becomes, and for its rest.
+"""WaitingVerbs: waits for what a page becomes, and for its rest.
 
 Rule: nothing sleeps where an event tells: documents are observed from an isolated world, frames and loads are told
 by Chrome, a user's own condition is evaluated in the page. One budget bounds it all, and its end says
@@ -48,7 +48,7 @@ _LAST_WORDS = 0.05
 """Seconds in which documents that did not come to rest are asked why."""
 
 
-class PageWaiting(PageVerbs):
+class WaitingVerbs(PageVerbs):
     """The part of a Page that waits."""
 
     async def wait_for(
