@@ -20,7 +20,7 @@ from cdpengine._api.context import BrowserContext, make_context, plan_context
 from cdpengine._api.page import Page
 from cdpengine._api.page_core import PageCore
 from cdpengine._api.scopes.measure import BrowserMeasure
-from cdpengine._api.verbs.expecting import Expected, arrive
+from cdpengine._api.verbs.expecting import Expected, wait_for_arrival
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.options import EmulationOptions
 from cdpengine._emulation.permissions import PermissionState
@@ -259,7 +259,7 @@ class Browser:
         self._state.tabs.page_listeners.append(added)
         try:
             yield expected
-            await arrive(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
+            await wait_for_arrival(expected, budget, lambda: self._next_page(first, also_closed=True), seen)
         finally:
             self._state.tabs.page_listeners.remove(added)
 

@@ -18,11 +18,11 @@ from cdpengine._api.browser_state import BrowserState
 from cdpengine._api.targets import (
     ElementTarget,
     explain_stale,
-    known_ref,
+    find_staleness,
+    find_successor,
     look_again,
+    look_up_ref,
     resolve,
-    staleness,
-    successor,
 )
 from cdpengine._budget import Budget, within
 from cdpengine._evaluate.counters import EvaluationCounters
@@ -101,15 +101,15 @@ class PageCore:
         """
         if not heal or not isinstance(target, str | Ref):
             return self.node(target), None
-        ref = known_ref(self.refs, target)
-        error = await staleness(self.target, self.refs, self.worlds, ref)
+        ref = look_up_ref(self.refs, target)
+        error = await find_staleness(self.target, self.refs, self.worlds, ref)
         if error is None:
             return self.node(ref), None
         page = self.target
         while (seen := await look_again(page, self.worlds, ref, error, budget.remaining)) is None:
             budget.step("the frame's document was replaced while it was looked at")
         self.refs.assign(seen.documents)
-        healed = successor(page, self.refs, ref, error)
+        healed = find_successor(page, self.refs, ref, error)
         return self.node(healed), healed
 
     def context(self, budget: Budget, navigation: NavigationWatch | None = None) -> ActionContext:
@@ -147,7 +147,7 @@ class PageCore:
                 except StaleRefError as error:
                     raise await explain_stale(self.target, self.refs, self.worlds, error) from error.__cause__
         except DeadlineExceededError as late:  # as explain_deadline, without the cost of another generator
-            if (explained := await unresponsive(self.target, late)) is None:
+            if (explained := await find_silence(self.target, late)) is None:
                 raise
             raise explained from late
 
@@ -236,14 +236,14 @@ async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[N
         with page.early_questions.before(deadline):
             yield
     except DeadlineExceededError as late:
-        if (explained := await unresponsive(page, late)) is None:
+        if (explained := await find_silence(page, late)) is None:
             raise
         raise explained from late
 
 
-async def unresponsive(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
+async def find_silence(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
     """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
-    silence = 0.0 if late.timeout == 0 else await _silence(page)
+    silence = 0.0 if late.timeout == 0 else await _measure_silence(page)
     if not silence:
         return None
     waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
@@ -252,7 +252,7 @@ async def unresponsive(page: PageTarget, late: DeadlineExceededError) -> PageUnr
     return PageUnresponsiveError(late.action, late.timeout, steps, silence)
 
 
-async def _silence(page: PageTarget) -> float:
+async def _measure_silence(page: PageTarget) -> float:
     silence = 0.0
     # Gone or lost: nobody is there to ask, and that has names of its own.
     with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):

@@ -74,12 +74,12 @@ def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
         return Node(page.session, target.id, page.frames.main.id, describe_target(target))
     if isinstance(target, FoundNode):
         return _found(page, target)
-    ref = known_ref(refs, target)
-    frame = frame_of(page, ref)
+    ref = look_up_ref(refs, target)
+    frame = find_frame_of(page, ref)
     if frame is None:
-        raise stale(page, refs, ref, "frame gone", "its frame is gone")
+        raise make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
     if frame.loader_id != ref.loader_id:
-        raise stale(page, refs, ref, "replaced", "its document was replaced by another one")
+        raise make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
     return Node(
         page.session_of(frame),
         ref.backend_node_id,
@@ -89,7 +89,7 @@ def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
     )
 
 
-def known_ref(refs: RefTable, target: object) -> Ref:
+def look_up_ref(refs: RefTable, target: object) -> Ref:
     """Return what the table knows now of a ref, given as text or as a Ref. Raises as `resolve` does."""
     if isinstance(target, Ref):
         known = refs.lookup(target.id)
@@ -110,12 +110,14 @@ def known_ref(refs: RefTable, target: object) -> Ref:
     )
 
 
-def frame_of(page: PageTarget, ref: Ref) -> Frame | None:
+def find_frame_of(page: PageTarget, ref: Ref) -> Frame | None:
     """Return the frame that the ref's node was in, if the page still has it."""
     return page.frames.main if ref.frame_id is None else page.frames.get(ref.frame_id)
 
 
-def stale(page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str) -> StaleRefError:
+def make_stale_error(
+    page: PageTarget, refs: RefTable, ref: Ref, became: Became, reason: str
+) -> StaleRefError:
     """Return the error that says so, with what the page has of the same role and name."""
     return StaleRefError(
         ref=ref.id,
@@ -171,33 +173,35 @@ async def explain_stale(
         return error  # dropped meanwhile
     told: StaleRefError | None = None
     with trio.move_on_after(_PATIENCE), suppress(SessionGoneError, ConnectionLostError):
-        told = await staleness(page, refs, worlds, ref)
-    return told or stale(page, refs, ref, error.became, error.reason)
+        told = await find_staleness(page, refs, worlds, ref)
+    return told or make_stale_error(page, refs, ref, error.became, error.reason)
 
 
-async def staleness(
+async def find_staleness(
     page: PageTarget, refs: RefTable, worlds: IsolatedWorlds, ref: Ref
 ) -> StaleRefError | None:
     """Return the error that says why a ref is stale; None for one whose node is in its document.
 
     Raises SessionGoneError and ConnectionLostError.
     """
-    frame = frame_of(page, ref)
+    frame = find_frame_of(page, ref)
     if frame is None:
-        return stale(page, refs, ref, "frame gone", "its frame is gone")
+        return make_stale_error(page, refs, ref, "frame gone", "its frame is gone")
     session = page.session_of(frame)
     if frame.loader_id != ref.loader_id:
         before, now = refs.renderer_of(ref), await renderer_id(session)
         if before is not None and now is not None and before != now:
-            return stale(page, refs, ref, "swapped", "its document was replaced by one in another process")
-        return stale(page, refs, ref, "replaced", "its document was replaced by another one")
-    became, reason = await _fate(resolve(page, refs, ref), worlds)
-    if frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
-        return await staleness(page, refs, worlds, ref)  # what was asked about was another document
-    return stale(page, refs, ref, became, reason) if became else None
+            return make_stale_error(
+                page, refs, ref, "swapped", "its document was replaced by one in another process"
+            )
+        return make_stale_error(page, refs, ref, "replaced", "its document was replaced by another one")
+    became, reason = await _ask_fate(resolve(page, refs, ref), worlds)
+    if find_frame_of(page, ref) is not frame or frame.loader_id != ref.loader_id:
+        return await find_staleness(page, refs, worlds, ref)  # what was asked about was another document
+    return make_stale_error(page, refs, ref, became, reason) if became else None
 
 
-async def _fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
+async def _ask_fate(node: Node, worlds: IsolatedWorlds) -> tuple[Became, str]:
     with object_group("fate") as group:
         try:
             found = await worlds.resolve(node, group)
@@ -218,18 +222,18 @@ async def look_again(
 
     Raises `error` when the frame is gone, and as `Session.call` does.
     """
-    frame = frame_of(page, ref)
+    frame = find_frame_of(page, ref)
     if frame is None:
         raise error
     return await capture(page, worlds, Scope(frame=frame), seconds)
 
 
-def successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
+def find_successor(page: PageTarget, refs: RefTable, ref: Ref, error: StaleRefError) -> Ref:
     """Return the ref of what stands in the place of `ref`, right after its frame got its refs.
 
     Raises `error`, with those of the frame that have the same role and name, when it is not sure.
     """
-    frame = frame_of(page, ref)
+    frame = find_frame_of(page, ref)
     healed = None if frame is None else refs.successor(ref, frame.loader_id)
     if frame is None or healed is None:
         here = () if frame is None else refs.alternatives(ref, {frame.loader_id})

@@ -63,7 +63,7 @@ class ExpectingVerbs(PageVerbs):
 
             async with explain_deadline(self._core.target, budget.deadline):
                 wait = self._core.target.wait_for
-                await arrive(expected, budget, lambda: wait(closed), lambda: _dialog_seen(awaited))
+                await wait_for_arrival(expected, budget, lambda: wait(closed), lambda: _dialog_seen(awaited))
 
     @asynccontextmanager
     async def expect_download(
@@ -104,7 +104,7 @@ class ExpectingVerbs(PageVerbs):
             yield expected
             async with explain_deadline(self._core.target, budget.deadline):
                 wait = self._core.target.wait_for
-                await arrive(expected, budget, lambda: wait(lambda: awaited.download), seen)
+                await wait_for_arrival(expected, budget, lambda: wait(lambda: awaited.download), seen)
 
     def _download_seen(self, awaited: AwaitedDownload) -> Callable[[], str]:
         records = self._core.state.downloads.records
@@ -182,7 +182,7 @@ class ExpectingVerbs(PageVerbs):
                     stream = await stack.enter_async_context(self._responses())
             yield expected
             async with explain_deadline(self._core.target, budget.deadline):
-                await arrive(expected, budget, lambda: _next(stream, test, seen), lambda: str(seen))
+                await wait_for_arrival(expected, budget, lambda: _next(stream, test, seen), lambda: str(seen))
 
     @asynccontextmanager
     async def _responses(self) -> AsyncIterator[ActivityStream]:
@@ -276,7 +276,7 @@ class Expected(Generic[T]):
         self._values[:] = [value]
 
 
-async def arrive(
+async def wait_for_arrival(
     expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], seen: Callable[[], str]
 ) -> None:
     """Wait until what is expected has come, and note it. Raises DeadlineExceededError, which says what was seen.

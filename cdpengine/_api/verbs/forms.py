@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine._api.page_core import PageVerbs, explain_deadline
 from cdpengine._api.targets import ElementTarget, describe_target
-from cdpengine._api.verbs.expecting import Expected, arrive
+from cdpengine._api.verbs.expecting import Expected, wait_for_arrival
 from cdpengine._budget import Budget
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keys import Layout
@@ -268,7 +268,7 @@ class FormVerbs(PageVerbs):
             yield expected
             opened: Expected[OpenedChooser] = Expected("a file chooser")
             async with explain_deadline(self._core.target, budget.deadline):
-                await arrive(opened, budget, expected.opened, lambda: "the page asked for none")
+                await wait_for_arrival(opened, budget, expected.opened, lambda: "the page asked for none")
 
     @asynccontextmanager
     async def _choosing(self, action: str, timeout: float) -> AsyncIterator[ActionContext]:
