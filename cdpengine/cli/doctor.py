@@ -71,6 +71,8 @@ def _print(status: str, subject: str, detail: str, advice: str) -> None:
         say(f"{'':<26} -> {advice}")
 
 
+# --- the checks ----------------------------------------------------------------------------------------------
+
 OLDEST_PYTHON = (3, 11)
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - only looked at
 SMALL_SHARED_MEMORY = 256 << 20

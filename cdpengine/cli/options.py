@@ -190,6 +190,8 @@ def absolute_url(ctx: click.Context, param: click.Parameter, value: str) -> str:
 url_argument = click.argument("url", callback=absolute_url)
 
 
+# --- files to write ------------------------------------------------------------------------------------------
+
 _FORCE = "cdpengine.force"
 _NAMED = "cdpengine.files"
 

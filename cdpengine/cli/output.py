@@ -123,6 +123,8 @@ def _number_name(value: float) -> str:
     return "Infinity" if value > 0 else "-Infinity"
 
 
+# --- the terminal --------------------------------------------------------------------------------------------
+
 PLAIN_WIDTH = 160
 """Columns where the output is no terminal, and COLUMNS says nothing."""
 

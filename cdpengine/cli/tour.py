@@ -199,6 +199,8 @@ def _is_alive(process_id: int) -> bool:
     return True
 
 
+# --- the shop ------------------------------------------------------------------------------------------------
+
 FILES = {
     "/": ("index.html", "text/html; charset=utf-8"),
     "/shop.css": ("shop.css", "text/css; charset=utf-8"),

@@ -89,6 +89,8 @@ def _normalize(value: object, name: str) -> object:
     return normalize_text(str(value))
 
 
+# --- generated names -----------------------------------------------------------------------------------------
+
 Kind = Literal["port", "uuid", "hex", "time", "folder", "name"]
 """What a name is: a port of this machine; a UUID; 16 or more hexadecimal digits in small letters (Chrome's own ids
 are in capitals); the clock in seconds, milliseconds or microseconds; a temporary folder; a part of a name."""

@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from cdpengine.debug.recording_format import Header, Line
-from cdpengine.debug.replaying.divergences import Discretion
+from cdpengine.debug.replaying.divergences import DifferenceDescriber
 from cdpengine.debug.replaying.matching import differences
 from cdpengine.debug.replaying.playback import Playback
 
@@ -142,7 +142,7 @@ def test_what_nobody_typed_is_not_shown_where_secrets_stand(place: str, side: st
     method, template = UNKNOWN[place]
     values = [put(template, "c4nary-unknown"), put(template, "else")]
     old, new = values if side == "recorded" else reversed(values)
-    lines = Discretion().describe(method, old, new, differences(method, old, new))
+    lines = DifferenceDescriber().describe(method, old, new, differences(method, old, new))
     assert lines
     assert "c4nary" not in "".join(lines)
 
@@ -160,18 +160,18 @@ def test_the_recorded_side_of_an_unredacted_recording_is_kept_out_too() -> None:
 
 
 def test_a_secret_that_the_window_would_cut_is_hidden_whole() -> None:
-    discretion = Discretion()
-    discretion.add("c4nary-typed")
+    describer = DifferenceDescriber()
+    describer.add("c4nary-typed")
     for length in range(60, 100):
         text = "x" * length + "c4nary-typed"
         old, new = {"q": "x" * 20}, {"q": text}
-        assert "c4n" not in "".join(discretion.describe("A.a", old, new, differences("A.a", old, new)))
+        assert "c4n" not in "".join(describer.describe("A.a", old, new, differences("A.a", old, new)))
 
 
 def test_basic_credentials_are_not_shown() -> None:
     basic = base64.b64encode(b"ada:c4nary-pass").decode()
     old, new = ({"headers": {"x": f"Basic {value}"}} for value in ("abcdefgh", basic))
-    lines = Discretion().describe("A.a", old, new, differences("A.a", old, new))
+    lines = DifferenceDescriber().describe("A.a", old, new, differences("A.a", old, new))
     assert basic not in "".join(lines)
 
 
@@ -187,5 +187,6 @@ def test_basic_credentials_are_not_shown() -> None:
 def test_of_a_script_all_is_shown_but_texts_that_differ(old: str, new: str, expected: list[str]) -> None:
     sides = {"expression": old}, {"expression": new}
     assert (
-        Discretion().describe("Runtime.evaluate", *sides, differences("Runtime.evaluate", *sides)) == expected
+        DifferenceDescriber().describe("Runtime.evaluate", *sides, differences("Runtime.evaluate", *sides))
+        == expected
     )

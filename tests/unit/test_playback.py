@@ -11,14 +11,14 @@ import pytest
 from cdpengine.debug.proxying.http_websocket_server import redirect_websockets
 from cdpengine.debug.recording.entered_texts import Fingerprints
 from cdpengine.debug.recording_format import Kind, Line
-from cdpengine.debug.replaying.divergences import Discretion
+from cdpengine.debug.replaying.divergences import DifferenceDescriber
 from cdpengine.debug.replaying.matching import Strictness, differences, fits
 from cdpengine.debug.replaying.playback import DIVERGED, Playback
 from cdpengine.debug.replaying.tape import Client, HttpReply
 
 
 def describe(method: str, recorded: Any, asked: Any) -> list[str]:
-    return Discretion().describe(method, recorded, asked, differences(method, recorded, asked))
+    return DifferenceDescriber().describe(method, recorded, asked, differences(method, recorded, asked))
 
 
 def raw(message: Any) -> msgspec.Raw:

@@ -247,6 +247,9 @@ def _check_type(name: str, kind: Type, decoder: Decoder) -> Iterator[Finding]:
 
 ChangeKind = Literal["added", "removed", "changed"]
 
+
+# --- two protocols -------------------------------------------------------------------------------------------
+
 _SIGNS: dict[ChangeKind, str] = {"added": "+", "removed": "-", "changed": "~"}
 
 

@@ -262,6 +262,8 @@ def decode_protocol(document: bytes, origin: str) -> Protocol:
     return Protocol(document, version, tuple(sorted(read.domains, key=lambda domain: domain.name)))
 
 
+# --- where it is from ----------------------------------------------------------------------------------------
+
 _PATH = "/json/protocol"
 _LONGEST = 1 << 26
 """Bytes of a protocol. Chrome's is 2 MB."""

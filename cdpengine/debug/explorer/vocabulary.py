@@ -180,6 +180,9 @@ def list_fields(kind: type[msgspec.Struct]) -> list[Decoded]:
     ]
 
 
+# --- PyCDP ---------------------------------------------------------------------------------------------------
+
+
 @attrs.frozen
 class Decoder:
     """What one command, event or type reads and sends: `needed` fields, `optional` ones; an enum's `values`."""

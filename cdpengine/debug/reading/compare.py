@@ -298,6 +298,8 @@ def _refusal(line: Line) -> str:
     return f"{normalize_text(refusal.message)} [{refusal.code}]"
 
 
+# --- the shortest way from one sequence to another -----------------------------------------------------------
+
 Step = tuple[Literal["same", "gone", "new"], int]
 """What became of an item: its index is that in the old sequence, of new ones that in the new sequence."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from cdpengine.debug.reading.shown_lines import Directory
+from cdpengine.debug.reading.shown_lines import SessionTargets
 from cdpengine.debug.recording_format import Line
 
 MOST_ROWS = 2_000
@@ -119,6 +119,8 @@ class Figures:
     by_action: tuple[ActionFigures, ...]
 
 
+# --- quantiles -----------------------------------------------------------------------------------------------
+
 PRECISION = 0.01
 """The most by which a quantile is off, as a part of it."""
 
@@ -168,6 +170,9 @@ class Quantiles:
         return self.most
 
 
+# --- the count -----------------------------------------------------------------------------------------------
+
+
 @attrs.define
 class _ActionRow:
     count: int = 0
@@ -208,7 +213,7 @@ class Tally:
         self._last = 0.0
         self._methods: dict[str, _Row] = {}
         self._sessions: dict[tuple[str, str], _Row] = {}
-        self._directory = Directory(MOST_ROWS)
+        self._session_targets = SessionTargets(MOST_ROWS)
         self._strays = 0
         self._http = 0
         self._stray_bytes = [0, 0]
@@ -239,7 +244,7 @@ class Tally:
         kind = line.k
         if kind == "event":
             if line.m == "Target.targetInfoChanged":
-                self._directory.learn(line)
+                self._session_targets.learn(line)
             row, session = self._rows(line)
             row.events += 1
             row.bytes_in += line.z
@@ -305,7 +310,7 @@ class Tally:
 
     def _session_figures(self) -> Iterator[SessionFigures]:
         for key, row in sorted(self._sessions.items(), key=_by_count):
-            where = self._directory.of(*key)
+            where = self._session_targets.of(*key)
             yield SessionFigures(
                 connection=key[0],
                 session=key[1],
@@ -331,7 +336,7 @@ class Tally:
     def _other(self, line: Line) -> None:
         match line.k:
             case "target":
-                self._directory.learn(line)
+                self._session_targets.learn(line)
             case "span":
                 self._action(line)
             case "span-end":

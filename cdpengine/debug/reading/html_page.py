@@ -17,7 +17,7 @@ from importlib.resources import files
 import attrs
 import msgspec
 
-from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, Directory
+from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, SessionTargets
 from cdpengine.debug.recording_format import Header, Line, Message
 
 MOST_LINES = 200_000
@@ -72,14 +72,14 @@ class _Rows:
         self._sessions: list[_Session] = []
         self._numbers: dict[tuple[str, str], int] = {}
         self._connections: list[str] = []
-        self._directory = Directory()
+        self._session_targets = SessionTargets()
         self._lines = 0
         self._last = 0.0
 
     def give(self, lines: Iterable[Line]) -> Iterator[bytes]:
         for line in lines:
             self._lines += 1
-            self._directory.learn(line)
+            self._session_targets.learn(line)
             self._last = max(self._last, line.t)
             if self._lines > self._limit:
                 continue
@@ -88,7 +88,7 @@ class _Rows:
             yield _encode(self._row(line)) + b"\n"
         for key, number in self._numbers.items():
             session = self._sessions[number]
-            session.label = f"{session.short} {self._directory.of(*key)}"[:120].rstrip()
+            session.label = f"{session.short} {self._session_targets.of(*key)}"[:120].rstrip()
         sessions = [attrs.asdict(session) for session in self._sessions]
         yield _encode({"methods": list(self._methods), "sessions": sessions})
 

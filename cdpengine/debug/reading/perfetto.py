@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 import attrs
 import msgspec
 
-from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, Directory
+from cdpengine.debug.reading.shown_lines import BROWSER, SHORT_ID, SessionTargets
 from cdpengine.debug.recording_format import Header, Line, Message
 
 ACTIONS = 1
@@ -105,7 +105,7 @@ class Tracer:
 
     def __init__(self) -> None:
         self._tracks: dict[tuple[str, str], _Track] = {}
-        self._directory = Directory()
+        self._session_targets = SessionTargets()
         self._actions: dict[int, _Action] = {}
         self._action_track = _Track(ACTIONS, _Threads(first=1))
         self._flow = 0
@@ -117,7 +117,7 @@ class Tracer:
     def events(self, line: Line) -> Iterator[TraceEvent]:
         """Give the trace events of one line."""
         self._now = max(round(line.t * 1e6), self._now)
-        self._directory.learn(line)
+        self._session_targets.learn(line)
         match line.k:
             case "span":
                 yield from self._begin_action(line)
@@ -148,7 +148,7 @@ class Tracer:
         for key, track in self._tracks.items():
             yield from self._give_up(track, "none until the end of the recording")
             # Only now it is known where the session went.
-            name = f"{key[1][:SHORT_ID] or BROWSER} {self._directory.of(*key)}".rstrip()
+            name = f"{key[1][:SHORT_ID] or BROWSER} {self._session_targets.of(*key)}".rstrip()
             yield self._name_event("process_name", track.process, EVENTS, {"name": name})
         for number in list(self._actions):
             yield from self._end_action(number, None)

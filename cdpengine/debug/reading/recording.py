@@ -213,6 +213,9 @@ def _begins_a_header(raw: bytes) -> bool:
     return bool(raw) and not raw.endswith(b"\n") and _HEADER_BEGINS.startswith(begins)
 
 
+# --- a file that grows ---------------------------------------------------------------------------------------
+
+
 class FileShrank(Unreadable):
     """The file is shorter than what was read of it."""
 

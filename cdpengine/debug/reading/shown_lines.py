@@ -106,6 +106,8 @@ def _forms(text: str) -> set[str]:
     return {form.casefold() for form in once}
 
 
+# --- one line of text ----------------------------------------------------------------------------------------
+
 SHORT_ID = 8
 """Characters of a session's id that are shown."""
 
@@ -227,11 +229,13 @@ def _payload(line: Line, limit: int | None) -> str:
     return "" if raw == b"{}" else escape_line(raw.decode("utf-8", "replace"))
 
 
+# --- the targets of sessions ---------------------------------------------------------------------------------
+
 MOST = 5_000
 
 
 @attrs.define
-class Whereabouts:
+class SessionTarget:
     """A target: its id, its type, the latest URL that is not about:blank."""
 
     target: str = ""
@@ -242,7 +246,7 @@ class Whereabouts:
         return f"{self.type} {self.url}".strip()
 
 
-NOWHERE = Whereabouts()
+UNKNOWN_TARGET = SessionTarget()
 
 
 class _TargetInfo(msgspec.Struct, rename="camel"):
@@ -261,19 +265,19 @@ class _Event(msgspec.Struct):
 _decode_event = msgspec.json.Decoder(_Event).decode
 
 
-class Directory:
+class SessionTargets:
     """Learns from the lines of one recording, in their order."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._sessions: dict[tuple[str, str], Whereabouts] = {}
-        self._targets: dict[str, Whereabouts] = {}
+        self._sessions: dict[tuple[str, str], SessionTarget] = {}
+        self._targets: dict[str, SessionTarget] = {}
 
     def learn(self, line: Line) -> None:
         """Take what a line says of targets; most say nothing."""
         if line.k == "target":
             if (line.c, line.s) not in self._sessions and len(self._sessions) < self._most:
-                told = Whereabouts(line.T, line.type, line.url)
+                told = SessionTarget(line.T, line.type, line.url)
                 self._sessions[line.c, line.s] = self._targets.setdefault(line.T, told)
             self._move(line.T, line.url)
         elif line.m == "Target.targetInfoChanged" and line.k == "event":
@@ -283,9 +287,9 @@ class Directory:
                 return  # a name is missing then, nothing else
             self._move(info.target_id, info.url)
 
-    def of(self, connection: str, session: str) -> Whereabouts:
-        """Return the whereabouts of a session, empty for a session that no line names."""
-        return self._sessions.get((connection, session), NOWHERE)
+    def of(self, connection: str, session: str) -> SessionTarget:
+        """Return the target of a session, empty for a session that no line names."""
+        return self._sessions.get((connection, session), UNKNOWN_TARGET)
 
     def _move(self, target: str, url: str) -> None:
         known = self._targets.get(target)

@@ -307,6 +307,8 @@ class EnteredTexts:
         return [Entered(run.last, typed=self._by.of(text, characters) or UNKNOWN)] if text else []
 
 
+# --- what is typed -------------------------------------------------------------------------------------------
+
 _LONGEST_TYPED = 4_096
 _MOST_SESSIONS = 200
 

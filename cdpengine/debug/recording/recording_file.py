@@ -112,6 +112,8 @@ def _overwrites() -> bool:
     return os.environ.get(_OVERWRITE) == "1"
 
 
+# --- the thread that writes ----------------------------------------------------------------------------------
+
 _PAUSE = 0.05
 """Seconds that what is given may lie here before it is written."""
 

@@ -141,6 +141,8 @@ def _drop_ax_values(payload: dict[str, Any]) -> dict[str, Any]:
     return clean
 
 
+# --- what scripts are given and return -----------------------------------------------------------------------
+
 _GIVEN = ("arguments", "newValue", "returnValue")
 _SOURCES = ("expression", "functionDeclaration")
 

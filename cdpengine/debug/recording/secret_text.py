@@ -254,6 +254,8 @@ def _is_mixed(value: str) -> bool:
     return len(value) >= _SHORT and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
+# --- bodies --------------------------------------------------------------------------------------------------
+
 LARGEST = 16_000_000
 """Bytes that are decoded and looked through."""
 

@@ -117,6 +117,8 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+# --- the words -----------------------------------------------------------------------------------------------
+
 COMMON_KEYS = frozenset({"key", "code", "session", "state", "ticket"})
 """Of these, the ones that name other things in programs and data, as in {"key": "Enter"}."""
 

@@ -36,11 +36,11 @@ class Divergences:
         self._redacted = header.redacted
         self._names = names
         self._by = by
-        self._discretion = Discretion()
+        self._describer = DifferenceDescriber()
 
     def learn(self, method: str, message: bytes) -> None:
         """Take a call of the program: what is secret in it is kept out of what is said."""
-        self._discretion.learn(method, message)
+        self._describer.learn(method, message)
 
     def strictness(self, call: RecordedCall) -> Strictness:
         """Return how the texts of a recorded call are compared that were redacted."""
@@ -131,8 +131,8 @@ class Divergences:
         return ReplayDivergedError(
             path=self._path,
             line=0 if line is None else line.line,
-            got=self._discretion.hide(got),
-            expected=tuple(self._discretion.hide(str(call)) for call in expected[:_EXPECTED_SHOWN]),
+            got=self._describer.hide(got),
+            expected=tuple(self._describer.hide(str(call)) for call in expected[:_EXPECTED_SHOWN]),
             reason=reason,
             diff=tuple(diff),
         )
@@ -142,19 +142,21 @@ class Divergences:
         if not self._redacted:
             for call in calls:
                 message = {"method": call.method, "params": call.raw if bytes(call.raw) else {}}
-                self._discretion.learn(call.method, msgspec.json.encode(message))
+                self._describer.learn(call.method, msgspec.json.encode(message))
         recorded = nearest.params()
         found = differences(nearest.method, recorded, params, self._names.trial(), self.strictness(nearest))
-        return self._discretion.describe(nearest.method, recorded, params, found)
+        return self._describer.describe(nearest.method, recorded, params, found)
 
     def _add_typed(self) -> None:
         for text in self.typed():
-            self._discretion.add(text)
+            self._describer.add(text)
 
 
 def _where(method: str, session: str) -> str:
     return f"{method} on session {session[:8]}" if session else method
 
+
+# --- differences without secrets -----------------------------------------------------------------------------
 
 _SHORTEST = 4
 """Characters from which on an entered text is looked for in other texts: shorter ones are everywhere."""
@@ -171,7 +173,7 @@ _LITERAL = re.compile(
 _UNSHOWN = "(not shown)"
 
 
-class Discretion:
+class DifferenceDescriber:
     """Knows what was entered so far, by the recorded program and by the one that replays it."""
 
     def __init__(self) -> None:
