@@ -151,12 +151,6 @@ def format_message(arguments: Sequence[RemoteArgument]) -> str:
     return " ".join([text, *map(shown, rest)])
 
 
-def _whole(value: object) -> str:
-    if isinstance(value, float) and abs(value) < float("inf"):
-        return str(int(value))
-    return "NaN" if isinstance(value, str | Unread | None) or value != value else str(value)
-
-
 class PageError:
     """One error.
 
@@ -238,3 +232,9 @@ class PageError:
     def object_ids(self) -> Sequence[str]:
         """The objects that the page keeps for this error. For the engine's own parts."""
         return [] if self._details.object_id is None else [self._details.object_id]
+
+
+def _whole(value: object) -> str:
+    if isinstance(value, float) and abs(value) < float("inf"):
+        return str(int(value))
+    return "NaN" if isinstance(value, str | Unread | None) or value != value else str(value)

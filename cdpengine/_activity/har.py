@@ -101,6 +101,77 @@ def redacted(archive: Json, redactor: Redacting) -> Json:
     return archive
 
 
+def timings(request: Exchange) -> dict[str, float]:
+    """Return the format's timings: -1 for what does not apply; the sum of the others is the entry's time."""
+    began, ended = request.sent.timestamp, request.finished
+    whole = 0.0 if ended is None else max(0.0, _ms(ended - began))
+    timing = None if request.response is None else request.response.timing
+    if timing is None:
+        return {"blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": whole, "receive": 0}
+
+    def span(start: float, end: float) -> float:
+        return round(max(0.0, end - start), 3) if start >= 0 and end >= 0 else -1
+
+    starts = [start for start in (timing.dns_start, timing.connect_start, timing.send_start) if start >= 0]
+    before = _ms(timing.request_time - began)
+    blocked = round(max(0.0, before + (min(starts) if starts else 0.0)), 3)
+    dns, connect = span(timing.dns_start, timing.dns_end), span(timing.connect_start, timing.connect_end)
+    send = max(0.0, span(timing.send_start, timing.send_end))
+    wait = max(0.0, span(timing.send_end, timing.receive_headers_end))
+    known = blocked + max(0.0, dns) + max(0.0, connect) + send + wait
+    return {
+        "blocked": blocked,
+        "dns": dns,
+        "connect": connect,
+        "ssl": span(timing.ssl_start, timing.ssl_end),
+        "send": send,
+        "wait": wait,
+        "receive": round(max(0.0, whole - known), 3),
+    }
+
+
+LARGEST_BODY = 2**20
+"""Bytes of a body that are put into an archive, by default."""
+
+_AT_A_TIME = 8
+
+_TEXTUAL = ("text/", "application/json", "application/javascript", "application/xml", "image/svg+xml")
+
+
+async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float) -> list[Exchange]:
+    """Return the exchanges of the requests, copies with their bodies. Takes at most `at_most` seconds.
+
+    Raises ConnectionLostError.
+    """
+    exchanges = [attrs.evolve(request.exchange) for request in requests]
+    jobs = list(zip(requests, exchanges, strict=True))
+    for request, exchange in jobs:
+        exchange.body_comment = _why_not(request, largest) or "the page did not answer in time"
+    waiting = [job for job in jobs if not _why_not(job[0], largest)]
+
+    working = _AT_A_TIME
+    done = trio.Event()
+
+    async def work() -> None:
+        nonlocal working
+        while waiting:
+            request, exchange = waiting.pop(0)
+            try:
+                _put(exchange, await request.body())
+            except BodyUnavailableError as error:
+                exchange.body_comment = f"the body is missing: {error.reason}"
+        working -= 1
+        if not working:
+            done.set()
+
+    with trio.move_on_after(at_most):
+        async with open_body_nursery() as nursery:
+            for _ in range(_AT_A_TIME):
+                nursery.start_soon(work, name="bodies for an archive")
+            await done.wait()
+    return exchanges
+
+
 def _page(page: Visit) -> Json:
     def since(moment: float | None) -> float:
         return -1 if moment is None else max(0.0, _ms(moment - page.began))
@@ -197,35 +268,6 @@ def _response(request: Exchange) -> Json:
     }
 
 
-def timings(request: Exchange) -> dict[str, float]:
-    """Return the format's timings: -1 for what does not apply; the sum of the others is the entry's time."""
-    began, ended = request.sent.timestamp, request.finished
-    whole = 0.0 if ended is None else max(0.0, _ms(ended - began))
-    timing = None if request.response is None else request.response.timing
-    if timing is None:
-        return {"blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": whole, "receive": 0}
-
-    def span(start: float, end: float) -> float:
-        return round(max(0.0, end - start), 3) if start >= 0 and end >= 0 else -1
-
-    starts = [start for start in (timing.dns_start, timing.connect_start, timing.send_start) if start >= 0]
-    before = _ms(timing.request_time - began)
-    blocked = round(max(0.0, before + (min(starts) if starts else 0.0)), 3)
-    dns, connect = span(timing.dns_start, timing.dns_end), span(timing.connect_start, timing.connect_end)
-    send = max(0.0, span(timing.send_start, timing.send_end))
-    wait = max(0.0, span(timing.send_end, timing.receive_headers_end))
-    known = blocked + max(0.0, dns) + max(0.0, connect) + send + wait
-    return {
-        "blocked": blocked,
-        "dns": dns,
-        "connect": connect,
-        "ssl": span(timing.ssl_start, timing.ssl_end),
-        "send": send,
-        "wait": wait,
-        "receive": round(max(0.0, whole - known), 3),
-    }
-
-
 def _pairs(headers: dict[str, str]) -> list[Json]:
     # Chrome joins the values of a header that came several times by line breaks.
     return [
@@ -258,48 +300,6 @@ def _date(wall: float) -> str:
 
 def _ms(seconds: float) -> float:
     return round(seconds * 1000, 3)
-
-
-LARGEST_BODY = 2**20
-"""Bytes of a body that are put into an archive, by default."""
-
-_AT_A_TIME = 8
-
-_TEXTUAL = ("text/", "application/json", "application/javascript", "application/xml", "image/svg+xml")
-
-
-async def fill_bodies(requests: Sequence[Request], largest: int, at_most: float) -> list[Exchange]:
-    """Return the exchanges of the requests, copies with their bodies. Takes at most `at_most` seconds.
-
-    Raises ConnectionLostError.
-    """
-    exchanges = [attrs.evolve(request.exchange) for request in requests]
-    jobs = list(zip(requests, exchanges, strict=True))
-    for request, exchange in jobs:
-        exchange.body_comment = _why_not(request, largest) or "the page did not answer in time"
-    waiting = [job for job in jobs if not _why_not(job[0], largest)]
-
-    working = _AT_A_TIME
-    done = trio.Event()
-
-    async def work() -> None:
-        nonlocal working
-        while waiting:
-            request, exchange = waiting.pop(0)
-            try:
-                _put(exchange, await request.body())
-            except BodyUnavailableError as error:
-                exchange.body_comment = f"the body is missing: {error.reason}"
-        working -= 1
-        if not working:
-            done.set()
-
-    with trio.move_on_after(at_most):
-        async with open_body_nursery() as nursery:
-            for _ in range(_AT_A_TIME):
-                nursery.start_soon(work, name="bodies for an archive")
-            await done.wait()
-    return exchanges
 
 
 def _why_not(request: Request, largest: int) -> str:

@@ -100,6 +100,44 @@ def shown(argument: RemoteArgument) -> str:
     return argument.description or argument.class_name or argument.type
 
 
+_TERMINATE_TIMEOUT = 1.0
+"""Seconds that terminating a getter may take."""
+
+
+async def read_values(
+    session: Session,
+    remote: Sequence[RemoteArgument],
+    known: Sequence[Any],
+    reader: ValueReader | None,
+    timeout: float,
+) -> tuple[Any, ...]:
+    """Return `known` with each Unread replaced by its value, or by an Unread that says why it cannot be read.
+
+    Raises DeadlineExceededError when the page does not answer in `timeout` seconds, ConnectionLostError.
+    """
+    values = list(known)
+    with within("read what a page wrote", timeout):
+        await trio.lowlevel.checkpoint()
+        for index, value in enumerate(values):
+            if isinstance(value, Unread):
+                values[index] = await _read(session, remote[index], value, reader)
+    return tuple(values)
+
+
+_MOST_PARENTS = 32
+
+
+def all_frames(stack: StackTrace | None) -> tuple[StackFrame, ...]:
+    """Return all frames, the innermost first, then those that led to them."""
+    frames: list[StackFrame] = []
+    for _ in range(_MOST_PARENTS):
+        if stack is None:
+            break
+        frames += stack.call_frames
+        stack = stack.parent
+    return tuple(frames)
+
+
 def _primitive(argument: RemoteArgument) -> Any:
     if argument.type == "undefined" or argument.subtype == "null":
         return None
@@ -192,30 +230,6 @@ def _preview_text(argument: RemoteArgument, preview: ObjectPreview) -> str:
     return f"{name}{{{inside}}}"
 
 
-_TERMINATE_TIMEOUT = 1.0
-"""Seconds that terminating a getter may take."""
-
-
-async def read_values(
-    session: Session,
-    remote: Sequence[RemoteArgument],
-    known: Sequence[Any],
-    reader: ValueReader | None,
-    timeout: float,
-) -> tuple[Any, ...]:
-    """Return `known` with each Unread replaced by its value, or by an Unread that says why it cannot be read.
-
-    Raises DeadlineExceededError when the page does not answer in `timeout` seconds, ConnectionLostError.
-    """
-    values = list(known)
-    with within("read what a page wrote", timeout):
-        await trio.lowlevel.checkpoint()
-        for index, value in enumerate(values):
-            if isinstance(value, Unread):
-                values[index] = await _read(session, remote[index], value, reader)
-    return tuple(values)
-
-
 async def _read(
     session: Session, argument: RemoteArgument, unread: Unread, reader: ValueReader | None
 ) -> Any:
@@ -234,17 +248,3 @@ async def _read(
         ):
             await session.call("Runtime.terminateExecution")
         raise
-
-
-_MOST_PARENTS = 32
-
-
-def all_frames(stack: StackTrace | None) -> tuple[StackFrame, ...]:
-    """Return all frames, the innermost first, then those that led to them."""
-    frames: list[StackFrame] = []
-    for _ in range(_MOST_PARENTS):
-        if stack is None:
-            break
-        frames += stack.call_frames
-        stack = stack.parent
-    return tuple(frames)

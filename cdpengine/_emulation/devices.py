@@ -274,16 +274,6 @@ def check_user_agent(given: object) -> UserAgent:
     return agent
 
 
-def _check_text(what: str, text: object, *, required: bool = False) -> None:
-    if text is None and not required:
-        return
-    fine = isinstance(text, str) and len(text) <= _LONGEST and (text != "" or not required)
-    if not fine or not str(text).isascii() or (not str(text).isprintable() and text != ""):
-        given = f"a {type(text).__name__}" if not isinstance(text, str) else f"{text[:40]!r}"
-        expected = f"printable ASCII text of at most {_LONGEST} characters"
-        raise InvalidArgumentError(what=what, given=given, expected=expected)
-
-
 def metadata(agent: UserAgent) -> dict[str, Any] | None:
     """Return the client hints as `Emulation.UserAgentMetadata`; None where the browser would send none."""
     text = agent.text
@@ -330,6 +320,16 @@ _NAVIGATOR_PLATFORMS = (
     ("Macintosh", "MacIntel"),
     ("Linux", "Linux x86_64"),
 )
+
+
+def _check_text(what: str, text: object, *, required: bool = False) -> None:
+    if text is None and not required:
+        return
+    fine = isinstance(text, str) and len(text) <= _LONGEST and (text != "" or not required)
+    if not fine or not str(text).isascii() or (not str(text).isprintable() and text != ""):
+        given = f"a {type(text).__name__}" if not isinstance(text, str) else f"{text[:40]!r}"
+        expected = f"printable ASCII text of at most {_LONGEST} characters"
+        raise InvalidArgumentError(what=what, given=given, expected=expected)
 
 
 def _platform(text: str) -> tuple[str, str]:

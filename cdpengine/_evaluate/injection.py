@@ -226,11 +226,6 @@ _NAMES: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()
 """What is exposed on each session."""
 
 
-async def _call_function(function: ExposedFunction, args: Sequence[object]) -> object:
-    result: object = function(*args)
-    return await result if inspect.isawaitable(result) else result
-
-
 ADD = "Page.addScriptToEvaluateOnNewDocument"
 
 
@@ -274,6 +269,11 @@ class InitScript:
             return [_post_removal(session, call)]
         except (RemoteError, msgspec.DecodeError):
             return []  # it never was there
+
+
+async def _call_function(function: ExposedFunction, args: Sequence[object]) -> object:
+    result: object = function(*args)
+    return await result if inspect.isawaitable(result) else result
 
 
 def _post_removal(session: Session, call: SharedCall) -> Posted:

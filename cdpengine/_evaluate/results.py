@@ -55,16 +55,6 @@ def to_python(reply: EvaluateReply) -> Any:
     return special
 
 
-def _integer(digits: str) -> int:
-    # In pieces: Python refuses to read large numbers in base 10 at once.
-    sign, digits = (-1, digits[1:]) if digits.startswith("-") else (1, digits)
-    value = 0
-    for start in range(0, len(digits), _DIGITS):
-        piece = digits[start : start + _DIGITS]
-        value = value * 10 ** len(piece) + int(piece)
-    return sign * value
-
-
 _DIGITS = 600
 """Digits that Python always reads at once (sys.set_int_max_str_digits takes no less than 640)."""
 
@@ -83,32 +73,6 @@ def explain_refusal(error: RemoteError) -> EngineError:
             threw=False,
         )
     return error
-
-
-def _failed(details: ExceptionDetails) -> EvaluationFailedError:
-    exception = details.exception
-    text, stack = details.text, ""
-    if exception is not None and exception.description:
-        # An Error's description is its message, then its stack, each frame on a line "    at ...".
-        text, separator, frames = exception.description.partition("\n    at ")
-        stack = (separator + frames).lstrip("\n")
-    elif exception is not None:
-        text = f"{details.text} {_thrown(exception)}".strip()
-    if not stack and details.stack_trace is not None:
-        stack = "\n".join(
-            f"    at {frame.function_name or '<anonymous>'} "
-            f"({frame.url}:{frame.line_number + 1}:{frame.column_number + 1})"
-            for frame in details.stack_trace.call_frames
-        )
-    return EvaluationFailedError(
-        text=text, stack=stack, line=details.line_number, column=details.column_number
-    )
-
-
-def _thrown(exception: RemoteObject) -> str:
-    if exception.unserializable_value is not None:
-        return exception.unserializable_value
-    return "undefined" if exception.type == "undefined" else repr(exception.value)[:200]
 
 
 LARGEST_VALUE = 64 * 2**20
@@ -172,6 +136,42 @@ async def receive_value(
     if read.exception_details is not None:
         to_python(EvaluateReply(result=RemoteObject(), exception_details=read.exception_details))
     return _received(read.result.deep_serialized_value, largest)
+
+
+def _integer(digits: str) -> int:
+    # In pieces: Python refuses to read large numbers in base 10 at once.
+    sign, digits = (-1, digits[1:]) if digits.startswith("-") else (1, digits)
+    value = 0
+    for start in range(0, len(digits), _DIGITS):
+        piece = digits[start : start + _DIGITS]
+        value = value * 10 ** len(piece) + int(piece)
+    return sign * value
+
+
+def _failed(details: ExceptionDetails) -> EvaluationFailedError:
+    exception = details.exception
+    text, stack = details.text, ""
+    if exception is not None and exception.description:
+        # An Error's description is its message, then its stack, each frame on a line "    at ...".
+        text, separator, frames = exception.description.partition("\n    at ")
+        stack = (separator + frames).lstrip("\n")
+    elif exception is not None:
+        text = f"{details.text} {_thrown(exception)}".strip()
+    if not stack and details.stack_trace is not None:
+        stack = "\n".join(
+            f"    at {frame.function_name or '<anonymous>'} "
+            f"({frame.url}:{frame.line_number + 1}:{frame.column_number + 1})"
+            for frame in details.stack_trace.call_frames
+        )
+    return EvaluationFailedError(
+        text=text, stack=stack, line=details.line_number, column=details.column_number
+    )
+
+
+def _thrown(exception: RemoteObject) -> str:
+    if exception.unserializable_value is not None:
+        return exception.unserializable_value
+    return "undefined" if exception.type == "undefined" else repr(exception.value)[:200]
 
 
 def _primitive(value: Any, kind: str, largest: int) -> Any:

@@ -52,6 +52,24 @@ def is_function(source: str) -> bool:
     return _is_arrow(source, start)
 
 
+_DEEPEST = 200
+"""Levels of nesting; V8's parser and Python's own stack both give up on far deeper ones."""
+
+_LARGEST_EXACT = 2**53
+"""From here on a JavaScript number cannot hold every integer; such integers travel as BigInt."""
+
+
+def to_literal(value: object) -> str:
+    """Return JavaScript source for None, bool, int, float, str, and lists, tuples and mappings of them.
+
+    None is null; an int outside of ±2^53 is a BigInt; NaN, the infinities and -0.0 are themselves. Raises
+    InvalidArgumentError for anything else, and for cycles.
+    """
+    parts: list[str] = []
+    _write(value, parts, "argument", 0)
+    return "".join(parts)
+
+
 def _is_arrow(source: str, start: int) -> bool:
     if found := _ASYNC.match(source, start):
         after = _skip(source, found.end())
@@ -125,24 +143,6 @@ def _end_of_template(source: str, position: int) -> int | None:
         else:
             position += 1
     return None
-
-
-_DEEPEST = 200
-"""Levels of nesting; V8's parser and Python's own stack both give up on far deeper ones."""
-
-_LARGEST_EXACT = 2**53
-"""From here on a JavaScript number cannot hold every integer; such integers travel as BigInt."""
-
-
-def to_literal(value: object) -> str:
-    """Return JavaScript source for None, bool, int, float, str, and lists, tuples and mappings of them.
-
-    None is null; an int outside of ±2^53 is a BigInt; NaN, the infinities and -0.0 are themselves. Raises
-    InvalidArgumentError for anything else, and for cycles.
-    """
-    parts: list[str] = []
-    _write(value, parts, "argument", 0)
-    return "".join(parts)
 
 
 def _write(value: object, parts: list[str], where: str, depth: int) -> None:

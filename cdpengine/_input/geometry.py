@@ -119,26 +119,6 @@ def clip(polygon: Sequence[Point], window: Sequence[Point]) -> Polygon:
     return part if len(part) >= 3 else ()
 
 
-def _cut(polygon: Polygon, start: Point, end: Point) -> Polygon:
-    """Keep what lies on the right-hand side (on screen) of the line from `start` to `end`."""
-    kept: list[Point] = []
-    for index, corner in enumerate(polygon):
-        before = polygon[index - 1]
-        depth, depth_before = _depth(corner, start, end), _depth(before, start, end)
-        if (depth > 0 > depth_before) or (depth < 0 < depth_before):
-            share = depth_before / (depth_before - depth)
-            kept.append(
-                Point(before.x + share * (corner.x - before.x), before.y + share * (corner.y - before.y))
-            )
-        if depth >= 0:
-            kept.append(corner)
-    return tuple(kept)
-
-
-def _depth(point: Point, start: Point, end: Point) -> float:
-    return (end.x - start.x) * (point.y - start.y) - (end.y - start.y) * (point.x - start.x)
-
-
 def contains(polygon: Sequence[Point], point: Point, slack: float = 0.0) -> bool:
     """Tell whether a convex polygon holds `point`; `slack` is how many pixels outside of an edge still count."""
     corners = tuple(reversed(polygon)) if signed_area(polygon) < 0 else tuple(polygon)
@@ -214,10 +194,6 @@ def on_pixel(point: Point, part: Sequence[Point]) -> Point:
     return floored if contains(part, floored) else point
 
 
-def _between(start: Point, end: Point, share: float) -> Point:
-    return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))
-
-
 @attrs.frozen
 class ClickPoints:
     """Where the node is now.
@@ -254,3 +230,27 @@ def choose_points(
         where = f"the point ({position[0]:g}, {position[1]:g}) of it is outside the viewport"
         return ClickPoints((), (), settle=True, outside=where)
     return ClickPoints((on_pixel(at, windows[0].polygon),), (), settle=clipped, outside=outside)
+
+
+def _cut(polygon: Polygon, start: Point, end: Point) -> Polygon:
+    """Keep what lies on the right-hand side (on screen) of the line from `start` to `end`."""
+    kept: list[Point] = []
+    for index, corner in enumerate(polygon):
+        before = polygon[index - 1]
+        depth, depth_before = _depth(corner, start, end), _depth(before, start, end)
+        if (depth > 0 > depth_before) or (depth < 0 < depth_before):
+            share = depth_before / (depth_before - depth)
+            kept.append(
+                Point(before.x + share * (corner.x - before.x), before.y + share * (corner.y - before.y))
+            )
+        if depth >= 0:
+            kept.append(corner)
+    return tuple(kept)
+
+
+def _depth(point: Point, start: Point, end: Point) -> float:
+    return (end.x - start.x) * (point.y - start.y) - (end.y - start.y) * (point.x - start.x)
+
+
+def _between(start: Point, end: Point, share: float) -> Point:
+    return Point(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y))

@@ -205,64 +205,6 @@ async def trace_browser(
             await _give_up(ending)
 
 
-def _start_error(error: RemoteError) -> EngineError:
-    if _BUSY in error.message:
-        hint = "Chrome makes one at a time, and this may be another connection's. End that one first"
-        return MeasurementBusyError("a trace", hint)
-    return error
-
-
-async def _finish(
-    ending: _Ending, file: OutputFile, progress: Callable[[TraceProgress], None] | None
-) -> None:
-    trace, session = ending.trace, ending.session
-    seconds = trio.current_time() - trace.started
-    try:
-        await session.call("Tracing.end")
-    except RemoteError as error:
-        why = f"another client ended it ({error.message})"
-        raise MeasurementFailedError("the trace", str(trace.path), why) from error
-    complete = await ending.wait()
-    async with chrome_stream(session, complete.stream) as pieces:
-        async for piece in pieces:
-            await file.write(piece)
-            if progress is not None:
-                progress(trace.progress("writing", file.written))
-    await file.keep()
-    lost = complete.data_loss_occurred
-    trace.report = TraceReport(trace.path, file.written, file.size, seconds, lost, trace.buffer_full)
-    if lost:
-        logger.warning(
-            "the trace %s lacks some of what happened: Chrome's buffer was full: give a larger buffer_size",
-            trace.path,
-        )
-
-
-async def _finish_anyway(
-    ending: _Ending, file: OutputFile, progress: Callable[[TraceProgress], None] | None, timeout: float
-) -> None:
-    """Write the trace of a body that failed: its error is what matters, and leaves."""
-    try:
-        with within("write the trace", timeout):
-            await _finish(ending, file, progress)
-    except EngineError as error:
-        logger.warning("the trace of what failed could not be written: %s", error)
-
-
-async def _give_up(ending: _Ending) -> None:
-    """End a trace that is not wanted any more; its stream is closed when Chrome reports it."""
-    with (
-        undoing(_STOP_TIMEOUT),
-        suppress(SessionGoneError, ConnectionLostError),
-    ):
-        try:
-            await ending.session.call("Tracing.end")
-        except RemoteError:
-            ending.forget()
-        else:
-            await ending.wait()
-
-
 @asynccontextmanager
 async def _told(
     session: Session, trace: Trace, progress: Callable[[TraceProgress], None] | None
@@ -281,17 +223,6 @@ async def _told(
 
         nursery.start_soon(_until_gone, follow, name="progress of a trace")
         yield
-
-
-async def _until_gone(follow: Callable[[], Awaitable[None]]) -> None:
-    with suppress(SessionGoneError, ConnectionLostError):  # the end of the trace will say so
-        await follow()
-
-
-def _is_cancelled(error: BaseException) -> bool:
-    if isinstance(error, BaseExceptionGroup):
-        return error.subgroup(trio.Cancelled) is not None
-    return isinstance(error, trio.Cancelled | GeneratorExit)
 
 
 DEFAULT_CATEGORIES = (
@@ -368,6 +299,75 @@ def format_of(path: Path) -> Literal["json", "proto"]:
     """Return the format that a file's name asks for: Perfetto's own for ".pftrace", ".perfetto-trace", ".pb"."""
     name = path.name.lower().removesuffix(".gz")
     return "proto" if name.endswith(_PROTO_NAMES) else "json"
+
+
+def _start_error(error: RemoteError) -> EngineError:
+    if _BUSY in error.message:
+        hint = "Chrome makes one at a time, and this may be another connection's. End that one first"
+        return MeasurementBusyError("a trace", hint)
+    return error
+
+
+async def _finish(
+    ending: _Ending, file: OutputFile, progress: Callable[[TraceProgress], None] | None
+) -> None:
+    trace, session = ending.trace, ending.session
+    seconds = trio.current_time() - trace.started
+    try:
+        await session.call("Tracing.end")
+    except RemoteError as error:
+        why = f"another client ended it ({error.message})"
+        raise MeasurementFailedError("the trace", str(trace.path), why) from error
+    complete = await ending.wait()
+    async with chrome_stream(session, complete.stream) as pieces:
+        async for piece in pieces:
+            await file.write(piece)
+            if progress is not None:
+                progress(trace.progress("writing", file.written))
+    await file.keep()
+    lost = complete.data_loss_occurred
+    trace.report = TraceReport(trace.path, file.written, file.size, seconds, lost, trace.buffer_full)
+    if lost:
+        logger.warning(
+            "the trace %s lacks some of what happened: Chrome's buffer was full: give a larger buffer_size",
+            trace.path,
+        )
+
+
+async def _finish_anyway(
+    ending: _Ending, file: OutputFile, progress: Callable[[TraceProgress], None] | None, timeout: float
+) -> None:
+    """Write the trace of a body that failed: its error is what matters, and leaves."""
+    try:
+        with within("write the trace", timeout):
+            await _finish(ending, file, progress)
+    except EngineError as error:
+        logger.warning("the trace of what failed could not be written: %s", error)
+
+
+async def _give_up(ending: _Ending) -> None:
+    """End a trace that is not wanted any more; its stream is closed when Chrome reports it."""
+    with (
+        undoing(_STOP_TIMEOUT),
+        suppress(SessionGoneError, ConnectionLostError),
+    ):
+        try:
+            await ending.session.call("Tracing.end")
+        except RemoteError:
+            ending.forget()
+        else:
+            await ending.wait()
+
+
+async def _until_gone(follow: Callable[[], Awaitable[None]]) -> None:
+    with suppress(SessionGoneError, ConnectionLostError):  # the end of the trace will say so
+        await follow()
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup(trio.Cancelled) is not None
+    return isinstance(error, trio.Cancelled | GeneratorExit)
 
 
 def _check_categories(categories: Sequence[str]) -> tuple[str, ...]:

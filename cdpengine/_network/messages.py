@@ -156,15 +156,6 @@ def to_response(paused: RequestPaused, read: Callable[[], Awaitable[bytes]]) -> 
     )
 
 
-def _posted(request: PausedRequest) -> bytes | None:
-    if request.post_data_entries:
-        try:
-            return b"".join(base64.b64decode(entry.bytes) for entry in request.post_data_entries)
-        except binascii.Error:
-            return None
-    return None if request.post_data is None else request.post_data.encode()
-
-
 _LEAST_STATUS, _MOST_STATUS = 200, 599
 
 
@@ -230,6 +221,15 @@ async def read_file(path: str | Path) -> bytes:
         raise InvalidArgumentError(
             what="path", given=repr(str(path))[:200], expected=f"a file that can be read ({reason})"
         ) from None
+
+
+def _posted(request: PausedRequest) -> bytes | None:
+    if request.post_data_entries:
+        try:
+            return b"".join(base64.b64decode(entry.bytes) for entry in request.post_data_entries)
+        except binascii.Error:
+            return None
+    return None if request.post_data is None else request.post_data.encode()
 
 
 def _content(body: bytes | str | None, json: Any, file_name: str | None) -> tuple[str | None, bytes | None]:

@@ -110,28 +110,6 @@ def size_of(picture: bytes) -> tuple[int, int]:
         raise no_picture_error(picture) from error
 
 
-def _open(picture: bytes) -> Image:
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        image = Image.open(io.BytesIO(picture))
-        image.load()
-    except UnidentifiedImageError as error:
-        raise no_picture_error(picture) from error
-    return image
-
-
-def _encode(image: Image, image_format: ImageFormat, quality: int | None) -> bytes:
-    to = io.BytesIO()
-    if image_format == "png":
-        image.save(to, "PNG")
-    elif image_format == "jpeg":
-        image.convert("RGB").save(to, "JPEG", quality=DEFAULT_QUALITY if quality is None else quality)
-    else:
-        image.save(to, "WEBP", quality=DEFAULT_QUALITY if quality is None else quality)
-    return to.getvalue()
-
-
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {2: 3, 6: 4}  # colour types: RGB, RGBA
 _NONE, _SUB, _UP, _AVERAGE, _PAETH = range(5)
@@ -204,6 +182,28 @@ class PngColumn:
     def _write(self, lines: bytes) -> None:
         if lines and (data := self._compressor.compress(lines)):
             self._data.append(data)
+
+
+def _open(picture: bytes) -> Image:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        image = Image.open(io.BytesIO(picture))
+        image.load()
+    except UnidentifiedImageError as error:
+        raise no_picture_error(picture) from error
+    return image
+
+
+def _encode(image: Image, image_format: ImageFormat, quality: int | None) -> bytes:
+    to = io.BytesIO()
+    if image_format == "png":
+        image.save(to, "PNG")
+    elif image_format == "jpeg":
+        image.convert("RGB").save(to, "JPEG", quality=DEFAULT_QUALITY if quality is None else quality)
+    else:
+        image.save(to, "WEBP", quality=DEFAULT_QUALITY if quality is None else quality)
+    return to.getvalue()
 
 
 def _chunks(picture: bytes) -> Iterator[tuple[bytes, memoryview | bytes]]:

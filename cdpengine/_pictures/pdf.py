@@ -127,6 +127,26 @@ def inches(length: Length, what: str) -> float:
     return length / _PER_INCH["px"]
 
 
+@asynccontextmanager
+async def print_pdf(session: Session, params: Mapping[str, object]) -> AsyncIterator[AsyncIterator[bytes]]:
+    """Print, and give the PDF piece by piece. `params` are those of `print_params`.
+
+    Raises InvalidArgumentError for pages that the document does not have, and as `Session.request`.
+    """
+    try:
+        reply = await session.request("Page.printToPDF", params, PrintToPDFReply)
+    except RemoteError as error:
+        if "age range" in error.message:  # only Chrome knows how many pages there are
+            raise InvalidArgumentError(
+                what="pages",
+                given=repr(params.get("pageRanges")),
+                expected=f"pages that there are ({error.message})",
+            ) from error
+        raise
+    async with chrome_stream(session, reply.stream) as pieces:
+        yield pieces
+
+
 def _paper(paper: object) -> tuple[float, float]:
     if isinstance(paper, str):
         if (size := PAPERS.get(paper.lower())) is not None:
@@ -179,23 +199,3 @@ def _check_pages(pages: object) -> str:
         if first < 1 or (match[3] and last < first):
             raise wrong
     return pages
-
-
-@asynccontextmanager
-async def print_pdf(session: Session, params: Mapping[str, object]) -> AsyncIterator[AsyncIterator[bytes]]:
-    """Print, and give the PDF piece by piece. `params` are those of `print_params`.
-
-    Raises InvalidArgumentError for pages that the document does not have, and as `Session.request`.
-    """
-    try:
-        reply = await session.request("Page.printToPDF", params, PrintToPDFReply)
-    except RemoteError as error:
-        if "age range" in error.message:  # only Chrome knows how many pages there are
-            raise InvalidArgumentError(
-                what="pages",
-                given=repr(params.get("pageRanges")),
-                expected=f"pages that there are ({error.message})",
-            ) from error
-        raise
-    async with chrome_stream(session, reply.stream) as pieces:
-        yield pieces

@@ -97,21 +97,6 @@ async def apply_state(
         raise
 
 
-async def _take_out(
-    origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
-    before: Sequence[tuple[OriginState, dict[str, str]]],
-) -> None:
-    if not before:
-        return
-    with trio.move_on_after(_UNDO_TIMEOUT, shield=True), suppress(EngineError):  # gone, and all with it
-        async with origin_page() as page:
-            for each, old in reversed(before):
-                items = await page.go(each.origin)
-                await items.delete([key for key in each.local_storage if key not in old])
-                kept = {key: value for key, value in old.items() if key in each.local_storage}
-                await items.write(kept, entered=False)
-
-
 _MOST = 10_000
 """Origins that are remembered of a context."""
 
@@ -148,3 +133,18 @@ class SeenOrigins:
         seen = self._seen.setdefault(context_id, {})
         if len(seen) < _MOST and (origin := origin_of(url)) is not None:
             seen[origin] = None
+
+
+async def _take_out(
+    origin_page: Callable[[], AbstractAsyncContextManager[OriginPage]],
+    before: Sequence[tuple[OriginState, dict[str, str]]],
+) -> None:
+    if not before:
+        return
+    with trio.move_on_after(_UNDO_TIMEOUT, shield=True), suppress(EngineError):  # gone, and all with it
+        async with origin_page() as page:
+            for each, old in reversed(before):
+                items = await page.go(each.origin)
+                await items.delete([key for key in each.local_storage if key not in old])
+                kept = {key: value for key, value in old.items() if key in each.local_storage}
+                await items.write(kept, entered=False)

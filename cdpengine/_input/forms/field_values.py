@@ -66,25 +66,6 @@ def texts_of(value: TextValue) -> Mapping[str, str]:
     return {EVERY_TYPE: value}
 
 
-def _texts_of_date(value: dt.date) -> dict[str, str]:
-    year, week, _day = value.isocalendar()
-    day = value.isoformat()
-    return {
-        EVERY_TYPE: day,
-        "month": day[:7],
-        "week": f"{year:04d}-W{week:02d}",
-        "datetime-local": f"{day}T00:00",
-    }
-
-
-def _precision(value: dt.time) -> str:
-    return "milliseconds" if value.microsecond else "seconds" if value.second else "minutes"
-
-
-def _shortest(value: float) -> str:
-    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(value)
-
-
 _PSEUDO = re.compile(r"-webkit-datetime-edit-([a-z]+)-field")
 _WIDTHS = {"year": 4, "millisecond": 3, "ampm": 1}
 _VALUE = re.compile(
@@ -149,6 +130,25 @@ def segment_keys(segments: Sequence[Segment], text: str, *, anywhere: bool) -> l
         elif name != "year" and number < len(segments) - 1:
             place = number + 1
     return keys
+
+
+def _texts_of_date(value: dt.date) -> dict[str, str]:
+    year, week, _day = value.isocalendar()
+    day = value.isoformat()
+    return {
+        EVERY_TYPE: day,
+        "month": day[:7],
+        "week": f"{year:04d}-W{week:02d}",
+        "datetime-local": f"{day}T00:00",
+    }
+
+
+def _precision(value: dt.time) -> str:
+    return "milliseconds" if value.microsecond else "seconds" if value.second else "minutes"
+
+
+def _shortest(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
 def _parts(text: str) -> dict[str, int] | None:

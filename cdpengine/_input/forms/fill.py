@@ -124,75 +124,6 @@ async def fill(node: Node, value: FillValue, *, context: ActionContext) -> Actio
             raise _never(node, made.reason)
 
 
-async def _replace(
-    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
-) -> ActionOutcome:
-    if made.reason:
-        raise _refused(node, made.reason, made.holds)
-    text = texts.get(made.type, texts[EVERY_TYPE])
-    keyboard = context.keyboard.on(node.session)
-    if text:
-        dialog = await keyboard.insert_text(text)
-    else:
-        dialog = await keyboard.press("Delete")
-    outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
-    held = await _held(inspection, text, made)
-    if held is not None and not held.taken:
-        raise _refused(node, "the control, or the page's script, made something else of it", held.holds)
-    return outcome
-
-
-async def _by_keys(
-    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
-) -> ActionOutcome | None:
-    """Give a date, time or range its value by keys; None where they do not do it."""
-    text = texts.get(made.type, texts[EVERY_TYPE])
-    keys = made.keys if made.range else await _keys_for_segments(node, made, text, context)
-    if not keys:
-        return None
-    dialog = await context.keyboard.on(node.session).press_each(*keys)
-    outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
-    held = await _held(inspection, text, made)
-    if held is None or held.taken:
-        return outcome
-    if dialog:
-        raise _refused(node, "a dialog opened while it was being filled in", held.holds)
-    return None
-
-
-async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
-    """Ask whether the control took the text; None when the input made the page show another document."""
-    try:
-        return await inspection.run(script_with(*_HELD), {"wanted": text, "type": made.type}, _Held)
-    except StaleRefError:
-        return None
-
-
-async def _keys_for_segments(node: Node, made: _Made, text: str, context: ActionContext) -> list[str]:
-    control = node
-    if made.labelled:
-        found = await related_node(node, "control", None, node.description, worlds=context.worlds)
-        if found is None:
-            return []
-        control = found
-    described = await node.session.request(
-        "DOM.describeNode",
-        {"backendNodeId": control.backend_node_id, "depth": -1, "pierce": True},
-        DescribeNodeReply,
-    )
-    return segment_keys(segments_in(described.node), text.replace(" ", "T"), anywhere=made.focused)
-
-
-def _refused(node: Node, reason: str, holds: str | None) -> ValueRefusedError:
-    return ValueRefusedError(action="fill", target=node.description, reason=reason, took=holds)
-
-
-def _never(node: Node, reason: str) -> NotInteractableError:
-    return NotInteractableError(
-        action="fill", target=node.description, reason=reason or "it cannot be filled in"
-    )
-
-
 FieldValue = (
     FillValue
     | os.PathLike[str]
@@ -275,3 +206,72 @@ async def fill_field(node: Node, value: FieldValue, *, context: ActionContext) -
             return await upload(node, *value, context=context)
         return await select(node, *value, context=context)
     return await fill(node, value, context=context)  # type: ignore[arg-type]  # checked before
+
+
+async def _replace(
+    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
+) -> ActionOutcome:
+    if made.reason:
+        raise _refused(node, made.reason, made.holds)
+    text = texts.get(made.type, texts[EVERY_TYPE])
+    keyboard = context.keyboard.on(node.session)
+    if text:
+        dialog = await keyboard.insert_text(text)
+    else:
+        dialog = await keyboard.press("Delete")
+    outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
+    held = await _held(inspection, text, made)
+    if held is not None and not held.taken:
+        raise _refused(node, "the control, or the page's script, made something else of it", held.holds)
+    return outcome
+
+
+async def _by_keys(
+    node: Node, made: _Made, texts: Mapping[str, str], inspection: Inspection, context: ActionContext
+) -> ActionOutcome | None:
+    """Give a date, time or range its value by keys; None where they do not do it."""
+    text = texts.get(made.type, texts[EVERY_TYPE])
+    keys = made.keys if made.range else await _keys_for_segments(node, made, text, context)
+    if not keys:
+        return None
+    dialog = await context.keyboard.on(node.session).press_each(*keys)
+    outcome = ActionOutcome("fill", node.description, dialog_opened=dialog)
+    held = await _held(inspection, text, made)
+    if held is None or held.taken:
+        return outcome
+    if dialog:
+        raise _refused(node, "a dialog opened while it was being filled in", held.holds)
+    return None
+
+
+async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
+    """Ask whether the control took the text; None when the input made the page show another document."""
+    try:
+        return await inspection.run(script_with(*_HELD), {"wanted": text, "type": made.type}, _Held)
+    except StaleRefError:
+        return None
+
+
+async def _keys_for_segments(node: Node, made: _Made, text: str, context: ActionContext) -> list[str]:
+    control = node
+    if made.labelled:
+        found = await related_node(node, "control", None, node.description, worlds=context.worlds)
+        if found is None:
+            return []
+        control = found
+    described = await node.session.request(
+        "DOM.describeNode",
+        {"backendNodeId": control.backend_node_id, "depth": -1, "pierce": True},
+        DescribeNodeReply,
+    )
+    return segment_keys(segments_in(described.node), text.replace(" ", "T"), anywhere=made.focused)
+
+
+def _refused(node: Node, reason: str, holds: str | None) -> ValueRefusedError:
+    return ValueRefusedError(action="fill", target=node.description, reason=reason, took=holds)
+
+
+def _never(node: Node, reason: str) -> NotInteractableError:
+    return NotInteractableError(
+        action="fill", target=node.description, reason=reason or "it cannot be filled in"
+    )

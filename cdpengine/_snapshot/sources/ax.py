@@ -85,6 +85,46 @@ async def read_ax(request: FrameRequest) -> Document:
     return document
 
 
+MOST_ASKED = 200
+"""Elements of one document that are asked."""
+
+_ATTRIBUTES = {"min": ("min", "aria-valuemin"), "max": ("max", "aria-valuemax")}
+_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+
+
+async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
+    """Take the bounds of 0 that no attribute gives away from the nodes. One round trip.
+
+    Raises as `Session.call` does, but for elements that are gone.
+    """
+    calls = [
+        session.post("DOM.describeNode", backendNodeId=node.backend_node_id) for node in nodes[:MOST_ASKED]
+    ]
+    try:
+        for node, call in zip(nodes, calls, strict=False):
+            try:
+                given = (await call.decoded(DescribeNodeReply)).node.attributes
+            except RemoteError:
+                given = []  # gone meanwhile
+            keep_given(node, dict(zip(given[::2], given[1::2], strict=False)))
+    finally:
+        for call in calls:
+            call.abandon()
+    for node in nodes[MOST_ASKED:]:
+        keep_given(node, {})
+
+
+def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
+    """Take away the bounds of 0 of which no attribute of the element is a number. Pure."""
+    node.states = tuple(
+        (state, value)
+        for state, value in node.states
+        if state not in _ATTRIBUTES
+        or value != 0
+        or any(_NUMBER.fullmatch(attributes.get(name, "")) for name in _ATTRIBUTES[state])
+    )
+
+
 def _frame(request: FrameRequest) -> dict[str, Any]:
     # Without a frame it is the root document of the session's target, also where that is in another process.
     return {} if request.frame_id == request.session.target_id else {"frameId": request.frame_id}
@@ -173,43 +213,3 @@ def _backend_ids(node: DescribedNode) -> frozenset[int]:
         found.add(each.backend_node_id)
         waiting += (*each.children, *each.shadow_roots, *each.pseudo_elements)
     return frozenset(found)
-
-
-MOST_ASKED = 200
-"""Elements of one document that are asked."""
-
-_ATTRIBUTES = {"min": ("min", "aria-valuemin"), "max": ("max", "aria-valuemax")}
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
-
-
-async def check_bounds(session: Session, nodes: Sequence[Node]) -> None:
-    """Take the bounds of 0 that no attribute gives away from the nodes. One round trip.
-
-    Raises as `Session.call` does, but for elements that are gone.
-    """
-    calls = [
-        session.post("DOM.describeNode", backendNodeId=node.backend_node_id) for node in nodes[:MOST_ASKED]
-    ]
-    try:
-        for node, call in zip(nodes, calls, strict=False):
-            try:
-                given = (await call.decoded(DescribeNodeReply)).node.attributes
-            except RemoteError:
-                given = []  # gone meanwhile
-            keep_given(node, dict(zip(given[::2], given[1::2], strict=False)))
-    finally:
-        for call in calls:
-            call.abandon()
-    for node in nodes[MOST_ASKED:]:
-        keep_given(node, {})
-
-
-def keep_given(node: Node, attributes: Mapping[str, str]) -> None:
-    """Take away the bounds of 0 of which no attribute of the element is a number. Pure."""
-    node.states = tuple(
-        (state, value)
-        for state, value in node.states
-        if state not in _ATTRIBUTES
-        or value != 0
-        or any(_NUMBER.fullmatch(attributes.get(name, "")) for name in _ATTRIBUTES[state])
-    )

@@ -103,72 +103,6 @@ async def read_document(request: FrameRequest, wanted: Source | None, captures: 
     return document
 
 
-async def _add_boxes(
-    request: FrameRequest, document: Document, captures: SharedCaptures, began: float
-) -> None:
-    """Add the boxes, in the time that there is for it."""
-    with trio.move_on_after(
-        max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
-    ) as time:
-        try:
-            await add_boxes(request, document, await captures.of(request.session, began))
-        except (RemoteError, ProtocolError) as refused:
-            document.reason += f"; its boxes are not known: {refused}"
-    if time.cancelled_caught:
-        document.reason += "; there was no time to ask for its boxes"
-
-
-async def _best(request: FrameRequest) -> Document:
-    began = trio.current_time()
-    source, reason = await _choice(request)
-    if source != "dom":
-        seconds = request.seconds * FIRST_PART
-        with trio.move_on_after(seconds) as time:
-            try:
-                document = await READERS[source](request.within(seconds))
-            except (RemoteError, ProtocolError, InvalidArgumentError) as refused:
-                _offer_computed.discard(request.session.connection)
-                reason = f"{source} failed: {refused}"
-            else:
-                document.reason = reason
-                return await _with_skipped(request, document, began) if document.skipped else document
-        if time.cancelled_caught:
-            reason = f"{source} did not come within {seconds:.1f} s"
-        request = request.within(request.seconds - seconds)
-    document = await read_dom(request)
-    document.reason = reason
-    return document
-
-
-async def _with_skipped(request: FrameRequest, document: Document, began: float) -> Document:
-    """Return what the DOM says where the source could not say all of it; the document itself where that fails."""
-    seconds = request.seconds - (trio.current_time() - began)
-    with trio.move_on_after(max(0.0, seconds * _WITH_ADDITIONS)):
-        try:
-            whole = await read_dom(request.within(seconds))
-        except (RemoteError, ProtocolError) as refused:
-            document.reason += f"; dom failed: {refused}"
-        else:
-            whole.reason = (
-                f"content-visibility: auto keeps {document.skipped} elements from {document.source}"
-            )
-            return whole
-    return document
-
-
-async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
-    connection = request.session.connection
-    if connection in _offer_computed:
-        return "computed", "the browser gives roles and names inside the page"
-    try:
-        seen = await probe(request)
-    except (RemoteError, ProtocolError, EvaluationFailedError) as refused:
-        return "ax", f"the document could not be looked at before: {refused}"
-    if seen.computed:
-        _offer_computed.add(connection)
-    return choose(seen, request.seconds * FIRST_PART)
-
-
 SECONDS_PER_ELEMENT = 80e-6
 """One element with its text: made, serialized, sent, read."""
 
@@ -280,3 +214,69 @@ async def fetch_capture(session: Session) -> Capture:
             return msgspec.convert(json.loads(refused.raw), Capture)
         except (ValueError, RecursionError):
             raise refused from None
+
+
+async def _add_boxes(
+    request: FrameRequest, document: Document, captures: SharedCaptures, began: float
+) -> None:
+    """Add the boxes, in the time that there is for it."""
+    with trio.move_on_after(
+        max(0.0, began + request.seconds * _WITH_ADDITIONS - trio.current_time())
+    ) as time:
+        try:
+            await add_boxes(request, document, await captures.of(request.session, began))
+        except (RemoteError, ProtocolError) as refused:
+            document.reason += f"; its boxes are not known: {refused}"
+    if time.cancelled_caught:
+        document.reason += "; there was no time to ask for its boxes"
+
+
+async def _best(request: FrameRequest) -> Document:
+    began = trio.current_time()
+    source, reason = await _choice(request)
+    if source != "dom":
+        seconds = request.seconds * FIRST_PART
+        with trio.move_on_after(seconds) as time:
+            try:
+                document = await READERS[source](request.within(seconds))
+            except (RemoteError, ProtocolError, InvalidArgumentError) as refused:
+                _offer_computed.discard(request.session.connection)
+                reason = f"{source} failed: {refused}"
+            else:
+                document.reason = reason
+                return await _with_skipped(request, document, began) if document.skipped else document
+        if time.cancelled_caught:
+            reason = f"{source} did not come within {seconds:.1f} s"
+        request = request.within(request.seconds - seconds)
+    document = await read_dom(request)
+    document.reason = reason
+    return document
+
+
+async def _with_skipped(request: FrameRequest, document: Document, began: float) -> Document:
+    """Return what the DOM says where the source could not say all of it; the document itself where that fails."""
+    seconds = request.seconds - (trio.current_time() - began)
+    with trio.move_on_after(max(0.0, seconds * _WITH_ADDITIONS)):
+        try:
+            whole = await read_dom(request.within(seconds))
+        except (RemoteError, ProtocolError) as refused:
+            document.reason += f"; dom failed: {refused}"
+        else:
+            whole.reason = (
+                f"content-visibility: auto keeps {document.skipped} elements from {document.source}"
+            )
+            return whole
+    return document
+
+
+async def _choice(request: FrameRequest) -> tuple[_Plain, str]:
+    connection = request.session.connection
+    if connection in _offer_computed:
+        return "computed", "the browser gives roles and names inside the page"
+    try:
+        seen = await probe(request)
+    except (RemoteError, ProtocolError, EvaluationFailedError) as refused:
+        return "ax", f"the document could not be looked at before: {refused}"
+    if seen.computed:
+        _offer_computed.add(connection)
+    return choose(seen, request.seconds * FIRST_PART)

@@ -117,6 +117,22 @@ async def read_walk(request: FrameRequest, kit: str | None, source: Source) -> D
     return document
 
 
+async def read_dom(request: FrameRequest) -> Document:
+    """Return the frame's document as the DOM has it, without the accessibility engine.
+
+    Linear in the size of the document. Closed shadow roots are not in it. Raises as `Session.call` does;
+    RemoteError also when the frame is gone, or gets new documents all the time.
+    """
+    return await read_walk(request, role_and_name_source(), "dom")
+
+
+@cache
+def role_and_name_source() -> str:
+    """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
+    parts = ", ".join(f"{script(part)}()" for part in ("dom_roles", "dom_text", "secret_field"))
+    return f"() => {script('dom_names')}({parts})"
+
+
 def _may_reuse(request: FrameRequest) -> bool:
     """Say whether the nodes may be those of earlier documents, and be kept for later ones."""
     return not (request.fresh or request.boxes or request.pointer or request.root is not None)
@@ -168,19 +184,3 @@ async def _run_walk(
         },
     )
     return None if text is None else decode_walk(text)
-
-
-async def read_dom(request: FrameRequest) -> Document:
-    """Return the frame's document as the DOM has it, without the accessibility engine.
-
-    Linear in the size of the document. Closed shadow roots are not in it. Raises as `Session.call` does;
-    RemoteError also when the frame is gone, or gets new documents all the time.
-    """
-    return await read_walk(request, role_and_name_source(), "dom")
-
-
-@cache
-def role_and_name_source() -> str:
-    """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
-    parts = ", ".join(f"{script(part)}()" for part in ("dom_roles", "dom_text", "secret_field"))
-    return f"() => {script('dom_names')}({parts})"
