@@ -98,6 +98,9 @@ for a busy machine, no error is raised more than 0.15 s late."""
 
 _deadline: ContextVar[float] = ContextVar("deadline of the action", default=math.inf)
 
+_TO_SEND = 0.005
+"""Seconds that there are in any case: in a scope that is over at its beginning nothing would be sent."""
+
 
 def undoing(grace: float) -> trio.CancelScope:
     """Return a shielded scope for what must be undone: for `grace` seconds, less where the time is over.
@@ -114,8 +117,8 @@ def undone_by(grace: float) -> float:
     if now < deadline:
         grace = min(grace, deadline + UNDOING - now)  # also where it failed before the deadline
     if trio.current_effective_deadline() <= now or isinstance(sys.exception(), DeadlineExceededError):
-        grace = min(grace, max(0.0, deadline + UNDOING - now) if now >= deadline else UNDOING)
-    return now + grace
+        grace = min(grace, deadline + UNDOING - now if now >= deadline else UNDOING)
+    return now + max(grace, _TO_SEND)
 
 
 class _Within:
