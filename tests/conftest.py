@@ -115,7 +115,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 SLOW_FILES = (
     "test_canaries_chrome.py", "test_hangs.py", "test_examples.py", "test_cli.py", "test_replay.py",
     "test_expectations.py", "test_recovery_pages.py", "test_waiting.py", "test_reuse.py", "test_page_goes_away.py",
-    "test_process.py", "test_snapshot_frames.py", "test_evaluation_session_chrome.py", "test_launch.py", "test_navigation.py",
+    "test_process.py", "test_snapshot_frames.py", "test_evaluation_sessions_chrome.py", "test_launch.py", "test_navigation.py",
     "test_cookies_and_storages.py", "test_arrival.py", "test_losing.py", "test_emulation_pages.py", "test_repl.py",
     "test_proxy_faults.py", "test_private_browsers.py", "test_soak.py", "test_cancellation_pages.py", "test_hindrances.py",
     "test_finding.py", "test_hard_pages.py", "test_stale_refs.py", "test_dialogs.py", "test_kills.py", "test_dom_source.py",
