@@ -265,7 +265,7 @@ class _Watch:
 
     async def run(self) -> None:
         """Look every now and then, and read the texts of what is new."""
-        async with trio.open_nursery() as nursery:
+        async with open_body_nursery() as nursery:
             nursery.start_soon(self._read_texts)
             while True:
                 started = trio.current_time()

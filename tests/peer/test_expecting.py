@@ -199,7 +199,7 @@ async def test_a_refused_download_that_was_faster_leaves_no_file(
 ) -> None:
     other = await browser.new_page()
     with pytest.raises(cdpengine.DeadlineExceededError, match="1 others began"):
-        async with page.expect_download(tmp_path, timeout=0.01):
+        async with page.expect_download(tmp_path, timeout=0.2):
             begin(scripted, frame=other.target_id)
             (tmp_path / GUID).write_text("whole")
             progress(scripted, "completed", 10)
