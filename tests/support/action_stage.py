@@ -1,4 +1,4 @@
-"""A page to act on, for the action layer's own tests: floors 1 to 4 only, no engine above them."""
+"""A page to act on, for the action layer's own tests: layers 1 to 4 only, without the API above them."""
 
 from __future__ import annotations
 
