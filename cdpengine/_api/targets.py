@@ -17,6 +17,7 @@ from typing import TypeAlias
 import attrs
 import trio
 
+from cdpengine._javascript import own
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame, renderer_id
 from cdpengine._page.node import Node
@@ -33,7 +34,6 @@ from cdpengine.errors import (
     SessionGoneError,
     StaleRefError,
 )
-from cdpengine.js import own
 
 
 @attrs.frozen

@@ -65,8 +65,8 @@ _Child = tuple[Callable[[Any], object], Any]
 def deserialize(value: object, details: Sequence[object] = ()) -> Any:
     """Return the Python value of a deep-serialized one.
 
-    `details` are serialized values, by twos: an object, which names itself by its weakLocalObjectReference,
-    and an array of a word and what it means, as js/value.js makes them. They complete what V8 leaves out; they
+    `details` are serialized values, by twos: an object, which names itself by its weakLocalObjectReference, and an
+    array of a word and what it means, as _evaluate/value.js makes them. They complete what V8 leaves out; they
     never change what V8 reports. Raises ProtocolError when this is no deep serialization.
     """
     try:

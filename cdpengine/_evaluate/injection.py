@@ -23,6 +23,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._javascript import script
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._notifier import BoundedHistory
 from cdpengine._page.scripts.page_functions import ExecutionContext
@@ -35,7 +36,6 @@ from cdpengine._protocol.messages import decode_payload
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError, SessionGoneError
-from cdpengine.js import script
 
 logger = get_logger("cdpengine.inject")
 
@@ -95,7 +95,7 @@ class Binding:
         self._binding = f"cdpengine_{secrets.token_hex(8)}"
         self._key = f"cdpengine_{secrets.token_hex(8)}"
         arguments = ", ".join(json.dumps(text) for text in (name, self._binding, self._key))
-        self._script = InitScript(tabs, f"{script('binding')}({arguments})", at_once=True)
+        self._script = InitScript(tabs, f"{script('_evaluate/binding')}({arguments})", at_once=True)
         self._documents: dict[Session, OrderedDict[int, None]] = {}
         self._listeners: dict[Session, Callable[[Event], None]] = {}
 
@@ -217,7 +217,7 @@ class Binding:
     def _call(self, name: str, *literals: str) -> str:
         """Return the call of a function that binding.js left. Values are arguments alone, as in `evaluate`."""
         arguments = json.dumps(self._key), json.dumps(name), *literals
-        return f"({script('binding_call')}\n)({', '.join(arguments)})"
+        return f"({script('_evaluate/binding_call')}\n)({', '.join(arguments)})"
 
 
 _LONGEST_MESSAGE = 10_000

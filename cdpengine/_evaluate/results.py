@@ -13,6 +13,7 @@ import msgspec
 import trio
 
 from cdpengine._evaluate.deserialize import deserialize, number
+from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import ObjectGroup, RemoteHandle, deep
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
 from cdpengine._protocol.messages import decode_payload
@@ -25,7 +26,6 @@ from cdpengine.errors import (
     RemoteError,
     ValueTooLargeError,
 )
-from cdpengine.js import script
 
 _SPECIAL_NUMBERS = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "-0": "-0.0"}
 
@@ -129,7 +129,9 @@ async def receive_value(
     await trio.lowlevel.checkpoint_if_cancelled()
     try:
         # Not noted as the engine's own script: what it returns is the user's.
-        call = RemoteHandle(session, result.object_id).post(script("value"), request, how=_DEEP, group=group)
+        call = RemoteHandle(session, result.object_id).post(
+            script("_evaluate/value"), request, how=_DEEP, group=group
+        )
         read = await call.decoded(_ReadReply)
     except RemoteError as error:
         raise _refused(error) from None

@@ -31,12 +31,12 @@ from cdpengine._input.devices.keyboard import check_delay
 from cdpengine._input.devices.keys import modifier_mask
 from cdpengine._input.devices.mouse import check_point
 from cdpengine._input.geometry import Point
+from cdpengine._javascript import own, script
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import SETTLED
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.session import Session
 from cdpengine.errors import DeadlineExceededError, InvalidArgumentError, RemoteError
-from cdpengine.js import own, script
 
 TO_CLICK = Requirements()
 TO_HOVER = Requirements(enabled=False)
@@ -215,7 +215,7 @@ async def scroll_at(
 
 @cache
 def _rest_source() -> str:
-    return own(f"({script('rest')})()")
+    return own(f"({script('_input/rest')})()")
 
 
 async def rest(session: Session, worlds: IsolatedWorlds, frame_id: str) -> None:

@@ -180,12 +180,12 @@ async def _select(document: Document, wanted: Wanted, *, visible: bool = False) 
     }
     arguments: list[object] = []
     if isinstance(wanted.text, re.Pattern):
-        texts = await document.make(with_looking("texts"), {"css": wanted.css})
+        texts = await document.make(with_looking("_page/texts"), {"css": wanted.css})
         seen = await document.ask(texts, "function () { return this.seen; }", kind=_Seen)
         _refuse(seen.invalid, wanted)
         request = {"chosen": _chosen(seen, wanted.text, smallest=wanted.css is None), "most": MOST}
         arguments.append(texts)
-    array = await document.make(with_looking("find"), request, *arguments)
+    array = await document.make(with_looking("_page/find"), request, *arguments)
     session = document.session
     try:
         params = {"objectId": array.id, "ownProperties": True}
@@ -235,7 +235,9 @@ async def _query(document: Document, wanted: Wanted) -> dict[int, str]:
     asked: list[dict[str, object]] = [{}]
     if wanted.role is not None:
         selectors = [selector for selector in wanted.roles.values() if selector is not None]
-        present = await document.call(with_looking("present"), selectors, kind=list[str]) if selectors else []
+        present = (
+            await document.call(with_looking("_page/present"), selectors, kind=list[str]) if selectors else []
+        )
         asked = [
             {"role": role}
             for role, selector in wanted.roles.items()
@@ -286,7 +288,7 @@ _Named = tuple[int, str, str]
 async def _in_order(document: Document, described: dict[int, str]) -> dict[int, str]:
     """Return the same nodes in the order of the page."""
     numbers, nodes = await _hold(document, described)
-    order = await document.call(with_looking("order"), None, nodes, kind=list[int])
+    order = await document.call(with_looking("_page/order"), None, nodes, kind=list[int])
     return {numbers[place]: described[numbers[place]] for place in order}
 
 
@@ -296,7 +298,7 @@ async def _with_text(document: Document, described: dict[int, str], wanted: Want
     if not described:
         return described
     numbers, nodes = await _hold(document, described)
-    texts = await document.call(with_looking("text_of"), None, nodes, kind=list[str | None])
+    texts = await document.call(with_looking("_page/text_of"), None, nodes, kind=list[str | None])
     return {
         number: described[number]
         for number, text in zip(numbers, texts, strict=True)

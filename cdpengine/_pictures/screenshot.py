@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 import attrs
 import trio
 
+from cdpengine._javascript import own
 from cdpengine._page.scripts.page_functions import ExecutionContext
 from cdpengine._pictures.editing import OtherKind, PngColumn, check_pixels, join_pictures, to_rgba
 from cdpengine._pictures.options import Area, ImageOptions, rows_of_tiles
@@ -20,7 +21,6 @@ from cdpengine._protocol.calls import decode_bytes
 from cdpengine._protocol.domains.page import LayoutMetricsReply, ScreenshotReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import ConnectionLostError, MeasurementFailedError, SessionGoneError
-from cdpengine.js import own
 
 _RGBA = 6
 

@@ -14,13 +14,13 @@ from collections.abc import Callable
 import attrs
 import trio
 
+from cdpengine._javascript import own
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.capture import Capture
 from cdpengine._snapshot.node import Document, walk
 from cdpengine.errors import RemoteError, SessionGoneError
-from cdpengine.js import own
 
 BOUND = 1.5
 """Seconds that a look waits for first content, counted from when the document came; at most half of its time."""

@@ -1,4 +1,4 @@
-"""js/dom_roles.js and js/dom_names.js beside Chrome's own computedRole and computedName, element by element."""
+"""_snapshot/sources/dom_roles.js and _snapshot/sources/dom_names.js beside Chrome's own computedRole and computedName, element by element."""
 
 from __future__ import annotations
 

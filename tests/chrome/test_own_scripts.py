@@ -12,8 +12,8 @@ from pytest_httpserver import HTTPServer
 from refusals import refused
 
 import cdpengine
+from cdpengine._javascript import is_own, script
 from cdpengine._protocol.instruments import Traffic
-from cdpengine.js import is_own, script
 
 pytestmark = pytest.mark.chrome
 
@@ -127,7 +127,7 @@ async def test_all_scripts_but_the_users_are_noted(
     await page.unresponsive_for()
     await page.recover()
     # Beside what the user gave: what brings the values of that back.
-    bringing = (USERS, "(watch) => watch.next()", script("value"))
+    bringing = (USERS, "(watch) => watch.next()", script("_evaluate/value"))
     assert [each for each in ear.others if not any(part in each for part in bringing)] == []
     assert len(ear.own) > 20
 
@@ -153,7 +153,7 @@ async def test_what_is_given_and_returned_is_not_noted(page: cdpengine.Page, ear
     await page.content()
     await page.title()
     await page.set_content("<p>c4nary-markup</p>")
-    assert script("value") in ear.others
+    assert script("_evaluate/value") in ear.others
     holding = [each for each in ear.others if "c4nary" in each.replace("'c4nary' + '-asked'", "")]
     assert len(holding) == 5, holding
     for each in holding:

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 import cdpengine
+from cdpengine._javascript import is_own, script
 from cdpengine._protocol.instruments import Traffic
-from cdpengine.js import is_own, script
 
 pytestmark = pytest.mark.chrome
 
@@ -235,7 +235,7 @@ TAKEN = [
 async def test_what_counts_as_taken(page: cdpengine.Page) -> None:
     """A text that the page has only set apart counts as taken; one that lost or changed a character does not."""
     rule = f"""(cases) => {{
-        const {{ isTyped, isSame, wasTaken }} = ({script("field_values")})();
+        const {{ isTyped, isSame, wasTaken }} = ({script("_input/forms/field_values")})();
         return cases.map(([wanted, held, type]) => isTyped(type)
             ? wasTaken(wanted, held, type === "number") : isSame({{ type }}, wanted, held));
     }}"""

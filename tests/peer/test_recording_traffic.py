@@ -10,11 +10,11 @@ import pytest
 import trio
 
 import cdpengine
+from cdpengine._javascript import own
 from cdpengine._protocol.instruments import Instruments, Span, Traffic
 from cdpengine.debug import Redactor, open_recording
 from cdpengine.debug.recording.recorder import Recorder, record_traffic
 from cdpengine.debug.recording_format import Line
-from cdpengine.js import own
 
 HALF = '{"id":2,"result":{"half":"\ud83d"}}'
 

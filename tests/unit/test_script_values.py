@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cdpengine._evaluate.source import to_literal
+from cdpengine._javascript import own
 from cdpengine._protocol.instruments import Traffic
 from cdpengine.debug import Redactor
 from cdpengine.debug.recording.lines import LineMaker
 from cdpengine.debug.recording.secret_payloads import withhold_quickly
-from cdpengine.js import own
 
 CANARY = "cAnArY 7f3"
 

@@ -19,6 +19,7 @@ import trio
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._evaluate.evaluation import Evaluator, JSHandle, Script
 from cdpengine._evaluate.source import is_function
+from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.frame_watches import STOP, FrameWatches
 from cdpengine._page.navigation.requests import RequestsUnderWay, watch_requests
@@ -31,7 +32,6 @@ from cdpengine.errors import (
     StaleRefError,
     shown_url,
 )
-from cdpengine.js import own, script
 
 _STOP_GRACE = 0.08
 """Seconds that a condition of the user's gets to end when it is told to; then its script is terminated."""
@@ -319,7 +319,7 @@ class Expression:
 
     def _watch(self) -> str:
         condition = self.source if is_function(self.source) else f"() => ({self.source}\n)"
-        return f"(({script('expression')})(({condition}\n)))"
+        return f"(({script('_api/verbs/expression')})(({condition}\n)))"
 
     def _budget(self) -> Budget:
         """Without an end: whoever waits has one."""

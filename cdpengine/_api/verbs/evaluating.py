@@ -1,7 +1,7 @@
 """EvaluatingVerbs: what one does with a page by JavaScript: the user's, and the engine's own.
 
 Rule: a user's script goes through `evaluate` and may be switched off; the engine's own are
-files in cdpengine/js, and run in a world of their own.
+files beside their modules, and run in a world of their own.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cdpengine._api.targets import BackendNode, ElementTarget
 from cdpengine._budget import Budget
 from cdpengine._evaluate.evaluation import JSHandle, Script, World
 from cdpengine._evaluate.recovery import Recovery
+from cdpengine._javascript import own, script
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame
 from cdpengine._protocol.instruments import span as action_span
 from cdpengine._snapshot.refs.refs import Ref
-from cdpengine.js import own, script
 
 _TITLE = own("document.title /* of page.title() */")
 """Not the same source as a user would write: what the user evaluates is not the engine's own."""
@@ -34,11 +34,11 @@ class EvaluatingVerbs(PageVerbs):
 
     async def content(self, *, timeout: float = 30) -> str:
         """Return the document's HTML as it is now, with its doctype."""
-        return str(await self._core.read("content", script("content"), timeout))
+        return str(await self._core.read("content", script("_api/verbs/content"), timeout))
 
     async def set_content(self, html: str, *, timeout: float = 30) -> None:
         """Replace the document's content by `html` and wait until it has loaded. The URL stays as it is."""
-        await self._core.read("set content", script("set_content"), timeout, html)
+        await self._core.read("set content", script("_api/verbs/set_content"), timeout, html)
 
     async def evaluate(
         self,

@@ -15,6 +15,7 @@ import trio
 from cdpengine._api.page_core import PageVerbs
 from cdpengine._api.targets import BackendNode, ElementTarget, describe_target
 from cdpengine._budget import Budget, check_timeout
+from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.finding import FoundNode, Wanted, find_nodes
 from cdpengine._page.frames import Frame
@@ -38,7 +39,6 @@ from cdpengine.errors import (
     PageUnresponsiveError,
     shown_url,
 )
-from cdpengine.js import own, script
 
 _LOOK = 5.0
 """Seconds that one look may take where nothing is waited for."""
@@ -253,9 +253,9 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
     context = await worlds.context(session, frame.id)
     await trio.lowlevel.checkpoint_if_cancelled()
     with object_group("root") as group:
-        reply = await context.post(own(script("query")), selector, how=deep(1), group=group).decoded(
-            CallReply
-        )
+        reply = await context.post(
+            own(script("_api/verbs/query")), selector, how=deep(1), group=group
+        ).decoded(CallReply)
     shown = shorten(quote(selector), 80)
     if reply.exception_details is not None:
         why = reply.exception_details.reason.partition("\n")[0]

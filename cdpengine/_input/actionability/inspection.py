@@ -46,6 +46,7 @@ from cdpengine._input.actionability.probe import ProbeReply, Requirements, cover
 from cdpengine._input.actionability.retries import Hindrance, retry_pauses
 from cdpengine._input.devices.delivery import Interruptions
 from cdpengine._input.geometry import ClickPoints, Point, Quad, choose_points, contains
+from cdpengine._javascript import script_with
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import ObjectGroup, object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
@@ -60,7 +61,6 @@ from cdpengine.errors import (
     StaleRefError,
     UnstableError,
 )
-from cdpengine.js import script_with
 
 T = TypeVar("T")
 
@@ -293,7 +293,9 @@ class Inspection:
             raise self._refusal(NotInteractableError, f"it does not take the keyboard focus{holder}")
 
     async def _focused(self, *, at_end: bool) -> _Focus:
-        return await self.run(script_with("focus", "secret_field"), {"atEnd": at_end}, _Focus)
+        return await self.run(
+            script_with("_input/actionability/focus", "_page/scripts/secret_field"), {"atEnd": at_end}, _Focus
+        )
 
     async def _usable(
         self, *, visible: bool, editable: bool = False, writable: bool = False, reached: bool = True

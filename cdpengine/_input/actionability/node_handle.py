@@ -1,6 +1,6 @@
 """Node handles: nodes as objects in isolated worlds, on which the engine's own JavaScript is called.
 
-Rule: what runs in a page is a function of cdpengine/js, called on a node in the isolated world of its frame. Its
+Rule: what runs in a page is a function of a .js file, called on a node in the isolated world of its frame. Its
 answer is plain JSON, decoded into the type that was asked for, or a remote object. What every action needs is a
 library, installed once in each world: sending and compiling it again each time would cost more than running it.
 """
@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import attrs
 
+from cdpengine._javascript import own, script
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
@@ -28,7 +29,6 @@ from cdpengine._page.scripts.page_functions import (
 from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine.errors import EvaluationFailedError, RemoteError, StaleRefError
-from cdpengine.js import own, script
 
 T = TypeVar("T")
 
@@ -48,11 +48,19 @@ class Handle:
 @cache
 def _library() -> str:
     """Return the source of what is installed once in each world, so that it is sent and compiled once."""
+    tools, arms, probe, report, covering, area = (
+        script(f"_input/actionability/{name}")
+        for name in ("node_tools", "input_observer", "actionability", "input_report", "covering", "area")
+    )
     return own(f"""function () {{
-      const tools = {script("node_tools")}; const known = {{ marks: false }}; const arms =
-      {script("input_observer")}; const observer = (wanted, points, of) => arms(wanted, points, of, known); const
-      probe = {script("actionability")}; const report = {script("input_report")}; const covering =
-      {script("covering")}; const area = {script("area")};
+      const tools = {tools};
+      const known = {{ marks: false }};
+      const arms = {arms};
+      const observer = (wanted, points, of) => arms(wanted, points, of, known);
+      const probe = {probe};
+      const report = {report};
+      const covering = {covering};
+      const area = {area};
       return {{
         probe: (node, request) => probe.call(node, request, tools(node), observer, known),
         drag: (node, dragging) => {{ known.dragged = dragging ? tools(node).element : null; }},

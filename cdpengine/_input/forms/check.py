@@ -13,9 +13,9 @@ import msgspec
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.node_handle import related_node
 from cdpengine._input.pointer import click
+from cdpengine._javascript import script
 from cdpengine._page.node import Node
 from cdpengine.errors import InvalidArgumentError, NotInteractableError, StaleRefError, ValueRefusedError
-from cdpengine.js import script
 
 _STATE_TIMEOUT = 1.0
 """Seconds at most that a page gets to show the new state of what it made itself."""
@@ -94,7 +94,7 @@ async def _probe(
 ) -> _Seen:
     request = {"label": False, "wanted": wanted, "patience": round(patience * 1000)}
     async with context.inspect(node, action) as inspection:
-        return await inspection.run(script("check"), request, _Seen)
+        return await inspection.run(script("_input/forms/check"), request, _Seen)
 
 
 def _cannot(node: Node, action: str, reason: str) -> NotInteractableError:

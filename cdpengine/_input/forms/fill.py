@@ -28,6 +28,7 @@ from cdpengine._input.forms.field_values import EVERY_TYPE, TextValue, segment_k
 from cdpengine._input.forms.option import Option
 from cdpengine._input.forms.select import select
 from cdpengine._input.forms.upload import FileContent, UploadFile, takes_files, upload
+from cdpengine._javascript import script_with
 from cdpengine._page.node import Node
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine.errors import (
@@ -41,13 +42,12 @@ from cdpengine.errors import (
     StaleRefError,
     ValueRefusedError,
 )
-from cdpengine.js import script_with
 
 FillValue = TextValue | bool | Option
 
 
-_FILL = ("fill", "secret_field", "field_values")
-_HELD = ("held", "secret_field", "field_values")
+_FILL = ("_input/forms/fill", "_page/scripts/secret_field", "_input/forms/field_values")
+_HELD = ("_input/forms/held", "_page/scripts/secret_field", "_input/forms/field_values")
 
 
 class _Made(msgspec.Struct):

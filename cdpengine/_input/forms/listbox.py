@@ -16,6 +16,7 @@ from cdpengine._input.actionability.node_handle import related_node
 from cdpengine._input.actionability.retries import Hindrance
 from cdpengine._input.forms.option import Option, kind_of, request_for
 from cdpengine._input.pointer import click
+from cdpengine._javascript import script
 from cdpengine._page.node import Node
 from cdpengine.errors import (
     DisabledError,
@@ -25,7 +26,6 @@ from cdpengine.errors import (
     StaleRefError,
     ValueRefusedError,
 )
-from cdpengine.js import script
 
 _OPTION_TIMEOUT = 0.25
 """Seconds of one probe for an option that is not there yet; a change in the document ends it at once."""
@@ -154,7 +154,7 @@ async def _probe(
 ) -> _Seen:
     asked = {"wanted": request, "until": until, "patience": round(patience * 1000), "label": label}
     async with context.inspect(node, "select from") as inspection:
-        return await inspection.run(script("listbox"), asked, _Seen)
+        return await inspection.run(script("_input/forms/listbox"), asked, _Seen)
 
 
 def _not_to_be_had(node: Node, value: str | Option, seen: _Seen) -> NotInteractableError:

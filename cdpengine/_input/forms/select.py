@@ -23,6 +23,7 @@ from cdpengine._input.actionability.node_handle import related_node
 from cdpengine._input.actionability.retries import Hindrance
 from cdpengine._input.forms.listbox import choose_custom_option, choose_from_listbox
 from cdpengine._input.forms.option import Option, kind_of, request_for
+from cdpengine._javascript import script_with
 from cdpengine._page.node import Node
 from cdpengine.errors import (
     DisabledError,
@@ -33,7 +34,6 @@ from cdpengine.errors import (
     StaleRefError,
     ValueRefusedError,
 )
-from cdpengine.js import script_with
 
 _OPTION_TIMEOUT = 0.2
 """Seconds of one probe for an option that is not there yet; a change of the options ends it at once."""
@@ -244,7 +244,9 @@ async def _probe(
     patience: float = 0,
 ) -> _Seen:
     request = {"wanted": wanted, "set": set_them, "patience": round(patience * 1000)}
-    return await inspection.run(script_with("select", "secret_field"), request, _Seen)
+    return await inspection.run(
+        script_with("_input/forms/select", "_page/scripts/secret_field"), request, _Seen
+    )
 
 
 def _no_values(values: Sequence[str | Option]) -> None:

@@ -15,11 +15,11 @@ import msgspec
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.devices.keyboard import check_delay, check_text
 from cdpengine._input.devices.keys import Layout
+from cdpengine._javascript import script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.node import Node
 from cdpengine._protocol.session import Session
 from cdpengine.errors import NotInteractableError, RemoteError, SessionGoneError, StaleRefError
-from cdpengine.js import script
 
 
 async def type_text(
@@ -89,7 +89,7 @@ async def blur(node: Node, *, context: ActionContext) -> ActionOutcome:
     Raises StaleRefError when the node left its document; NotInteractableError when it keeps the focus.
     """
     async with context.inspect(node, "blur") as inspection:
-        left = await inspection.run(script("blur"), None, _Blurred)
+        left = await inspection.run(script("_input/forms/blur"), None, _Blurred)
     if not left.connected:
         raise StaleRefError(
             ref=node.description, description=node.description, reason="it is no longer in the document"

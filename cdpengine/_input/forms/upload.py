@@ -31,6 +31,7 @@ from cdpengine._input.actionability.node_handle import (
     run,
     stale_ref_error,
 )
+from cdpengine._javascript import script
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import VALUE, object_group
 from cdpengine._page.scripts.worlds import context_gone
@@ -42,7 +43,6 @@ from cdpengine.errors import (
     StaleRefError,
     ValueRefusedError,
 )
-from cdpengine.js import script
 
 _CHANGE_TIMEOUT = 1.0
 """Seconds in which the change event comes. It comes before Chrome answers, as a rule."""
@@ -176,7 +176,7 @@ async def upload(
 async def takes_files(node: Node, context: ActionContext) -> bool:
     """Tell whether the node is an input of files, or a label of one."""
     async with context.inspect(node, "upload to") as inspection:
-        return (await inspection.run(script("upload"), {"await": 0}, _Seen)).kind == "file"
+        return (await inspection.run(script("_input/forms/upload"), {"await": 0}, _Seen)).kind == "file"
 
 
 def check_fits(
@@ -201,7 +201,7 @@ def arrived(files: Sequence[Path | FileContent], names: Sequence[str]) -> bool:
 
 async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> bool:
     """Choose the files. True when that was done by script."""
-    node, source = handle.node, script("upload")
+    node, source = handle.node, script("_input/forms/upload")
     seen = await run(handle, source, {"await": 0}, _Seen)
     if seen.kind == "none":
         raise _cannot(
@@ -219,7 +219,7 @@ async def _set_files(handle: Handle, files: Sequence[Path | FileContent]) -> boo
         return True
     with pending_group() as post:
         patience = _FOLDER_TIMEOUT if seen.directory else _CHANGE_TIMEOUT
-        control = await object_from(handle, "upload", {"control": True})
+        control = await object_from(handle, "_input/forms/upload", {"_input/forms/control": True})
         change = post(post_run(handle, source, {"await": round(patience * 1000)}))
         control_id = None if control is None else control.id
         sent = post(node.session.post("DOM.setFileInputFiles", objectId=control_id, files=paths))
@@ -247,7 +247,7 @@ async def _set_contents(handle: Handle, files: Sequence[Path | FileContent]) -> 
 
     request = {"files": await trio.to_thread.run_sync(encode)}
     # Not noted as the engine's own script: recordings then withhold what it is given, as they do for files.
-    call = handle.object.post(script("upload_contents"), request, how=VALUE)
+    call = handle.object.post(script("_input/forms/upload_contents"), request, how=VALUE)
     try:
         names = await decode_result(call, handle.node, list[str])
     except StaleRefError:

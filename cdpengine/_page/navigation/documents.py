@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import attrs
 
+from cdpengine._javascript import own, script
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
@@ -28,7 +29,6 @@ from cdpengine._page.scripts.page_functions import (
 from cdpengine._page.scripts.worlds import IsolatedWorlds, context_gone
 from cdpengine._protocol.session import Session
 from cdpengine.errors import EvaluationFailedError, RemoteError
-from cdpengine.js import own, script
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ class DocumentGone(Exception):
 @cache
 def with_looking(name: str, parameters: str = "request") -> str:
     """Return the source of a function of `parameters` (and `node`): the script `name`, given node_search.js."""
-    search = script("node_search")
+    search = script("_page/navigation/node_search")
     return f"function (request, node) {{ return ({script(name)})({parameters}, ({search})(), node); }}"
 
 

@@ -150,7 +150,7 @@ class FrameWatches:
                     self._page.changes.notify()
                     await trio.sleep_forever()
                 arguments.append(held)
-            watched.held = await document.make(with_looking("waiting"), *arguments)
+            watched.held = await document.make(with_looking("_page/navigation/waiting"), *arguments)
             known: str | None = None
             while True:
                 report = await document.ask(watched.held, NEXT, known, kind=Report)

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import trio
 
+from cdpengine._javascript import own
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import (
     FrameClearedScheduledNavigation,
@@ -33,7 +34,6 @@ from cdpengine.errors import (
     TargetCrashedError,
     UndecodableReplyError,
 )
-from cdpengine.js import own
 
 _HIT = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
 """Chrome's words where the question itself was hit: by a navigation (the page can still hang after it), or by a

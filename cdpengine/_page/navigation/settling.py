@@ -163,7 +163,9 @@ class Settling:
         document = await open_document(self._page, self._worlds, frame)
         request = {"conditions": [], "changes": False, "quiet": True}
         try:
-            return _Still(document, await document.make(with_looking("waiting"), request), frame)
+            return _Still(
+                document, await document.make(with_looking("_page/navigation/waiting"), request), frame
+            )
         except BaseException:
             document.release()
             raise

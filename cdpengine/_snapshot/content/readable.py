@@ -14,6 +14,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._javascript import script_with
 from cdpengine._page.node import Node as BrowserNode
 from cdpengine._page.scripts.page_functions import RemoteHandle, deep, object_group
 from cdpengine._protocol.calls import decode_reply
@@ -23,7 +24,6 @@ from cdpengine._snapshot.content.parts import blocks_of
 from cdpengine._snapshot.node import Document, Node
 from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.errors import ProtocolError
-from cdpengine.js import script_with
 
 _CALL = "Runtime.callFunctionOn"
 _KEPT_BACK = 0.1
@@ -59,13 +59,13 @@ def says_nothing(document: Document) -> bool:
 
 
 def readable_reader(*, main_only: bool) -> Callable[[FrameRequest], Awaitable[Document]]:
-    """Return what reads one document; `main_only` is for the outermost frame, see `js/readable.js`."""
+    """Return what reads one document; `main_only` is for the outermost frame, see `readable.js`."""
     return partial(_read, main_only=main_only)
 
 
 async def _read(request: FrameRequest, *, main_only: bool) -> Document:
     context = await request.worlds.context(request.session, request.frame_id)
-    function = script_with("readable", "secret_field", given="root, options")
+    function = script_with("_snapshot/content/readable", "_page/scripts/secret_field", given="root, options")
     options = {"milliseconds": min(request.seconds, _LONGEST) * (1 - _KEPT_BACK) * 1000, "main": main_only}
     with object_group("readable") as group:
         root: RemoteHandle | None = None

@@ -28,6 +28,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import VALUE
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.domains.dom_snapshot import Capture
@@ -43,7 +44,6 @@ from cdpengine.errors import (
     RemoteError,
     UndecodableReplyError,
 )
-from cdpengine.js import own, script
 
 FIRST_PART = 0.6
 """The part of a frame's time in which the first source has to be done."""
@@ -118,7 +118,7 @@ WORST_SHARE = 0.7
 
 @attrs.frozen(kw_only=True)
 class Probe:
-    """What js/probe.js counted in one document. `fragments` are links whose fragment no id names.
+    """What _snapshot/sources/probe.js counted in one document. `fragments` are links whose fragment no id names.
 
     `computed` says whether elements have Chrome's own computedRole and computedName.
     """
@@ -154,7 +154,7 @@ def choose(probe: Probe, seconds: float) -> tuple[Literal["ax", "computed", "dom
 
 @cache
 def _source() -> str:
-    return own(f"({script('probe')})()")
+    return own(f"({script('_snapshot/sources/probe')})()")
 
 
 async def probe(request: FrameRequest) -> Probe:

@@ -1,9 +1,9 @@
 """Clickables: what a page made clickable without saying so, whatever source reads the rest of the document.
 
-Rule: the walk that reads documents finds them, too (js/walk_clickables.js), without names. Each is known by its
-backend node id, in the order of the page, and on request by its place in the flat tree. An element that Chrome's
-accessibility tree leaves out is put into it by that place alone: what is inside the element goes below it, and
-nothing else moves.
+Rule: the walk that reads documents finds them, too (_snapshot/sources/walk_clickables.js), without names. Each is
+known by its backend node id, in the order of the page, and on request by its place in the flat tree. An element
+that Chrome's accessibility tree leaves out is put into it by that place alone: what is inside the element goes
+below it, and nothing else moves.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Columns: from what the walk in the page (js/walk.js) returns to the nodes that are shown. Pure.
+"""Columns: from what the walk in the page (_snapshot/sources/walk.js) returns to the nodes that are shown. Pure.
 
 Rule: the page's part says what there is, in order; the name of each role, and what is shown of a node, is decided
 here, by the tables of roles.py, as for Chrome's accessibility tree. The result equals what `fold` makes of that

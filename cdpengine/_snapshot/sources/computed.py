@@ -4,7 +4,7 @@ Rule: on a page that was read before it costs one round trip, and its result nev
 it names. The walk lives in the frame's isolated world and is held by its remote object id: Chrome refuses that of
 a document that is gone, so no answer can come from the wrong one. The walk's numbers of elements become backend
 node ids by a second call for those that are new (walk_numbers.py). Parts that say the same as before are not read
-again (js/walk_reuse.js): the page names them only where both sides mean the same last walk.
+again (_snapshot/sources/walk_reuse.js): the page names them only where both sides mean the same last walk.
 
 `dom` asks nothing of Chrome's accessibility engine, so it works where that fails, is missing, or would take too
 long: the same walk, with roles and names worked out in the page by ARIA's and HTML's rules. docs/snapshots.md says
@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from functools import cache
 
+from cdpengine._javascript import script
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._snapshot.node import Document, SharedNodes, Source
 from cdpengine._snapshot.sources.columns import PartChanged, Parts, Walk, decode_walk, nodes_of
@@ -36,7 +37,6 @@ from cdpengine._snapshot.sources.walk import (
 )
 from cdpengine._snapshot.sources.walk_numbers import number_elements
 from cdpengine.errors import RemoteError
-from cdpengine.js import script
 
 _FRAMES_WITH_PARTS = 64
 """Of how many frames of a session the parts are remembered."""
@@ -129,8 +129,9 @@ async def read_dom(request: FrameRequest) -> Document:
 @cache
 def role_and_name_source() -> str:
     """Return the source of a function that returns `{ roleOf, nameOf }`, anew at each call."""
-    parts = ", ".join(f"{script(part)}()" for part in ("dom_roles", "dom_text", "secret_field"))
-    return f"() => {script('dom_names')}({parts})"
+    given = ("_snapshot/sources/dom_roles", "_snapshot/sources/dom_text", "_page/scripts/secret_field")
+    parts = ", ".join(f"{script(path)}()" for path in given)
+    return f"() => {script('_snapshot/sources/dom_names')}({parts})"
 
 
 def _may_reuse(request: FrameRequest) -> bool:

@@ -6,9 +6,9 @@ the same, byte for byte, is not read again. The walk in the page gets what is ne
 an element, or by the element itself where it has none. What has an attribute such as `onclick` it presumes to
 listen, so that it need not go through the document again where Chrome says so, too.
 
-What a framework hands presses to listens to none itself. Where anything listens, the page's own world is asked
-for it (js/handed.js), for it is seen nowhere else. On a page without a sign of a framework that is left out as
-long as neither the listeners nor the document change: a framework begins with listeners of its own.
+What a framework hands presses to listens to none itself. Where anything listens, the page's own world is asked for
+it (_snapshot/sources/handed.js), for it is seen nowhere else. On a page without a sign of a framework that is left
+out as long as neither the listeners nor the document change: a framework begins with listeners of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, Self
 import attrs
 import msgspec
 
+from cdpengine._javascript import own, script
 from cdpengine._page.scripts.page_functions import (
     ObjectGroup,
     RemoteHandle,
@@ -32,7 +33,6 @@ from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine._snapshot.sources.walk import Installed, KnownListeners, document_object
 from cdpengine._snapshot.sources.walk_numbers import CALL, InstalledWalk, ask_nodes, node_ids
 from cdpengine.errors import ProtocolError, RemoteError
-from cdpengine.js import own, script
 
 PRESSES = frozenset(
     {"click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "touchend"}
@@ -90,7 +90,7 @@ class Listening:
         self._group.release()
 
     def _ask_handed(self, document: RemoteHandle) -> None:
-        self._handed = ask_nodes(document, own(script("handed")), _MOST_HANDED, self._group)
+        self._handed = ask_nodes(document, own(script("_snapshot/sources/handed")), _MOST_HANDED, self._group)
 
     async def _listeners(self, call: PendingCall, document: RemoteHandle, *, still: bool) -> KnownListeners:
         """Return what listens, and what presses are handed to."""

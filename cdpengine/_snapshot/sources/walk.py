@@ -17,6 +17,7 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._javascript import own, script
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import (
     OBJECT,
@@ -41,7 +42,6 @@ from cdpengine._snapshot.sources.walk_numbers import (
     loader_of,
 )
 from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, ProtocolError
-from cdpengine.js import own, script
 
 GROUP = "cdpengine.walk"
 """The remote objects that live as long as a document is looked at."""
@@ -117,10 +117,16 @@ OFFERED = own("'computedRole' in Element.prototype && 'computedName' in Element.
 def _installation(kit: str | None) -> str:
     # Sorted: what is sent is to be the same in each run, for those who compare or replay recordings.
     tables = json.dumps({"bits": role_bits()}, sort_keys=True)
-    parts = ", ".join([tables, script("secret_field"), *(script(f"walk_{part}") for part in _PARTS)])
+    parts = ", ".join(
+        [
+            tables,
+            script("_page/scripts/secret_field"),
+            *(script(f"_snapshot/sources/walk_{part}") for part in _PARTS),
+        ]
+    )
     if kit is None:
-        return own(f"{OFFERED} ? {script('walk')}(null, {parts}) : null")
-    return own(f"{script('walk')}({kit}, {parts})")
+        return own(f"{OFFERED} ? {script('_snapshot/sources/walk')}(null, {parts}) : null")
+    return own(f"{script('_snapshot/sources/walk')}({kit}, {parts})")
 
 
 async def installed_walk(request: FrameRequest, kit: str | None) -> Installed:

@@ -13,13 +13,13 @@ import attrs
 import msgspec
 import trio
 
+from cdpengine._javascript import own
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import ObjectGroup, RemoteHandle, deep, object_group
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.runtime import ExceptionDetails
 from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.errors import ProtocolError
-from cdpengine.js import own
 
 _TAKEN_AT_ONCE = 10_000
 """Chrome needs some 30 microseconds for each element whose id it is asked for."""

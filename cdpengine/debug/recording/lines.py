@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import msgspec
 
+from cdpengine._javascript import is_own
 from cdpengine._protocol.instruments import HttpExchange, Traffic
 from cdpengine._protocol.messages import Envelope, envelope_or_none
 from cdpengine.debug.recording.entered_texts import KEYS, Entered, EnteredTexts
@@ -21,7 +22,6 @@ from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.debug.recording.secret_words import CALLS, SECRET_PARAMETERS, holds_secrets
 from cdpengine.debug.recording_format import CUT, Kind, Line, http_params
-from cdpengine.js import is_own
 
 _HEAD = 200
 """Characters of a cut payload that are kept."""

@@ -1,6 +1,7 @@
-"""The engine's JavaScript: files of their own, each one function expression, run in an isolated world.
+"""The engine's JavaScript: files beside the modules that send them, each one function expression.
 
-Rule: a source that is sent to pages as the engine's own goes through `own`. Recordings keep what such a script
+Rule: scripts run in an isolated world, and a source that is sent to pages as the engine's own goes through `own`.
+Recordings keep what such a script
 returns, and withhold what all others are given and return: these are the user's.
 """
 
@@ -19,8 +20,11 @@ _own: set[str] = set()
 @cache
 @shortages_named(partial(exhausted, "read a script of the engine's own"))
 def script(name: str) -> str:
-    """Return the source of `name` (without ".js"). Raises FileNotFoundError when there is no such file."""
-    return resources.files(__name__).joinpath(f"{name}.js").read_text("utf-8")
+    """Return the source of a file, named by its path below the package, without ".js": "_input/forms/fill".
+
+    Raises FileNotFoundError when there is no such file.
+    """
+    return resources.files(__package__).joinpath(f"{name}.js").read_text("utf-8")
 
 
 @cache
