@@ -83,7 +83,11 @@ async def _click(node: Node, action: str, seen: _Seen, context: ActionContext, f
     at: Node | None = node
     if seen.by:
         at = await related_node(
-            node, "check", {"label": True}, f"the {seen.by} of {node.description}", worlds=context.worlds
+            node,
+            "_input/forms/check",
+            {"label": True},
+            f"the {seen.by} of {node.description}",
+            worlds=context.worlds,
         )
     outcome = await click(at or node, force=force, context=context)
     return attrs.evolve(outcome, action=action, target=node.description)

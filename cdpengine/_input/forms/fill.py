@@ -255,7 +255,9 @@ async def _held(inspection: Inspection, text: str, made: _Made) -> _Held | None:
 async def _keys_for_segments(node: Node, made: _Made, text: str, context: ActionContext) -> list[str]:
     control = node
     if made.labelled:
-        found = await related_node(node, "control", None, node.description, worlds=context.worlds)
+        found = await related_node(
+            node, "_input/forms/control", None, node.description, worlds=context.worlds
+        )
         if found is None:
             return []
         control = found

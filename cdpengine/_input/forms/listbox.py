@@ -115,7 +115,7 @@ async def _click_option(
     node: Node, request: dict[str, object], description: str, context: ActionContext
 ) -> ActionOutcome:
     asked = {"wanted": request, "node": True}
-    option = await related_node(node, "listbox", asked, description, worlds=context.worlds)
+    option = await related_node(node, "_input/forms/listbox", asked, description, worlds=context.worlds)
     if option is None:
         raise _cannot(node, f"{description} went away before it could be clicked")
     return await click(option, context=context)

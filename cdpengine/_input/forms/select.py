@@ -86,7 +86,9 @@ async def select(node: Node, *values: str | Option, context: ActionContext) -> A
             return await _select(node, inspection, values, wanted, context)
     if seen.kind == "option":
         _no_values(values)
-        owner = await related_node(node, "owner_select", None, node.description, worlds=context.worlds)
+        owner = await related_node(
+            node, "_input/forms/owner_select", None, node.description, worlds=context.worlds
+        )
         if owner is None:
             raise _cannot(node, "the option belongs to no select any more")
         return await select(owner, Option(index=seen.index), context=context)
