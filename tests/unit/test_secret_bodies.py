@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -111,3 +112,53 @@ def test_a_secret_that_two_pieces_of_a_stream_share_is_in_neither() -> None:
             assert "correct" not in text
             assert "orse" not in text
             assert "[redacted]" in text
+
+
+UNKNOWN = "Zx9kQ2mP7vL4tR8w"
+CUT = {
+    "JSON": json.dumps({"a": 1, "refresh_token": UNKNOWN, "more": "x" * 10}),
+    "blanks": json.dumps({"password": f"two {UNKNOWN}"}, separators=(",", ":")),
+    "a form": f"user=ada&password={UNKNOWN}&x=1",
+    "a script": f"text ü access_token='{UNKNOWN}'; more",
+    "JSON in JSON": json.dumps({"inner": json.dumps({"password": UNKNOWN})}),
+}
+
+
+def stream_in_pieces(text: str, cuts: list[int], *, begun: bool) -> bytes:
+    """Return what becomes of a stream; `begun`: its first piece is what had come before it was asked for."""
+    data = text.encode()
+    redactor = Redactor()
+    clean = b""
+    for start, end in itertools.pairwise([0, *cuts, len(data)]):
+        piece = base64.b64encode(data[start:end]).decode()
+        if begun and not start:
+            method, message = "Network.streamResourceContent", {"id": 1, "result": {"bufferedData": piece}}
+            held = json.loads(redactor.redact(json.dumps(message).encode(), method))["result"]["bufferedData"]
+        else:
+            method = "Network.dataReceived"
+            message = {"method": method, "params": {"requestId": "7.1", "dataLength": 1, "data": piece}}
+            held = json.loads(redactor.redact(json.dumps(message).encode(), method))["params"]["data"]
+        clean += b"" if held == "[redacted]" else base64.b64decode(held) + b"|"
+    return clean
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("text", CUT)
+def test_an_unknown_secret_may_be_cut_anywhere(text: str, begun: bool) -> None:
+    whole = CUT[text]
+    size = len(whole.encode())
+    for first in range(1, size - 1):
+        for cuts in ([first], [first, min(first + 5, size - 1)]):
+            clean = stream_in_pieces(whole, sorted(set(cuts)), begun=begun)
+            shown = [
+                UNKNOWN[at : at + 6]
+                for at in range(len(UNKNOWN) - 5)
+                if UNKNOWN[at : at + 6].encode() in clean
+            ]
+            assert not shown, (cuts, clean)
+
+
+def test_pieces_without_secrets_stay_as_they_are() -> None:
+    whole = json.dumps({"hello": "world", "n": 12, "text": "some words", "list": [1, 2]})
+    for first in range(1, len(whole) - 4):
+        assert stream_in_pieces(whole, [first, first + 3], begun=False).replace(b"|", b"") == whole.encode()

@@ -13,6 +13,7 @@ import base64
 import binascii
 import re
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import unquote_plus
@@ -259,6 +260,15 @@ def _is_mixed(value: str) -> bool:
 LARGEST = 16_000_000
 """Bytes that are decoded and looked through."""
 
+_UNFINISHED = re.compile(
+    r"""(?P<name>\\*["'`]?[\w\-.$]{1,120}\\*["'`]?\s*(?:(?:[=:]|%3[dD])\s*\\*)?)"""
+    r"""(?P<value>(?<=[\s=:\\dD])(?:"[^"]*|'[^']*|`[^`]*|[^"'`&;\s,<>)}\]]*))?\Z"""
+)
+"""The end of a piece at which a name, or the value that it is given, may go on in the next piece."""
+
+_LONGEST_UNFINISHED = 8_192
+_MOST_UNFINISHED = 64
+
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -273,6 +283,8 @@ class BodyRedactor:
     text: Callable[[str], str]
     known: KnownSecrets
     looks_secret: Callable[[bytes], bool]
+    _unfinished: OrderedDict[str, str] = attrs.field(factory=OrderedDict)
+    """How the latest piece of each stream ended, as it came; by the request, "" where no request is named."""
 
     def redact_fields(self, payload: dict[str, Any], names: Sequence[str], *, stream: bool) -> dict[str, Any]:
         """Return parameters or a result with the bodies in fields of those names redacted.
@@ -280,6 +292,8 @@ class BodyRedactor:
         `base64Encoded`, or the opcode of a websocket's frame, says whether they are base64; else they may be.
         """
         encoded = payload.get("base64Encoded")
+        request = payload.get("requestId")
+        source = (request if isinstance(request, str) else "") if stream else None
         if encoded is True:
             names = (*names, "body", "data", "content")
         clean = payload
@@ -292,11 +306,14 @@ class BodyRedactor:
             elif encoded is False or payload.get("opcode") == 1:
                 clean = {**clean, name: self._redact_edges(held)} if stream else clean
             else:
-                clean = {**clean, name: self.redact_base64(held, stream=stream)}
+                clean = {**clean, name: self.redact_base64(held, source=source)}
         return clean
 
-    def redact_base64(self, encoded: str, *, stream: bool = False) -> str:
-        """Return base64 without the secrets in what it encodes; the same text where there is none."""
+    def redact_base64(self, encoded: str, *, source: str | None = None) -> str:
+        """Return base64 without the secrets in what it encodes; the same text where there is none.
+
+        `source` names the stream of which it is a piece.
+        """
         if len(encoded) > LARGEST * 4 // 3:
             return REDACTED
         plain = encoded.replace("%3D", "=").replace("%3d", "=").replace("-", "+").replace("_", "/")
@@ -304,10 +321,28 @@ class BodyRedactor:
             data = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
         except (binascii.Error, ValueError):
             return encoded  # a text, which is looked through as one
-        clean = self.redact_bytes(data)
-        if stream:
-            clean = self.known.replace_edges(clean)
+        clean = self.redact_bytes(data) if source is None else self._redact_piece(data, source)
         return encoded if clean == data else base64.b64encode(clean).decode()
+
+    def _redact_piece(self, data: bytes, source: str) -> bytes:
+        """Return a piece of a stream without secrets, also those that began in the piece before it."""
+        before = self._unfinished.pop(source, "") or self._unfinished.get("", "")
+        text = data.decode("utf-8", "surrogateescape")
+        ends = _UNFINISHED.search(before + text, max(0, len(before) + len(text) - _LONGEST_UNFINISHED))
+        if ends is not None and "\0" not in text:
+            self._unfinished[source] = ends[0]
+            if len(self._unfinished) > _MOST_UNFINISHED:
+                self._unfinished.popitem(last=False)
+        if not before:
+            return self.known.replace_edges(self.redact_bytes(data))
+        clean = self.redact_bytes((before + text).encode("utf-8", "surrogateescape"))
+        begun = _UNFINISHED.fullmatch(before)
+        name = "" if begun is None else begun["name"]
+        # What came before is as it was, or its value is redacted together with what goes on in this piece.
+        for kept in (before, name + before[len(name) : len(name) + 1], name):
+            if kept and clean.startswith(raw := kept.encode("utf-8", "surrogateescape")):
+                return self.known.replace_edges(clean[len(raw) :])
+        return REDACTED.encode()
 
     def redact_bytes(self, data: bytes) -> bytes:
         """Return bytes without the secrets in them; the same object where there is none."""
