@@ -159,7 +159,7 @@ async def connect(
     connection or allow only one, it is on the first one.
     `recover_after`, `evaluate_enabled` and `activity` as in `launch`.
 
-    Raises InvalidArgumentError for what is no endpoint, ConnectFailedError when no browser answers there in
+    Raises InvalidArgumentError for an invalid endpoint, ConnectFailedError when no browser answers there in
     `timeout`.
     """
     if recover_after is not None:

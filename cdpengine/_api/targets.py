@@ -68,7 +68,7 @@ def resolve(page: PageTarget, refs: RefTable, target: ElementTarget) -> Node:
     """Return the node that `target` names, in the session that its frame has now.
 
     Raises StaleRefError when the document that the ref was given for was replaced or its frame is gone,
-    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for what is no target at all.
+    NodeNotFoundError for a ref that this page never gave, InvalidArgumentError for a value that is not a target.
     """
     if isinstance(target, BackendNode):
         return Node(page.session, target.id, page.frames.main.id, describe_target(target))

@@ -1,1 +1,1 @@
-"""Floor 4: the page's JavaScript, evaluated where it can be given up on."""
+"""JavaScript in pages, evaluated where it can be stopped; init scripts and bindings."""

@@ -1,7 +1,7 @@
 """From V8's deep serialization to Python values. Pure.
 
-Rule: total and iterative. A type that is not known becomes a JSValue that names it; what is no serialization at
-all raises ProtocolError and nothing else; nesting costs no Python stack.
+Rule: total and iterative. A type that is not known becomes a JSValue that names it; a value that is no
+serialization at all raises ProtocolError and nothing else; nesting costs no Python stack.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ _ELSEWHERE = "data:text/html,"
 
 
 def check_recovery(allow: str) -> Recovery:
-    """Return `allow`. Raises InvalidArgumentError for what is no recovery."""
+    """Return `allow`. Raises InvalidArgumentError for an unknown recovery."""
     for name in _RESCUES:
         if allow == name:
             return name

@@ -1,9 +1,9 @@
 """OwnedFolder: a temporary folder that belongs to its owner as long as that lives; later starts remove leftovers.
 
 Rule: the owner holds a lock on a file in the folder (flock). The system releases it when the owner's process ends,
-however it ends, so whoever can take the lock has found a folder without an owner. Unlike a process id, a lock is
-never reused, and it holds in every container that shares the folder. A folder of another user, a link, and a
-folder without that file are never touched. Windows has no such lock: there, no folder is found to be without an
+however it ends, so a program that can take the lock has found a folder without an owner. Unlike a process id, a
+lock is never reused, and it holds in every container that shares the folder. A folder of another user, a link, and
+a folder without that file are never touched. Windows has no such lock: there, no folder is found to be without an
 owner. Leftovers are removed in a thread beside a browser's start, which does not wait for it.
 """
 

@@ -226,4 +226,4 @@ class Exchange:
                 reason = "a redirect has none"
             raise InterceptedBodyUnavailableError(url=self.request.url, reason=reason) from None
         except binascii.Error:
-            raise ProtocolError("Fetch.getResponseBody answered what is no base64") from None
+            raise ProtocolError("Fetch.getResponseBody answered with a text that is not base64") from None

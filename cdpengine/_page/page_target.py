@@ -385,7 +385,8 @@ class PageTarget:
             self._own_session(target_id)
             evaluation_session = self.evaluation_sessions.get(target_id)
             if evaluation_session is not None and not evaluation_session.ended:
-                # Told of a crash, or of the reload after it, on its own connection, it may be ahead or behind.
+                # It learns of a crash, and of the reload after it, on its own connection: it may be ahead or
+                # behind.
                 return None if evaluation_session.crashed else evaluation_session
             if (reason := self.evaluation_session_errors.get(target_id)) is not None:
                 raise copy.copy(reason)  # as it is raised anew each time

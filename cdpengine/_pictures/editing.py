@@ -43,7 +43,7 @@ def check_pixels(image_format: ImageFormat, width: int, height: int) -> None:
 
 
 def check_colour(colour: str) -> None:
-    """Raise InvalidArgumentError for what is no colour of the form "#rrggbb"."""
+    """Raise InvalidArgumentError unless it is a colour such as "#rrggbb"."""
     if not isinstance(colour, str) or re.fullmatch("#[0-9a-fA-F]{6}", colour) is None:
         raise InvalidArgumentError(what="mask_color", given=repr(colour)[:80], expected='"#rrggbb"')
 

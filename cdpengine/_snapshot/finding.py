@@ -45,7 +45,7 @@ class WantedRef:
 
 
 def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
-    """Return what the refs call the role that is asked for. Raises InvalidArgumentError for what is no role."""
+    """Return what the refs call the role that is asked for. Raises InvalidArgumentError for an unknown role."""
     if role is None or any(ref.role == role for ref in refs):
         return role
     return check_role(role)

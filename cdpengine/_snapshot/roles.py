@@ -276,7 +276,7 @@ def role_and_kind(chrome_role: str) -> tuple[str, Kind]:
 
 
 def role_name(chrome_role: str) -> str:
-    """Return what a role of Chrome's is called here; `generic` for what is no token."""
+    """Return what a role of Chrome's is called here; `generic` for a text that is not a token."""
     role = INTERNAL_ROLES.get(chrome_role) or chrome_role.lower()
     return role if is_token(role) else "generic"
 
@@ -296,7 +296,7 @@ def known_roles() -> frozenset[str]:
 def check_role(role: object) -> str:
     """Return the name here of a role that is asked for by it, or by Chrome's own name.
 
-    Raises InvalidArgumentError, which names the nearest ones, for what is no role.
+    Raises InvalidArgumentError, which names the nearest ones, for an unknown role.
     """
     if isinstance(role, str):
         if role in _table() or role in _seen:

@@ -122,7 +122,7 @@ class Snapshot:
 
         Matches as `find_all` does. Raises NodeNotFoundError when there are not that many, naming near candidates,
         refs that match but that the options left out, and parts of the page that could not be looked at; and
-        InvalidArgumentError for a negative `nth`, and for what is no role.
+        InvalidArgumentError for a negative `nth`, and for an unknown role.
         """
         if isinstance(nth, bool) or not isinstance(nth, int) or nth < 0:
             raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
@@ -148,7 +148,7 @@ class Snapshot:
         pattern is searched for in either. A role is called as in the modes role, ai and numbered, or as Chrome
         calls it (modes aria and webarena).
 
-        Raises InvalidArgumentError, which names the nearest ones, for what is no role.
+        Raises InvalidArgumentError, which names the nearest ones, for an unknown role.
         """
         return self._wanted(role, name, text, exact).among(self.refs.values())
 

@@ -1,4 +1,4 @@
-"""PageEmulation and ContextEmulation: what pages are told of the device, the place and the person.
+"""PageEmulation and ContextEmulation: the device, the place and the person that pages see.
 
 Rule: what is emulated holds for the page, its frames and workers, and the popups it opens, from before their first
 script, and nothing of it is left when it ends. What a page emulates goes before what its context does.

@@ -70,7 +70,7 @@ class Scripts:
         included, and in the pages that the page opens; not in the documents that are there already. Several run in
         the order in which they were added. `world="isolated"`: out of reach of the page's own scripts.
 
-        Raises InvalidArgumentError (also for what is no JavaScript, where a page is there to say so),
+        Raises InvalidArgumentError (also for a script that does not compile, where there is a page to compile it),
         EvaluationDisabledError, DeadlineExceededError, and why the page cannot be told.
         """
 

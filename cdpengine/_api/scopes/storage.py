@@ -134,7 +134,7 @@ class ContextStorage(Cookies):
     def local(self, origin: str) -> OriginStorage:
         """Return the local storage of an origin ("https://example.com"), to be read and written.
 
-        Raises InvalidArgumentError for what is no http(s) origin.
+        Raises InvalidArgumentError for a value that is not an http(s) origin.
         """
         return OriginStorage(self._core, check_origin(origin))
 

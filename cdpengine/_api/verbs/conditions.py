@@ -322,7 +322,7 @@ class Expression:
         return f"(({script('_api/verbs/expression')})(({condition}\n)))"
 
     def _budget(self) -> Budget:
-        """Without an end: whoever waits has one."""
+        """Wait without a deadline: the caller has one."""
         return Budget.start(f"evaluate {self.words()}", math.inf)
 
     def _take(self, answer: object) -> None:
@@ -351,13 +351,13 @@ NODE_STATES: tuple[NodeState, ...] = (
 
 
 def check_text(what: str, given: str | None) -> None:
-    """Raise InvalidArgumentError for a text or selector that is none or empty; None is no condition."""
+    """Raise InvalidArgumentError for a text or selector that is not a string, or empty; None is no condition."""
     if given is not None and (not isinstance(given, str) or not given.strip()):
         raise InvalidArgumentError(what=what, given=repr(given)[:80], expected="a text that is not empty")
 
 
 def check_state(state: str) -> NodeState:
-    """Return the state of a node. Raises InvalidArgumentError for a name that is none."""
+    """Return the state of a node. Raises InvalidArgumentError for an unknown name."""
     for known in NODE_STATES:
         if known == state:
             return known
@@ -366,6 +366,6 @@ def check_state(state: str) -> NodeState:
 
 
 def check_optional_seconds(what: str, seconds: float | None) -> None:
-    """Raise InvalidArgumentError for what is no positive number of seconds; None is no condition."""
+    """Raise InvalidArgumentError unless it is a positive number of seconds; None is no condition."""
     if seconds is not None:
         check_seconds(what, seconds)

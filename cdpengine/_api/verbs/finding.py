@@ -87,7 +87,7 @@ class FindingVerbs(PageVerbs):
 
         `timeout` (seconds) above 0 waits until there is one. Raises NodeNotFoundError when there is none by then,
         AmbiguousNodeError at once when several match and `nth` is None, DeadlineExceededError when the page does
-        not answer, and InvalidArgumentError for what is no selector, and for what is no role, naming the nearest
+        not answer, and InvalidArgumentError for an invalid selector, and for an unknown role, naming the nearest
         ones.
         """
         if nth is not None and (isinstance(nth, bool) or not isinstance(nth, int) or nth < 0):
@@ -246,7 +246,7 @@ async def _owned_frame(page: PageTarget, target: ElementTarget, node: Node) -> F
 async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: PageTarget) -> int:
     """Return the backend node id of the first element in the frame that matches the CSS selector.
 
-    Open shadow roots are searched too. Raises InvalidArgumentError for what is no selector, NodeNotFoundError when
+    Open shadow roots are searched too. Raises InvalidArgumentError for an invalid selector, NodeNotFoundError when
     nothing matches.
     """
     session = page.session_of(frame)

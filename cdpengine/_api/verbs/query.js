@@ -1,5 +1,5 @@
 // Returns the first element that matches the CSS selector: in the document, or else in its open shadow roots.
-// Runs in an isolated world; null where nothing matches. A selector that is none throws a SyntaxError.
+// Runs in an isolated world; null where nothing matches. An invalid selector throws a SyntaxError.
 (function (selector) {
   "use strict";
 

@@ -5,10 +5,11 @@ made: what ends alone (its connection, its session) is made again, with the reas
 again for those who used the old one; pages and their own sessions do not notice. A page is evaluated in on its own
 session; its evaluation session is asked whether it answers and for its contexts, and ends its scripts and dialogs.
 
-Lanes have a connection of their own where that reaches the same browser. Where it does not, the first connection
-carries them: over a pipe, and at endpoints that start a browser for each connection or allow only one connection.
-A second connection to another browser shows itself at the first page: it does not know a target that lives. One
-that is open and silent is given up where the browser answers on the first: it is asked there after ANSWER_TIMEOUT.
+Evaluation sessions have a connection of their own where that reaches the same browser. Where it does not, the
+first connection carries them: over a pipe, and at endpoints that start a browser for each connection or allow only
+one connection. A second connection to another browser shows itself at the first page: it does not know a target
+that lives. One that is open and silent is given up where the browser answers on the first: it is asked there after
+ANSWER_TIMEOUT.
 """
 
 from __future__ import annotations

@@ -293,7 +293,7 @@ AnyGroup = ObjectGroup | str
 
 
 def new_group(purpose: str) -> ObjectGroup:
-    """Return a group with a name of its own. Whoever cannot use `object_group` releases it."""
+    """Return a group with a name of its own. Without `object_group`, the caller releases it."""
     return ObjectGroup(f"cdpengine-{purpose}-{next(_numbers)}")
 
 

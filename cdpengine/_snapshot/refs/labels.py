@@ -147,7 +147,8 @@ def draw_labels(
 ) -> bytes:
     """Return the PNG with the boxes drawn on it, in the format asked for; `width` is the picture's in CSS pixels.
 
-    Raises PackageMissingError when Pillow is not installed, UndecodableReplyError for what is no picture.
+    Raises PackageMissingError when Pillow is not installed, UndecodableReplyError for bytes that are not a
+    picture.
     """
     from PIL import Image, ImageDraw, ImageFilter, ImageFont, UnidentifiedImageError
 

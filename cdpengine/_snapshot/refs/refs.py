@@ -63,7 +63,7 @@ class Ref:
 
 
 def parse_ref_text(text: str) -> str | None:
-    """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for what is no ref."""
+    """Return "e3" for "e3", "@e3", "ref=e3" and "3" (as numbered snapshots show it), None for another text."""
     match = _REF_TEXT.fullmatch(text)
     return f"e{match[1]}" if match else None
 

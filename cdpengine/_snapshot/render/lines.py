@@ -162,7 +162,7 @@ def short_url(url: str, page: str, origin: str) -> str:
 
 
 def state_texts(states: Iterable[tuple[str, str | int | float | bool]]) -> list[str]:
-    """Return such as ["checked", "checked=mixed", "level=2"]; what is no token is quoted."""
+    """Return such as ["checked", "checked=mixed", "level=2"]; a text that is not a token is quoted."""
     texts = []
     for state, value in states:
         name = state if is_token(state) else quote(state)

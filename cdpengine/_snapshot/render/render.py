@@ -38,7 +38,7 @@ _MODES: Mapping[Mode, Callable[[Document, Mapping[Node, Ref], SnapshotOptions], 
 class Rendering:
     """The text, and what stands in it: `shown` are its refs in order, `lines` counts remarks too.
 
-    `nodes` are what its lines stand for, in order; None for a line of a mode that shows what is no node here.
+    `nodes` are what its lines stand for, in order; None for a line that stands for no node.
 
     `repeated` are those whose description the lines after them say.
     `unshown` are the refs of nodes that the options left out. `gaps` say, one text each, which parts of the page

@@ -177,7 +177,7 @@
     let role = "";
     const given = getAttribute(element, "role");
     if (given) {
-      explicit.set(element, ""); // whoever asks from below meanwhile
+      explicit.set(element, ""); // for questions from below meanwhile
       for (const token of given.toLowerCase().split(/[ \t\n\f\r]+/)) {
         const name = Object.hasOwn(SYNONYMS, token) ? SYNONYMS[token] : token;
         if (!VALID.has(name)) continue;
@@ -264,7 +264,7 @@
     return cells > 1 && Math.max(bordered, differing) >= cells / 2;
   }
 
-  // The table's own kind, and what that makes of its parts: null for parts of what is no table any more.
+  // The table's own kind, and what that makes of its parts: null for parts of an element that is not a table any more.
   function tableOf(element) {
     const table = closest(element, "table");
     if (!table) return null;

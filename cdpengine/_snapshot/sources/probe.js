@@ -26,7 +26,7 @@
     try {
       return decodeURIComponent(text);
     } catch {
-      return text; // what is no valid escape is taken as it stands, as Chrome does
+      return text; // an invalid escape is taken as it stands, as Chrome does
     }
   }
 

@@ -38,7 +38,7 @@
 
   const { flatParent, isEditingHost } = dom;
 
-  // A closed shadow root cannot be seen from scripts: whoever may have one gets a number, and with its id comes
+  // A closed shadow root cannot be seen from scripts: an element that may have one gets a number, and with its id comes
   // what it has. Asked once: a root that is attached later is not found.
   function mayHideShadow(element) {
     const tag = element.localName;

@@ -4,7 +4,7 @@
 //
 // A part is an element with at most MOST_IN_A_PART elements in it, inside of one with more; all elements that are in
 // no part are the trunk, and are read at every walk. What a part says depends on its nodes, which a MutationObserver
-// watches; on what nobody is told of (styles, the states of controls), which is compared, element by element; on the
+// watches; on what no observer reports (styles, the states of controls), which is compared, element by element; on the
 // trunk above it (`context`); and on what refers to it or what it refers to: such a part is read at every walk.
 // Whatever is not known to be harmless makes the walk read all of it.
 //

@@ -1,4 +1,4 @@
-// What can be compared only by looking, for nobody is told of it: styles and the states of controls. A part of walk.js,
+// What can only be compared, because no observer reports it: styles and the states of controls. A part of walk.js,
 // which calls it once with its ways to read the document, `dom`.
 //
 // `takeDown` notes all of it of the elements of a part (see walk_reuse.js), `isSteady` says whether it still holds.

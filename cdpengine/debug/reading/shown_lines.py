@@ -2,7 +2,8 @@
 
 Rule: several values of one filter are alternatives, several filters must all hold; a line that lacks what a filter
 asks about does not match. What a page wrote is data, and goes through `escape_line`: one line stays one line. A
-session is known by the latest URL that the browser told of its target, as the first one is often "about:blank".
+session is known by the latest URL that the browser reported of its target, as the first one is often
+"about:blank".
 """
 
 from __future__ import annotations
