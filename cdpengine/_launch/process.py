@@ -197,10 +197,12 @@ class _Keeper:
                 try:
                     self._meanwhile()
                     await self._wait_until_up(profile)
+                    sockets = profile.socket_folder()
                     self.up.set()
                     await trio.sleep_forever()
                 finally:
-                    sockets = profile.socket_folder()
+                    # Where Chrome has begun to end by itself, the profile does not name the folder any more.
+                    sockets = profile.socket_folder() or sockets
                     await self._end(gently=self.up.is_set() or not profile.temporary)
         finally:
             await profile.remove(sockets)

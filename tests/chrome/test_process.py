@@ -344,8 +344,9 @@ async def test_the_port_file_is_enough(temporary: Path, tmp_path: Path) -> None:
     assert_nothing_left(temporary, process.pid)
 
 
+@pytest.mark.parametrize("begun", [False, True], ids=["when asked", "before it is asked"])
 async def test_a_browser_that_ends_half_way_through_its_folder_for_sockets_leaves_none(
-    temporary: Path, tmp_path: Path
+    temporary: Path, tmp_path: Path, begun: bool
 ) -> None:
     """It removes the link first, which alone names the folder; on a busy machine it is killed before the rest."""
     path = script(
@@ -354,7 +355,7 @@ async def test_a_browser_that_ends_half_way_through_its_folder_for_sockets_leave
 for argument; do case "$argument" in --user-data-dir=*) profile="${argument#*=}";; esac; done
 sockets="${profile%/*}/org.chromium.Chromium.abc"
 mkdir "$sockets" && touch "$sockets/SingletonSocket" && ln -s "$sockets/SingletonSocket" "$profile/SingletonSocket"
-trap 'rm "$profile/SingletonSocket"; exit 0' TERM
+trap 'rm -f "$profile/SingletonSocket"; exit 0' TERM
 echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2
 while :; do sleep 0.05; done
 """,
@@ -362,6 +363,8 @@ while :; do sleep 0.05; done
     with trio.fail_after(20):
         async with start_browser(LaunchOptions(path)) as process:
             assert len(list(temporary.iterdir())) == 2
+            if begun:
+                (process.profile / "SingletonSocket").unlink()
     assert_nothing_left(temporary, process.pid)
 
 
