@@ -234,7 +234,9 @@ class Evaluator:
                 except (trio.Cancelled, KeyboardInterrupt):
                     # A termination hits every script of the process: only where ours may be running.
                     if run.sent:
-                        report = await recover(self.page, run.session, allow=allow, sent=True, call=run.call)
+                        report = await recover(
+                            self.page, run.session, allow=allow, sent=True, call=run.call, reported=True
+                        )
                         self.counters.recovered(report)
                         self.counters.note_given_up(timeout=scope.cancel_called)
                     raise

@@ -42,7 +42,7 @@ from cdpengine.errors import (
 Recovery = Literal["terminate", "reload", "close"]
 """How far a recovery may go. "close" does not reload before: what is thrown away is not sent for again."""
 
-_RESCUES: tuple[Recovery, ...] = ("terminate", "reload", "close")
+_RECOVERIES: tuple[Recovery, ...] = ("terminate", "reload", "close")
 
 logger = get_logger("cdpengine.recovery")
 
@@ -94,10 +94,10 @@ _ELSEWHERE = "data:text/html,"
 
 def check_recovery(allow: str) -> Recovery:
     """Return `allow`. Raises InvalidArgumentError for an unknown recovery."""
-    for name in _RESCUES:
+    for name in _RECOVERIES:
         if allow == name:
             return name
-    expected = ", ".join(repr(name) for name in _RESCUES)
+    expected = ", ".join(repr(name) for name in _RECOVERIES)
     raise InvalidArgumentError(what="recover", given=repr(allow)[:80], expected=expected)
 
 
@@ -109,16 +109,18 @@ async def recover(
     sent: bool,
     call: SharedCall | None = None,
     extra_wait: float = 0,
+    reported: bool = False,
 ) -> RecoveryReport:
-    """Climb the ladder as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
+    """Do the recovery steps as far as `allow`, until the page answers. Shielded; takes at most QUICK + _WAIT.
 
     With `extra_wait`, what answers later is waited for: first for as long once, and once more after the
     termination.
 
-    `session` is the one that evaluated (None: the page's own). `sent`: a script of the caller's may be running,
-    so it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
+    `session` is the one that evaluated (None: the page's own). `sent`: a script of the caller's may be running, so
+    it is terminated in any case; else nothing is done to a page that answers. `call` is that script's: while it
     has not ended, it is terminated again, since what was terminated first may have been one of another page in the
-    same process. Never raises for what the page or the browser does: the report says what happened.
+    same process. `reported`: the caller hands the report on, so no warning is logged. Never raises for what
+    the page or the browser does: the report says what happened.
     """
     with trio.CancelScope(shield=True):
         target_id = page.target_id if session is None else session.target_id or page.target_id
@@ -135,7 +137,7 @@ async def recover(
                     page.begin_termination(target_id)
                     page.nursery.start_soon(_go_on_terminating, page, target_id, name="terminate further")
                 report = attrs.evolve(report, under_way=True)
-    _log(page, report)
+    _log(page, report, reported=reported)
     return report
 
 
@@ -149,12 +151,14 @@ async def recover_page(page: PageTarget, *, allow: Recovery, extra_wait: float) 
 
     As `recover`, for each.
     """
-    report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait)
+    report = await recover(page, None, allow=allow, sent=False, extra_wait=extra_wait, reported=True)
     for target_id, evaluation_session in list(page.evaluation_sessions.items()):
         if report.under_way or page.closed:
             break
         if target_id != page.target_id and not evaluation_session.ended:
-            more = await recover(page, evaluation_session, allow=allow, sent=False, extra_wait=extra_wait)
+            more = await recover(
+                page, evaluation_session, allow=allow, sent=False, extra_wait=extra_wait, reported=True
+            )
             report = RecoveryReport(
                 steps=report.steps + more.steps,
                 responsive=report.responsive and more.responsive,
@@ -386,11 +390,12 @@ async def _close(page: PageTarget) -> str:
     return ""
 
 
-def _log(page: PageTarget, report: RecoveryReport) -> None:
+def _log(page: PageTarget, report: RecoveryReport, *, reported: bool = False) -> None:
     if not report.steps:
         return  # it answered, and nothing was done
+    known = reported or report.responsive or report.closed or report.under_way
     logger.log(
-        logging.INFO if report.responsive or report.closed or report.under_way else logging.WARNING,
+        logging.INFO if known else logging.WARNING,
         "recovery of %s: %s",
         page.session.describe(),
         report,

@@ -133,7 +133,9 @@ async def test_a_page_that_never_answers_holds_nobody_up(
     started = trio.current_time()
     said = await console.stop("Runtime.evaluate expression=1", 0.5)
     assert trio.current_time() - started < 1.2
-    assert said.startswith("stopped, but the page has not answered after ")
+    assert said.startswith(
+        "stopped: the script that ran was told to stop, but the page has not answered after "
+    )
     assert "!recover reload" in said
 
 

@@ -44,7 +44,7 @@ _PROBE = 0.05
 _TERMINATION = 0.1
 """Seconds for one termination. Chrome confirms it in 2 ms (measured)."""
 
-_RESCUE = 2.0
+_RECOVERY_SECONDS = 2.0
 """Seconds for the recovery after that; its own patience is a twentieth of it."""
 
 _STOP_AT_MOST = 3.0
@@ -69,7 +69,7 @@ class Stopped:
     def acted(self) -> bool:
         """Whether anything had to be done, or is left undone."""
         report = self.report
-        return report is not None and (report.terminated or self.loading or not report.responsive)
+        return report is not None and (bool(report.steps) or self.loading or not report.responsive)
 
     def __str__(self) -> str:
         if self.gone:
@@ -77,7 +77,10 @@ class Stopped:
         if self.report is None:
             return "stopped"
         done = ["the navigation was stopped"] * self.loading
-        done += ["the script that ran was terminated"] * self.report.terminated
+        if any(step.name == "terminate" for step in self.report.steps):
+            # Where Chrome did not confirm it in time, the script may have ended by itself.
+            ended = "terminated" if self.report.terminated else "told to stop"
+            done.append(f"the script that ran was {ended}")
         what = " and ".join(done)
         after = f"{self.seconds * 1000:.0f} ms"
         if not self.report.responsive:
@@ -165,7 +168,7 @@ class LineTarget:
             suppress(EngineError),
         ):
             loading = await self._stop_loading()
-            report = await self._end_script("terminate", sent=work == "script", timeout=_RESCUE)
+            report = await self._end_script("terminate", sent=work == "script", timeout=_RECOVERY_SECONDS)
         if self.terminations() > terminated_before and not report.terminated:
             # The engine's own recovery was there first, and could not hand its report to who was cancelled.
             step = RecoveryStep("terminate", True)
