@@ -313,7 +313,17 @@ MORE = "!recover reload ends its process and loads it again, !recover close clos
             Stopped(
                 "service worker", RecoveryReport(steps=(RecoveryStep("terminate", False),)), 1.5, loading=True
             ),
-            f"stopped: the navigation was stopped, but the service worker has not answered after 1500 ms; {MORE}",
+            (
+                "stopped: the navigation was stopped and the script that ran was told to stop, but the service worker "
+                f"has not answered after 1500 ms; {MORE}"
+            ),
+        ),
+        (
+            Stopped(
+                report=RecoveryReport(steps=(RecoveryStep("terminate", False),), responsive=True),
+                seconds=0.3,
+            ),
+            "stopped: the script that ran was told to stop, and the page answers, after 300 ms",
         ),
     ],
 )
