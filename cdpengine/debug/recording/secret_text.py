@@ -261,7 +261,7 @@ LARGEST = 16_000_000
 """Bytes that are decoded and looked through."""
 
 _UNFINISHED = re.compile(
-    r"""(?P<name>\\*["'`]?[\w\-.$]{1,120}\\*["'`]?\s*(?:(?:[=:]|%3[dD])\s*\\*)?)"""
+    r"""(?P<name>\\*["'`]?(?<![\w\-.$])[\w\-.$]{1,120}\\*["'`]?\s*(?:(?:[=:]|%3[dD])\s*\\*)?)"""
     r"""(?P<value>(?<=[\s=:\\dD])(?:"[^"]*|'[^']*|`[^`]*|[^"'`&;\s,<>)}\]]*))?\Z"""
 )
 """The end of a piece at which a name, or the value that it is given, may go on in the next piece."""
