@@ -75,8 +75,9 @@ class LaunchOptions:
     """How to start a browser.
 
     `executable` is the program; `args` are added after our own flags. `user_data_dir` is a profile that is
-    kept; None makes a temporary one. `transport="pipe"` opens no port. `env` replaces the whole environment
-    of the browser; None passes on ours. `computed_accessibility` has it tell pages computed roles and names.
+    kept; None makes a temporary one. `transport="pipe"` opens no port. `env` replaces the whole environment of
+    the browser; None passes on ours. With a temporary profile, TMPDIR lies in it, unless `env` names another.
+    `computed_accessibility` has it tell pages computed roles and names.
     """
 
     executable: Path
@@ -208,7 +209,10 @@ class _Keeper:
             await profile.remove(sockets)
 
     async def _spawn(self, command: list[str], profile: Profile) -> None:
-        environment = os.environ if self._options.env is None else self._options.env
+        try:
+            environment = profile.environment(os.environ if self._options.env is None else self._options.env)
+        except OSError as error:
+            raise self._failed(f"its profile folder cannot be used: {os_reason(error)}") from error
         try:
             if sys.platform == "win32":
                 with trio.CancelScope(shield=True):  # bounded by the system's CreateProcess

@@ -8,6 +8,9 @@ browser which has the profile open.
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -25,6 +28,13 @@ from cdpengine._logs import get_logger
 _log = get_logger("cdpengine.browser")
 
 PORT_FILE = "DevToolsActivePort"
+
+_TEMPORARY = "tmp"
+# Chrome keeps its singleton socket in its folder for temporary files, in a folder org.chromium.Chromium.XXXXXX
+# (the names of other products are shorter). It does not start where the path of the socket is too long for the
+# system: sockaddr_un has 108 bytes on Linux and 104 on macOS, its final zero included.
+_LONGEST_SOCKET_NAME = len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
+_LONGEST_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 
 # A child of Chrome that is still dying may write while the folder is being emptied: remove again until it
 # stays away.
@@ -56,6 +66,26 @@ class Profile:
         path = given.expanduser().absolute()
         path.mkdir(parents=True, exist_ok=True)
         return cls(path=path, owned=None)
+
+    def environment(self, given: Mapping[str, str]) -> Mapping[str, str]:
+        """Return the browser's environment: with a folder for temporary files inside a temporary profile.
+
+        A Chrome that is killed leaves some there, which nothing else names; so they go with the profile. Chrome
+        has the system's folder where the path of a socket would be too long, and on Windows. It has the caller's
+        where `given` names another than this program's own.
+
+        Raises OSError when the folder cannot be made.
+        """
+        folder = self.path / _TEMPORARY
+        if (
+            not self.temporary
+            or sys.platform == "win32"
+            or given.get("TMPDIR") not in (None, os.environ.get("TMPDIR"))
+            or len(os.fsencode(folder)) + _LONGEST_SOCKET_NAME > _LONGEST_SOCKET_PATH
+        ):
+            return given
+        folder.mkdir(mode=0o700)
+        return {**given, "TMPDIR": str(folder)}
 
     def websocket_endpoint(self) -> str | None:
         """Return the endpoint that a temporary profile's port file names; None while it is not complete."""

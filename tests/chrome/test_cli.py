@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -358,20 +359,27 @@ def processes_of(folder: Path) -> list[int]:
 
 
 @pytest.fixture
-def waiting(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A command that waits for a promise that never settles, in a browser whose profile is in tmp_path."""
+def temporary() -> Iterator[Path]:
+    """A folder for temporary files; its path is short, as the system's is, so that sockets can be in it."""
+    with tempfile.TemporaryDirectory(prefix="cli-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def waiting(temporary: Path) -> Iterator[subprocess.Popen[str]]:
+    """A command that waits for a promise that never settles, in a browser whose profile is in `temporary`."""
     command = subprocess.Popen(
         [*COMMAND, "evaluate", "about:blank", "new Promise(() => {})", "--timeout-ms", "600000"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(temporary)},
     )
     with command:
         try:
             wait_until(
-                lambda: any("renderer" in name for name in command_lines(tmp_path)), "a renderer", BOUND
+                lambda: any("renderer" in name for name in command_lines(temporary)), "a renderer", BOUND
             )
             yield command
         finally:
@@ -390,20 +398,20 @@ def command_lines(folder: Path) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_quietly_and_leaves_nothing(waiting: subprocess.Popen[str], temporary: Path) -> None:
     waiting.send_signal(signal.SIGINT)
     output, errors = waiting.communicate(timeout=BOUND)
     assert waiting.returncode == 130
     assert (output, errors.strip()) == ("", "")
-    assert processes_of(tmp_path) == []
-    assert list(tmp_path.iterdir()) == []
+    assert processes_of(temporary) == []
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], tmp_path: Path) -> None:
-    assert processes_of(tmp_path)
+def test_killed_it_takes_its_browser_with_it(waiting: subprocess.Popen[str], temporary: Path) -> None:
+    assert processes_of(temporary)
     waiting.kill()
-    wait_until(lambda: not processes_of(tmp_path), "the browser's end", BOUND)
+    wait_until(lambda: not processes_of(temporary), "the browser's end", BOUND)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals a process group")

@@ -70,7 +70,7 @@ import os, sys, trio, cdpengine
 async def main():
     with trio.fail_after(30):
         async with cdpengine.launch() as browser:
-            while len(os.listdir(sys.argv[1])) > 2:  # its own profile, and the folder of its socket
+            while len(os.listdir(sys.argv[1])) > 1:  # its own profile
                 await trio.sleep(0.05)
 
 trio.run(main)

@@ -54,11 +54,15 @@ def processes_of(profile: Path) -> list[Path]:
     return found
 
 
+@pytest.mark.parametrize("sockets", ["in the profile", "elsewhere"])
 async def test_one_in_use_is_left_alone_also_without_its_owner(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, sockets: str
 ) -> None:
     monkeypatch.setattr(owned_folder, "_ENDING_SECONDS", 0.2)
-    async with start_browser(LaunchOptions(cdpengine.find_browser().path)) as process:
+    elsewhere = temporary / "elsewhere"
+    elsewhere.mkdir()
+    environment = {**os.environ, "TMPDIR": str(elsewhere)} if sockets == "elsewhere" else None
+    async with start_browser(LaunchOptions(cdpengine.find_browser().path, env=environment)) as process:
         profile = process.profile
         owner_file = profile / OWNER_FILE
         assert len(processes_of(profile)) > 2
@@ -86,9 +90,10 @@ async def test_one_in_use_is_left_alone_also_without_its_owner(
         os.killpg(process.pid, signal.SIGKILL)
         with trio.fail_after(10):
             await process.wait()
-        assert len(list(temporary.iterdir())) == 2
+        assert len(list(elsewhere.iterdir())) == (sockets == "elsewhere")
         assert sweep_folder(temporary, take_your_time) == 1
-        assert list(temporary.iterdir()) == []
+        assert list(temporary.iterdir()) == [elsewhere]
+        assert list(elsewhere.iterdir()) == []
 
 
 async def test_a_launch_is_not_held_up_by_what_is_swept(

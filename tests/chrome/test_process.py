@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import trio
@@ -41,6 +42,13 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     monkeypatch.setenv("TMPDIR", str(short))
     yield folder
     shutil.rmtree(short)
+
+
+@pytest.fixture
+def short_temporary(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The place for temporary files of both, profiles and Chrome, as it is without tests: its path is short."""
+    monkeypatch.setattr(tempfile, "tempdir", os.environ["TMPDIR"])
+    return Path(os.environ["TMPDIR"])
 
 
 def processes_of(folder: Path) -> list[int]:
@@ -366,6 +374,37 @@ while :; do sleep 0.05; done
             if begun:
                 (process.profile / "SingletonSocket").unlink()
     assert_nothing_left(temporary, process.pid)
+
+
+async def test_temporary_files_of_a_killed_browser_go_with_its_profile(
+    short_temporary: Path, tmp_path: Path
+) -> None:
+    path = script(
+        tmp_path,
+        """#!/bin/sh
+trap '' TERM
+mkdir "$TMPDIR/org.chromium.Chromium.abc" && touch "$TMPDIR/.org.chromium.Chromium.def"
+echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2
+while :; do sleep 1; done
+""",
+    )
+    with trio.fail_after(10):
+        async with start_browser(LaunchOptions(path)) as process:
+            left = process.profile.rglob("*org.chromium.Chromium.*")
+            assert sorted(entry.name[-3:] for entry in left) == ["abc", "def"]
+    assert process.returncode == -signal.SIGKILL
+    assert_nothing_left(short_temporary, process.pid)
+
+
+@pytest.mark.parametrize("transport", ["websocket", "pipe"])
+async def test_chrome_keeps_its_sockets_in_its_temporary_profile(
+    short_temporary: Path, transport: Literal["websocket", "pipe"]
+) -> None:
+    with trio.fail_after(20):
+        async with start_browser(LaunchOptions(CHROMIUM, transport=transport)) as process:
+            assert list(short_temporary.iterdir()) == [process.profile]
+            assert (process.profile / "SingletonSocket").readlink().is_relative_to(process.profile)
+    assert_nothing_left(short_temporary, process.pid)
 
 
 async def test_a_program_that_ignores_sigterm_is_killed(temporary: Path, tmp_path: Path) -> None:
