@@ -5,11 +5,10 @@ one session only: there, what the page did before an answer is known when the an
 the caller is cancelled, the page's script is terminated, in a shielded and bounded step, before the call returns;
 so the next action finds a page that answers.
 
-The main frame of a session needs no execution context: it is Chrome's default. For the main world of a frame
-inside it, Chrome is asked for its contexts each time: their numbers start anew with every renderer process, so a
-remembered one could name another frame's. It is asked on the evaluation session, where nothing else uses
-`Runtime`: Chrome reports contexts only when that is enabled anew. The numbers are the same on all sessions of a
-process.
+The commands and their object groups are those of `page_functions`, as for the engine's own functions. Two things
+differ from these. A script is given to the page in its turn, as a call that the recovery waits for too. And its
+value is read as `results` says, with its exceptions: the engine knows the type that its own functions return, and
+of a user's script it does not.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal
 
 import attrs
-import msgspec
 import trio
 
 from cdpengine._budget import Budget
@@ -33,10 +31,19 @@ from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
-from cdpengine._page.scripts.page_functions import ObjectGroup, in_group, new_group, post_resolve
-from cdpengine._page.scripts.worlds import IsolatedWorlds
+from cdpengine._page.scripts.page_functions import (
+    NOT_OF_THE_DOCUMENT,
+    Command,
+    ExecutionContext,
+    ObjectGroup,
+    RemoteHandle,
+    expression_command,
+    new_group,
+    object_of_node,
+    post_resolve,
+)
+from cdpengine._page.scripts.worlds import IsolatedWorlds, find_main_context
 from cdpengine._protocol.calls import SharedCall
-from cdpengine._protocol.domains.dom import ResolveNodeReply
 from cdpengine._protocol.domains.runtime import EvaluateReply
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
@@ -304,67 +311,60 @@ class Evaluator:
     async def _run(
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
-        params: dict[str, Any] = {"expression": script.expression(), **_HOW, **in_group(run.group, session)}
-        context = await context_of(self.page, session, self.worlds, frame, script.world)
-        if context is not None:
-            params["contextId"] = context
+        expression = script.expression()
+        context = await self._context_of(session, frame, script.world)
+        context_id = None if context is None else context.id
 
-        def timed() -> dict[str, Any]:
+        def command() -> Command:
             remaining = budget.remaining
             limit = {"timeout": (remaining + _CHROME_MARGIN) * 1000} if remaining < _LONGEST else {}
-            return params | limit
+            return expression_command(session, expression, context_id, how=_HOW | limit, group=run.group)
 
-        return await self._send(run, session, "Runtime.evaluate", timed, budget)
+        return await self._send(run, session, command, budget)
 
     async def _call(
         self, run: _Run, session: Session, script: Script, frame: Frame, budget: Budget
     ) -> EvaluateReply:
         """Call on objects of the page. Chrome has no timeout for this; ours stands alone."""
-        where: dict[str, int] = {}
+        world = None
         if script.world == "isolated":
-            context = await context_of(self.page, session, self.worlds, frame, script.world)
-            where = {} if context is None else {"executionContextId": context}
+            world = await self._context_of(session, frame, script.world)
         objects = [
-            each.object_id
+            RemoteHandle(session, each.object_id)
             if isinstance(each, JSHandle)
-            else await self._resolve(session, each, run.group, where)
+            else await _resolve(session, each, run.group, world)
             for each in script.objects
         ]
-        call = {
-            "functionDeclaration": script.function(),
-            "objectId": objects[0],
-            "arguments": [{"objectId": each} for each in objects],
-            **_HOW,
-            **in_group(run.group, session),
-        }
-        return await self._send(run, session, "Runtime.callFunctionOn", lambda: call, budget)
+        command = objects[0].command(script.function(), *objects, how=_HOW, group=run.group)
+        return await self._send(run, session, lambda: command, budget)
 
-    async def _resolve(self, session: Session, node: Node, group: ObjectGroup, where: dict[str, int]) -> str:
-        await trio.lowlevel.checkpoint_if_cancelled()
-        try:
-            call = post_resolve(session, node.backend_node_id, group, **where)
-            object_id = (await call.decoded(ResolveNodeReply)).object.object_id
-        except RemoteError as error:
-            raise StaleRefError(
-                ref=node.description,
-                description="a node that is gone",
-                reason=f"Chrome no longer has it: {error.message}",
-                became="removed",
-            ) from None
-        if object_id is None:  # so Chrome answers for a node of another document of the same process
-            raise StaleRefError(
-                ref=node.description,
-                description="a node of another document",
-                reason="its document was replaced by another one",
-                became="replaced",
+    async def _context_of(self, session: Session, frame: Frame, world: World) -> ExecutionContext | None:
+        """Return the frame's context in that world, None for the session's default one.
+
+        Raises NodeNotFoundError when the frame is gone; as `PageTarget.evaluation_session_of`, for the main world
+        of a frame inside.
+        """
+        context: ExecutionContext | None = None
+        if world == "isolated":
+            with suppress(RemoteError):
+                context = await self.worlds.users_context(session, frame.id)
+        elif frame.id == session.target_id:
+            return None
+        else:
+            asked = await self.page.evaluation_session_of(session.target_id or self.page.target_id)
+            context = await find_main_context(asked, session, frame.id)
+        if context is None:
+            raise NodeNotFoundError(
+                target=f"frame {frame.url[:200] or frame.id[:8]}",
+                reason="it is gone, or moved to another process",
             )
-        return object_id
+        return context
 
     async def _send(
-        self, run: _Run, session: Session, method: str, params: Callable[[], dict[str, Any]], budget: Budget
+        self, run: _Run, session: Session, command: Callable[[], Command], budget: Budget
     ) -> EvaluateReply:
         await trio.lowlevel.checkpoint_if_cancelled()
-        run.call = await self.page.turn_of(session).post(method, params, waits=lambda: budget.step(_WAITS))
+        run.call = await self.page.turn_of(session).post(command, waits=lambda: budget.step(_WAITS))
         self.counters.sent()
         try:
             return await run.call.decoded(EvaluateReply)
@@ -375,6 +375,28 @@ class Evaluator:
                     what="nodes", given="nodes of several frames", expected=expected
                 ) from None
             raise explain_refusal(error) from None
+
+
+async def _resolve(
+    session: Session, node: Node, group: ObjectGroup, world: ExecutionContext | None
+) -> RemoteHandle:
+    await trio.lowlevel.checkpoint_if_cancelled()
+    try:
+        if world is None:
+            call = post_resolve(session, node.backend_node_id, group)
+        else:
+            call = world.post_resolve(node.backend_node_id, group)
+        return await object_of_node(call, session)
+    except RemoteError as error:
+        replaced = error.message == NOT_OF_THE_DOCUMENT
+        raise StaleRefError(
+            ref=node.description,
+            description="a node of another document" if replaced else "a node that is gone",
+            reason="its document was replaced by another one"
+            if replaced
+            else f"Chrome no longer has it: {error.message}",
+            became="replaced" if replaced else "removed",
+        ) from None
 
 
 _WAITS = "waiting for an evaluation of the same page that was sent before and keeps the page busy"
@@ -399,54 +421,3 @@ def _stale_ref_error(
     return StaleRefError(
         ref=description, description="a detached node", reason="it is no longer in the document"
     )
-
-
-class _AuxData(msgspec.Struct, rename="camel"):
-    frame_id: str = ""
-    is_default: bool = False
-
-
-class _Context(msgspec.Struct, rename="camel"):
-    id: int
-    aux_data: _AuxData = msgspec.field(default_factory=_AuxData)
-
-
-class _ContextCreated(msgspec.Struct):
-    context: _Context
-
-
-_MARK = "Runtime.executionContextCreated"
-
-
-async def context_of(
-    page: PageTarget, session: Session, worlds: IsolatedWorlds, frame: Frame, world: str
-) -> int | None:
-    """Return the id of the frame's context in that world, None for the session's default one.
-
-    Raises NodeNotFoundError when the frame is gone; as `PageTarget.evaluation_session_of`, for the main world of a
-    frame inside.
-    """
-    gone = NodeNotFoundError(
-        target=f"frame {frame.url[:200] or frame.id[:8]}", reason="it is gone, or moved to another process"
-    )
-    if world == "isolated":
-        try:
-            return await worlds.users_context(session, frame.id)
-        except RemoteError:
-            raise gone from None
-    if frame.id == session.target_id:
-        return None
-    evaluation_session = await page.evaluation_session_of(session.target_id or page.target_id)
-    # Enabling reports all contexts that there are, before it is answered.
-    async with (
-        evaluation_session.subscribe(_MARK, enable=False) as events,
-        evaluation_session.enabled("Runtime"),
-    ):
-        found = None
-        while events.statistics().waiting:
-            context = (await events.receive()).decode(_ContextCreated).context
-            if context.aux_data.is_default and context.aux_data.frame_id == frame.id:
-                found = context.id
-    if found is None:
-        raise gone
-    return found

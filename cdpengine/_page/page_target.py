@@ -20,7 +20,7 @@ from cdpengine._page.dialogs import DialogPolicy, PageDialogs
 from cdpengine._page.file_choosers import FileChoosers
 from cdpengine._page.frames import FRAME_EVENTS, Frame, FrameEvent, FrameTree
 from cdpengine._page.navigation.liveness import EarlyQuestions, PendingNavigation, Ping
-from cdpengine._page.scripts.turns import Turn
+from cdpengine._page.scripts.page_functions import Turn
 from cdpengine._protocol.domains.page import FrameTreeReply
 from cdpengine._protocol.domains.target import TargetInfo
 from cdpengine._protocol.session import CRASHED, Session

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import trio
 
-from cdpengine._javascript import own
+from cdpengine._page.scripts.page_functions import post_nothing, post_shared_nothing
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import (
     FrameClearedScheduledNavigation,
@@ -42,8 +42,6 @@ termination that was meant for the script before it."""
 _TRIES = 10
 """Questions, until one that is always hit counts as an answer: somebody there refuses."""
 
-NOTHING = {"expression": own("0"), "returnByValue": True}
-
 
 async def answers(session: Session) -> None:
     """Return when the page answers; wait until then.
@@ -52,7 +50,8 @@ async def answers(session: Session) -> None:
     """
     for _ in range(_TRIES):
         try:
-            await session.call("Runtime.evaluate", **NOTHING)
+            await trio.lowlevel.checkpoint_if_cancelled()
+            await post_nothing(session).raw()
         except RemoteError as error:
             if error.message.startswith(_HIT):
                 continue
@@ -267,12 +266,10 @@ class Ping:
     def _ask(self) -> SharedCall:
         session = self._session()
         if self._question is None or self._asked_on is not session:
-            if (error := session.error("Runtime.evaluate")) is not None:
-                raise error
+            question = post_shared_nothing(session)
             if self._question is not None:
                 self._question.abandon()
-            self._question = session.connection.post_shared("Runtime.evaluate", NOTHING, session.id)
-            self._asked_on = session
+            self._question, self._asked_on = question, session
             if self._silent_since is None:
                 self._silent_since = trio.current_time()
         return self._question

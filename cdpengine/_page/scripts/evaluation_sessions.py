@@ -28,8 +28,8 @@ import trio
 from cdpengine._logs import get_logger
 from cdpengine._notifier import Notifier
 from cdpengine._nursery import open_body_nursery
-from cdpengine._page.navigation.liveness import NOTHING
 from cdpengine._page.page_target import REVIVED, PageTarget
+from cdpengine._page.scripts.page_functions import post_nothing
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.connection import Connection
@@ -398,8 +398,11 @@ async def _proved(evaluation_session: Session, page: PageTarget) -> None:
     """Set the evaluation session up, and return when the target's process knows it and can be stopped."""
     while True:
         # Inspector.enable tells at once whether the renderer is dead; after Page.enable it answers dialogs.
-        calls = [evaluation_session.post("Inspector.enable"), evaluation_session.post("Page.enable")]
-        calls.append(evaluation_session.post("Runtime.evaluate", expression=NOTHING["expression"]))
+        calls = [
+            evaluation_session.post("Inspector.enable"),
+            evaluation_session.post("Page.enable"),
+            post_nothing(evaluation_session),
+        ]
         try:
             for call in calls:
                 await _answered(call, needed=call is calls[-1])

@@ -1,7 +1,8 @@
-"""Page functions: the engine's functions, called in an execution context of a page or on an object of it.
+"""Page functions: calls into a page: a function in an execution context or on an object, an expression, nothing.
 
-Rule: a call is one command. `post` sends it and does not wait, so that several go out together; `call` waits and
-decodes the value straight into the type that was asked for; `make` gives the object that the function returned.
+Rule: a call is one command, and each such command is made here. `post` sends it and does not wait, so that several
+go out together; `call` waits and decodes the value straight into the type that was asked for; `make` gives the
+object that the function returned. A user's script is the same command, given to the page by its session's Turn.
 Objects that the page holds for the engine belong to a group. A group is released once, when its block ends, in
 every session in which something was put into it. The release is sent and not waited for, and raises nothing: the
 reason for which the block ended is what its caller gets.
@@ -10,18 +11,26 @@ reason for which the block ended is what its caller gets.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import attrs
 import trio
 
-from cdpengine._protocol.calls import PendingCall, decode_reply, pending_group
+from cdpengine._javascript import own
+from cdpengine._protocol.calls import PendingCall, SharedCall, decode_reply, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine._protocol.domains.runtime import CallReply, ReturnedObject
+from cdpengine._protocol.mux import Call
 from cdpengine._protocol.session import Session
-from cdpengine.errors import ConnectionLostError, EvaluationFailedError, RemoteError, SessionGoneError
+from cdpengine.errors import (
+    ConnectionLostError,
+    EvaluationFailedError,
+    ProtocolError,
+    RemoteError,
+    SessionGoneError,
+)
 
 T = TypeVar("T")
 
@@ -59,6 +68,13 @@ def deep(levels: int) -> How:
     }
 
 
+class Command(NamedTuple):
+    """A call into a page that is not sent yet."""
+
+    method: str
+    params: dict[str, Any]
+
+
 class _Callee:
     """What a function can be called in, or on."""
 
@@ -67,6 +83,21 @@ class _Callee:
     @property
     def _where(self) -> dict[str, Any]:
         raise NotImplementedError
+
+    def command(
+        self, function: str, *arguments: object, how: How = VALUE, group: AnyGroup | None = None
+    ) -> Command:
+        """Return the command that calls `function`. As for `post`."""
+        return Command(
+            "Runtime.callFunctionOn",
+            {
+                "functionDeclaration": function,
+                **self._where,
+                **({"arguments": [_argument(each) for each in arguments]} if arguments else {}),
+                **how,
+                **in_group(group, self.session),
+            },
+        )
 
     def post(
         self, function: str, *arguments: object, how: How = VALUE, group: AnyGroup | None = None
@@ -77,14 +108,8 @@ class _Callee:
         that it returns is put into `group`; without one, into that of the object that it is called on. Raises as
         `Session.post` does.
         """
-        return self.session.post(
-            "Runtime.callFunctionOn",
-            functionDeclaration=function,
-            **self._where,
-            **({"arguments": [_argument(each) for each in arguments]} if arguments else {}),
-            **how,
-            **in_group(group, self.session),
-        )
+        method, params = self.command(function, *arguments, how=how, group=group)
+        return self.session.post(method, **params)
 
     async def call(
         self,
@@ -159,13 +184,8 @@ class ExecutionContext(_Callee):
         self, expression: str, *, how: How = VALUE, group: AnyGroup | None = None
     ) -> PendingCall:
         """Send an expression to be evaluated, and do not wait. As `post`."""
-        return self.session.post(
-            "Runtime.evaluate",
-            expression=expression,
-            contextId=self.id,
-            **how,
-            **in_group(group, self.session),
-        )
+        method, params = expression_command(self.session, expression, self.id, how=how, group=group)
+        return self.session.post(method, **params)
 
     async def evaluate(self, expression: str, *, returns: type[T], how: How = VALUE) -> T:
         """Evaluate an expression and return its value, decoded into `returns`. Raises as `call` does."""
@@ -175,6 +195,19 @@ class ExecutionContext(_Callee):
     def post_resolve(self, backend_node_id: int, group: AnyGroup) -> PendingCall:
         """Ask for a node as an object of this context. To be awaited by `object_of_node`."""
         return post_resolve(self.session, backend_node_id, group, executionContextId=self.id)
+
+
+def expression_command(
+    session: Session,
+    expression: str,
+    context_id: int | None = None,
+    *,
+    how: How = VALUE,
+    group: AnyGroup | None = None,
+) -> Command:
+    """Return the command that evaluates `expression` in a context; None: in the main frame's main world."""
+    where = {} if context_id is None else {"contextId": context_id}
+    return Command("Runtime.evaluate", {"expression": expression, **where, **how, **in_group(group, session)})
 
 
 def post_resolve(session: Session, backend_node_id: int, group: AnyGroup | None, **where: int) -> PendingCall:
@@ -191,6 +224,64 @@ def in_group(group: AnyGroup | None, session: Session) -> dict[str, str]:
 
 def _argument(value: object) -> dict[str, Any]:
     return {"objectId": value.id} if isinstance(value, RemoteHandle) else {"value": value}
+
+
+# --- nothing, and whose turn it is -----------------------------------------------------------------------------
+
+_NOTHING = {"expression": own("0"), **VALUE}
+
+
+def post_nothing(session: Session) -> PendingCall:
+    """Have the page evaluate nothing: whatever comes back, it answers. Raises why the session ended."""
+    return session.post("Runtime.evaluate", **_NOTHING)
+
+
+def post_shared_nothing(session: Session) -> SharedCall:
+    """Do as `post_nothing`, for several tasks that wait for the answer."""
+    if (error := session.error("Runtime.evaluate")) is not None:
+        raise error
+    return session.connection.post_shared("Runtime.evaluate", _NOTHING, session.id)
+
+
+@attrs.define(eq=False)
+class Turn:
+    """Whose turn it is on one session: users' scripts are given to the page one after the other.
+
+    A script is sent when the page has answered something that was asked after the one before it was sent. So a
+    page that hangs holds one script and not a queue of them: terminating one script lets the next one that waits
+    in Chrome begin, and one that waits here is never begun after its caller has given up.
+    """
+
+    session: Session
+    _last: Call | None = None
+    _lock: trio.Lock = attrs.field(factory=trio.Lock)
+
+    async def post(self, make: Callable[[], Command], *, waits: Callable[[], object]) -> SharedCall:
+        """Send a script as soon as the page is done with the one before it; return its call at once then.
+
+        One that waits for a promise no longer occupies the page. `make` is called when it is sent, `waits` where
+        it has to wait. Raises why the session ended. Cancelled, it has sent nothing.
+        """
+        if self._is_free() and not self._lock.locked():
+            return self._post(*make())
+        waits()
+        async with self._lock:
+            if not self._is_free():
+                # Whatever comes back, also that a termination hit it: the page has come to it.
+                with suppress(RemoteError, ProtocolError):
+                    await post_nothing(self.session).raw()
+            return self._post(*make())
+
+    def _is_free(self) -> bool:
+        # Of the call only the entry is kept: its reply may be large. An entry that is over has no waiter.
+        return self._last is None or self._last.waiter is None
+
+    def _post(self, method: str, params: Mapping[str, Any]) -> SharedCall:
+        if (error := self.session.error(method)) is not None:
+            raise error
+        shared = self.session.connection.post_shared(method, params, self.session.id)
+        self._last = shared.call
+        return shared
 
 
 # --- what was answered ---------------------------------------------------------------------------------------

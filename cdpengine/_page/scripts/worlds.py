@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import attrs
+import msgspec
 
 from cdpengine._page.node import Node
 from cdpengine._page.scripts.page_functions import (
@@ -60,10 +61,10 @@ class IsolatedWorlds:
         number = await self._created(session, frame_id, self._post_create(session, frame_id))
         return ExecutionContext(session, number)
 
-    async def users_context(self, session: Session, frame_id: str) -> int:
-        """Return the execution context id of the world that is for the user's scripts. As `context`."""
+    async def users_context(self, session: Session, frame_id: str) -> ExecutionContext:
+        """Return the execution context of the world that is for the user's scripts. As `context`."""
         created = await self._post_create(session, frame_id, USERS_WORLD_NAME).decoded(IsolatedWorldReply)
-        return created.execution_context_id
+        return ExecutionContext(session, created.execution_context_id)
 
     async def resolve(self, node: Node, group: AnyGroup) -> RemoteHandle:
         """Return the remote object of `node` in its frame's isolated world, in `group`.
@@ -121,3 +122,41 @@ class IsolatedWorlds:
 
 def _post_resolve(node: Node, context: int, group: AnyGroup) -> PendingCall:
     return ExecutionContext(node.session, context).post_resolve(node.backend_node_id, group)
+
+
+# --- the page's own world ------------------------------------------------------------------------------------
+
+
+class _AuxData(msgspec.Struct, rename="camel"):
+    frame_id: str = ""
+    is_default: bool = False
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    id: int
+    aux_data: _AuxData = msgspec.field(default_factory=_AuxData)
+
+
+class _ContextCreated(msgspec.Struct):
+    context: _Context
+
+
+_CREATED = "Runtime.executionContextCreated"
+
+
+async def find_main_context(asked: Session, session: Session, frame_id: str) -> ExecutionContext | None:
+    """Return the context of the page's own world in a frame inside of `session`'s; None where there is none.
+
+    Chrome is asked each time: the numbers of contexts start anew with every renderer process, so a remembered one
+    could name another frame's. It is asked on `asked`, the target's evaluation session, where nothing else uses
+    `Runtime`: contexts are reported only when that is enabled anew. The numbers are the same on all sessions of a
+    process. Raises as `Session.subscribe` and `Session.enabled` do.
+    """
+    # Enabling reports all contexts that there are, before it is answered.
+    async with asked.subscribe(_CREATED, enable=False) as events, asked.enabled("Runtime"):
+        found = None
+        while events.statistics().waiting:
+            context = (await events.receive()).decode(_ContextCreated).context
+            if context.aux_data.is_default and context.aux_data.frame_id == frame_id:
+                found = ExecutionContext(session, context.id)
+    return found
