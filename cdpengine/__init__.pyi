@@ -109,7 +109,7 @@ from ._protocol.session import Session as Session
 from ._protocol.streams import Event as Event
 from ._protocol.streams import EventStream as EventStream
 from ._protocol.streams import StreamStatistics as StreamStatistics
-from ._snapshot.refs.refs import Ref as Ref
+from ._snapshot.refs import Ref as Ref
 from ._snapshot.snapshot import FrameSource as FrameSource
 from ._snapshot.snapshot import Snapshot as Snapshot
 from ._snapshot.snapshot import SnapshotNode as SnapshotNode

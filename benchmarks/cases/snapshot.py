@@ -24,8 +24,8 @@ from benchmarks.floor.counting import Counting, own_page
 from benchmarks.harness.bench import Bench, Case, Turn, each_timed
 from benchmarks.harness.figures import Measurement, SideFigures
 from benchmarks.harness.peers import Peer
-from cdpengine._snapshot.options import SnapshotOptions
-from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.sources.ax_nodes import fold
 from cdpengine._snapshot.sources.ax_tree import ax_nodes

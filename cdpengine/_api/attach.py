@@ -108,7 +108,7 @@ async def _watched_as_asked(instruments: Instruments) -> AsyncIterator[None]:
             await stack.enter_async_context(record_as_asked(instruments))
         if wire_logger.isEnabledFor(logging.DEBUG):
             with packages_named():
-                from cdpengine.debug.recording.wire_log import log_traffic
+                from cdpengine.debug.recording.recorder import log_traffic
 
             stack.enter_context(log_traffic(instruments))
         yield

@@ -41,8 +41,7 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.instruments import span as action_span
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.refs.ref_tables import ref_tables
-from cdpengine._snapshot.refs.refs import Ref, RefTable
+from cdpengine._snapshot.refs import Ref, RefTable, ref_tables
 from cdpengine.errors import (
     ConnectionLostError,
     CoveredError,

@@ -25,7 +25,7 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import object_group
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._snapshot.capture import Capture, Scope, capture
-from cdpengine._snapshot.refs.refs import Ref, RefTable, parse_ref_text
+from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine.errors import (
     Became,
     ConnectionLostError,

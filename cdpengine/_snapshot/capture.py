@@ -28,10 +28,9 @@ from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.domains.dom import FrameOwnerReply
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.node import Document, Node, Source, walk
+from cdpengine._snapshot.node import Document, FrameRequest, Node, Source, walk
 from cdpengine._snapshot.snapshot import FrameSource
 from cdpengine._snapshot.sources.choice import SharedCaptures, read_document
-from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine._snapshot.sources.walk import forget_frames_but
 from cdpengine.errors import EngineError, RemoteError, SessionGoneError, TargetCrashedError
 

@@ -1,12 +1,14 @@
-"""Snapshot: a page as text with refs, its lines as data, and what it is made of.
+"""Snapshot: a page as text with refs, its lines as data, what it is made of, and how refs are found in it.
 
 Rule: it is what was seen at one moment, and asks the page nothing any more. The nodes (SnapshotNode) say what the
 lines say: one for each line except remarks, in the same order, nothing cut and nothing escaped. They are made when
-they are first asked for.
+they are first asked for. A search by role and name is exact, or at most blind to case; what is only alike is named
+in the error and never taken.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -15,17 +17,16 @@ from typing import Any
 
 import attrs
 
-from cdpengine._page.wanted_text import Words, check_words, collapse_space, holds
+from cdpengine._page.wanted_text import Words, check_words, collapse_space, holds, with_name
 from cdpengine._snapshot.diff import SnapshotDiff, diff
-from cdpengine._snapshot.finding import WantedRef, not_found, wanted_role
 from cdpengine._snapshot.node import Document, Node, walk
-from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine._snapshot.refs.refs import Ref
-from cdpengine._snapshot.render.lines import says_description
-from cdpengine._snapshot.render.mode_aria import to_json
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.render.ax_modes import to_json
+from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions, says_description
 from cdpengine._snapshot.render.render import Rendering
-from cdpengine._snapshot.text import is_token
-from cdpengine.errors import InvalidArgumentError
+from cdpengine._snapshot.roles import check_role
+from cdpengine._snapshot.text import is_token, quote, shorten
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
 
 def _read_only_refs(refs: Mapping[str, Ref]) -> Mapping[str, Ref]:
@@ -351,11 +352,11 @@ class SnapshotStats:
     """What a snapshot is made of. `lines` includes remarks; `refs` and `interactive` count what is shown.
 
     `chars` is the length of the text, `tokens` an estimate of what a language model counts (see
-    `_snapshot/render/size.py`). `frames` counts the documents that are in it, `nodes_seen` what the sources looked
-    at, `parts_reused` the parts that were the same as before, whose nodes were used once more (docs/snapshots.md).
-    `source` is the one source of all, or "mixed"; `sources` says it for each frame id, with the reason.
-    `milliseconds` is the time by step: `read` (all frames), `refs`, `render`, and `total` of them; the steps of
-    the sources (`fetch`, `fold`, ...) are summed over the frames, which are read at the same time.
+    `_snapshot/render/render.py`). `frames` counts the documents that are in it, `nodes_seen` what the sources
+    looked at, `parts_reused` the parts that were the same as before, whose nodes were used once more
+    (docs/snapshots.md). `source` is the one source of all, or "mixed"; `sources` says it for each frame id, with
+    the reason. `milliseconds` is the time by step: `read` (all frames), `refs`, `render`, and `total` of them; the
+    steps of the sources (`fetch`, `fold`, ...) are summed over the frames, which are read at the same time.
     """
 
     lines: int
@@ -384,3 +385,107 @@ def sum_milliseconds(documents: Iterable[Document]) -> dict[str, float]:
         for step, milliseconds in document.milliseconds.items():
             total[step] = total.get(step, 0.0) + milliseconds
     return total
+
+
+# --- finding refs --------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class WantedRef:
+    """What is looked for among refs, see `Snapshot.find_all`. `saying` are the ids of those that say `text`."""
+
+    role: str | None
+    name: Words | None
+    text: Words | None = None
+    exact: bool = False
+    saying: AbstractSet[str] = frozenset()
+
+    def among(self, refs: Iterable[Ref]) -> list[Ref]:
+        """Return those that are wanted, in their order."""
+        found = [
+            ref
+            for ref in refs
+            if (self.role is None or ref.role == self.role) and (self.text is None or ref.id in self.saying)
+        ]
+        return list(with_name(found, lambda ref: ref.name, self.name, self.exact))
+
+    def __str__(self) -> str:
+        parts = [self.role or "any role", _describe_name(self.name)]
+        if self.text is not None:
+            parts.append(f"that says {'exactly ' if self.exact else ''}{_describe_name(self.text)}")
+        return " ".join(part for part in parts if part)
+
+
+def wanted_role(refs: Iterable[Ref], role: str | None) -> str | None:
+    """Return what the refs call the role that is asked for. Raises InvalidArgumentError for an unknown role."""
+    if role is None or any(ref.role == role for ref in refs):
+        return role
+    return check_role(role)
+
+
+def not_found(
+    refs: Sequence[Ref],
+    found: Sequence[Ref],
+    wanted: WantedRef,
+    nth: int,
+    *,
+    unshown: Iterable[Ref] = (),
+    gaps: Sequence[str] = (),
+) -> NodeNotFoundError:
+    """Return the error for what is not among the refs, of which `found` match but are too few.
+
+    `unshown` are refs that were left out of the text; those that match are named. `gaps` are parts of the page
+    that were not read: what is wanted may be there.
+    """
+    left_out = wanted.among(unshown)
+    if found:
+        reason = f"the snapshot shows only {len(found)} of these: {_list_refs(found)}"
+    else:
+        near = [] if left_out else _near(refs, wanted)
+        reason = "not in the snapshot" + (f"; near it: {_list_refs(near)}" if near else "")
+    if left_out:
+        reason += f"; on the page, but left out of this snapshot by its options: {_list_refs(left_out)}"
+    if gaps:
+        more = f", and {len(gaps) - _MOST_LISTED} more" if len(gaps) > _MOST_LISTED else ""
+        reason += f"; not looked at: {', '.join(gaps[:_MOST_LISTED])}{more}"
+    return NodeNotFoundError(target=f"{wanted} nth={nth}" if nth else str(wanted), reason=reason)
+
+
+def _near(refs: Sequence[Ref], wanted: WantedRef) -> list[Ref]:
+    """List the same name or text in another role, then names like it, then others of the role."""
+    of_role = [ref for ref in refs if ref.role == wanted.role]
+    near = [] if wanted.text is None else attrs.evolve(wanted, role=None, name=None).among(refs)
+    name = wanted.name
+    if name is not None:
+        near += WantedRef(None, name).among(refs)
+    if isinstance(name, str):
+        words = collapse_space(name).casefold()
+        pool = (of_role or refs)[:_MOST_COMPARED]
+        names = {ref.name.casefold(): ref for ref in reversed(pool) if len(ref.name) <= _LONGEST_COMPARED}
+        near += [
+            ref
+            for text, ref in reversed(names.items())
+            if words and text and (words in text or text in words)
+        ]
+        if len(words) <= _LONGEST_COMPARED:
+            from difflib import get_close_matches
+
+            near += [names[text] for text in get_close_matches(words, names, n=_MOST_LISTED)]
+    near += of_role
+    return list(dict.fromkeys(near))
+
+
+_MOST_LISTED = 5
+_MOST_COMPARED = 2_000
+_LONGEST_COMPARED = 200
+
+
+def _describe_name(name: Words | None) -> str:
+    if name is None:
+        return ""
+    return f"/{shorten(name.pattern, 80)}/" if isinstance(name, re.Pattern) else quote(shorten(name, 80))
+
+
+def _list_refs(refs: Sequence[Ref]) -> str:
+    more = f", and {len(refs) - _MOST_LISTED} more" if len(refs) > _MOST_LISTED else ""
+    return ", ".join(map(str, refs[:_MOST_LISTED])) + more

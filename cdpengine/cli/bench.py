@@ -1,6 +1,6 @@
 """`cdpengine bench`: measure a browser, yours or one that is started, and say what is slow and why.
 
-Rule: this file only shows; what is measured is in cdpengine/bench, what is made of it in bench/advice.py.
+Rule: this file only shows; what is measured and what is made of it, is in cdpengine/bench.py.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from cdpengine.errors.foreign import escape_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from cdpengine.bench.figures import BenchReport
-    from cdpengine.bench.run import Progress
+    from cdpengine.bench import BenchReport, Progress
 
 
 def _page_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -57,9 +56,7 @@ def bench(
       cdpengine bench
       cdpengine bench http://127.0.0.1:9222 --url https://example.com --json
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
-    from cdpengine.bench.advice import advise
-    from cdpengine.bench.cases import QUICK, Effort
-    from cdpengine.bench.run import measure_browser
+    from cdpengine.bench import QUICK, Effort, advise, measure_browser
 
     source = Source(executable, endpoint)
     effort = QUICK if quick else Effort(rounds=rounds)
@@ -118,7 +115,7 @@ def _print(report: BenchReport, advice: list[str]) -> None:
     from rich import box
     from rich.table import Table
 
-    from cdpengine.bench.figures import shown
+    from cdpengine.bench import shown
 
     console = safe_console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
     load = "" if report.load is None else f", a load of {report.load:.1f} for each core here"

@@ -31,13 +31,12 @@ from cdpengine.cli.demo import demo
 from cdpengine.cli.doctor import doctor
 from cdpengine.cli.options import Failed
 from cdpengine.cli.output import say_lines
-from cdpengine.cli.page_load import har, trace_page
+from cdpengine.cli.page_files import har, pdf, screenshot, trace_page
 from cdpengine.cli.page_output import evaluate, markdown, snapshot, text
-from cdpengine.cli.pictures import pdf, screenshot
 from cdpengine.cli.protocol import protocol
 from cdpengine.cli.proxy import proxy
 from cdpengine.cli.repl import repl
-from cdpengine.cli.traces.commands import trace
+from cdpengine.cli.trace import trace
 from cdpengine.errors import (
     EngineError,
     EvaluationTimeoutError,

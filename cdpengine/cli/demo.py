@@ -1,28 +1,41 @@
-"""`cdpengine demo`: the engine at work on a shop page of its own.
+"""`cdpengine demo`: the engine at work on a small shop of its own, served on loopback.
 
-Rule: this file only prints; what is done and how it is checked is in tour.py.
+Rule: a step says what it did only after the page itself has confirmed it; a step that did not do what it says ends
+the tour. The tour prints nothing: it reports every step to the command, which prints. The server serves the files
+of demo_site/ and nothing else, and it ends with its `with` block.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 import trio
 
 from cdpengine.cli.options import Failed, record_options
 from cdpengine.cli.output import safe_console, say
-from cdpengine.errors import ConnectionLostError, SessionGoneError
+from cdpengine.errors import ConnectionLostError, EngineError, EvaluationTimeoutError, SessionGoneError
 from cdpengine.errors.foreign import escape_line, escape_lines
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from rich.console import Console
 
-    from cdpengine import Page
-    from cdpengine.cli.tour import Step
+    from cdpengine import Browser, Page, Snapshot
+
 
 SHOWN_LINES = 22
 """Lines of the snapshot that are printed; the rest is counted."""
@@ -55,7 +68,7 @@ def demo(headful: bool, keep_open: bool, executable: str | None) -> None:
       cdpengine demo --headful --keep-open
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     import cdpengine
-    from cdpengine.cli.tour import StepFailed, Tour, serve_shop
+    from cdpengine.cli.demo import StepFailed, Tour, serve_shop
 
     console = safe_console(
         highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else PLAIN_WIDTH
@@ -134,3 +147,231 @@ async def _keep_open(page: Page) -> None:
             nursery.start_soon(until_closed)
             async for _ in interrupts:
                 nursery.cancel_scope.cancel()
+
+
+# --- the tour ------------------------------------------------------------------------------------------------
+
+PRICES = {"Espresso cup": 1800, "Tea bowl": 3250}
+"""Cents, in the order of the page's first two "Add to cart" buttons."""
+
+COUPON, PERCENT_OFF = "SLOW10", 10
+HUNG_TIMEOUT = 0.5
+HUNG_SLACK = 0.5
+"""Seconds: a hung script is given up on after the first, and the tour fails when it took the second longer."""
+
+
+@attrs.define
+class Step:
+    """One step: what was tried, what was seen, how long it took in seconds, and whether it held."""
+
+    title: str
+    seen: str = ""
+    seconds: float = 0.0
+    held: bool = False
+
+
+class StepFailed(Exception):
+    """A step did not do what it says; the step has been reported with the reason."""
+
+
+@attrs.define
+class Tour:
+    """Runs the steps and reports each one when it has ended, in `on_step`."""
+
+    on_step: Callable[[Step], None]
+    on_snapshot: Callable[[str], None]
+    before_close: Callable[[Page], Awaitable[None]]
+    steps: list[Step] = attrs.field(factory=list)
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Step]:
+        """Time the body; what it raises on purpose becomes the step's own failure."""
+        step = Step(title)
+        start = time.perf_counter()
+        try:
+            yield step
+            step.held = True
+        except (EngineError, _NotSo) as error:
+            step.seen = f"{type(error).__name__}: {error}" if isinstance(error, EngineError) else str(error)
+            raise StepFailed(title) from error
+        finally:
+            step.seconds = time.perf_counter() - start
+            self.steps.append(step)
+            self.on_step(step)
+
+    async def run(self, browser_block: AbstractAsyncContextManager[Browser], url: str) -> None:
+        """Take the whole tour. Raises StepFailed at the first step that did not hold."""
+        async with AsyncExitStack() as stack:
+            with self.step("start the browser") as step:
+                browser = await stack.enter_async_context(browser_block)
+                process_id = await _browser_process(browser)
+                step.seen = f"process {process_id}"
+            page = await self._open(browser, url)
+            snapshot = await self._see(page)
+            await self._click(page, snapshot)
+            await self._type(page, snapshot)
+            await self._hover(page, snapshot)
+            await self._evaluate(page)
+            await self._survive(page)
+            await self._click_again(page, snapshot)
+            await self.before_close(page)
+            with self.step("close the browser") as step:
+                await stack.aclose()
+                if os.name == "posix":
+                    _check(not _is_alive(process_id), f"process {process_id} is still there")
+                step.seen = f"process {process_id} is gone"
+
+    async def _open(self, browser: Browser, url: str) -> Page:
+        with self.step("open the shop") as step:
+            page = await browser.new_page(url)
+            title = await page.title()
+            _check("Kettle & Crane" in title, f"the page's title is {title!r}")
+            step.seen = title
+        return page
+
+    async def _see(self, page: Page) -> Snapshot:
+        with self.step("take a snapshot") as step:
+            snapshot = await page.snapshot()
+            buttons = snapshot.find_all(role="button", name="Add to cart")
+            _check(len(buttons) == 3, f"{len(buttons)} buttons 'Add to cart' instead of 3")
+            step.seen = f"{len(snapshot.refs)} refs, {len(snapshot.text.splitlines())} lines"
+        self.on_snapshot(snapshot.text)
+        return snapshot
+
+    async def _click(self, page: Page, snapshot: Snapshot) -> None:
+        with self.step('click "Add to cart" by its ref') as step:
+            button = snapshot.find(role="button", name="Add to cart")
+            step.title += f" {button.id}"
+            await page.click(button.id)
+            await _expect(page, "document.querySelector('#count').textContent", "1")
+            step.seen = "1 item in the cart"
+
+    async def _type(self, page: Page, snapshot: Snapshot) -> None:
+        with self.step("type a coupon code and Enter into") as step:
+            field = snapshot.find(role="textbox", name="Coupon code")
+            step.title += f" {field.id}"
+            await page.type(field, COUPON, submit=True)
+            note = f"{PERCENT_OFF} % off, enjoy"
+            await _expect(page, "document.querySelector('#coupon-note').textContent", note)
+            step.seen = f"the page says: {note}"
+
+    async def _hover(self, page: Page, snapshot: Snapshot) -> None:
+        hidden = "Shipping and returns"
+        with self.step('hover "Help" and see its menu open') as step:
+            _check(not snapshot.find_all(role="link", name=hidden), "the menu was open before")
+            await page.hover(snapshot.find(role="button", name="Help"))
+            links = (await page.snapshot()).find_all(role="link", name=hidden)
+            _check(len(links) == 1, f"{len(links)} links {hidden!r} in the new snapshot instead of 1")
+            step.seen = f'new in the snapshot: link "{hidden}" [ref={links[0].id}]'
+
+    async def _evaluate(self, page: Page) -> None:
+        with self.step("evaluate the cart's total, under 2 s") as step:
+            total = await page.evaluate("Number(document.querySelector('#total').textContent)", timeout=2)
+            due = PRICES["Espresso cup"] * (100 - PERCENT_OFF) / 10_000
+            _check(total == due, f"the total is {total!r} instead of {due!r}")
+            step.seen = f"{total:.2f}"
+
+    async def _survive(self, page: Page) -> None:
+        with self.step(f"evaluate while (true) {{}}, under {HUNG_TIMEOUT:g} s") as step:
+            start = time.perf_counter()
+            try:
+                await page.evaluate("while (true) {}", timeout=HUNG_TIMEOUT)
+            except EvaluationTimeoutError as error:
+                took = time.perf_counter() - start
+                _check(took < HUNG_TIMEOUT + HUNG_SLACK, f"it took {took:.2f} s to give up")
+                step.seen = (
+                    f"EvaluationTimeoutError, {'stopped' if error.report.terminated else 'not stopped'}"
+                )
+            else:
+                raise _NotSo("an endless loop ended")
+
+    async def _click_again(self, page: Page, snapshot: Snapshot) -> None:
+        with self.step("click on that same page,") as step:
+            button = snapshot.find(role="button", name="Add to cart", nth=1)
+            step.title += f" {button.id}"
+            await page.click(button)
+            await _expect(page, "document.querySelector('#count').textContent", "2")
+            step.seen = "2 items in the cart"
+
+
+class _NotSo(Exception):
+    """What a step claims is not what the page shows."""
+
+
+def _check(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise _NotSo(otherwise)
+
+
+async def _expect(page: Page, expression: str, expected: object) -> None:
+    found = await page.evaluate(expression, timeout=2)
+    _check(found == expected, f"{expression} is {found!r} instead of {expected!r}")
+
+
+async def _browser_process(browser: Browser) -> int:
+    """Return the operating system's id of the browser's main process, as it tells it itself."""
+    reply = await browser.session.call("SystemInfo.getProcessInfo")
+    return next(int(process["id"]) for process in reply["processInfo"] if process["type"] == "browser")
+
+
+def _is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+# --- the shop ------------------------------------------------------------------------------------------------
+
+FILES = {
+    "/": ("index.html", "text/html; charset=utf-8"),
+    "/shop.css": ("shop.css", "text/css; charset=utf-8"),
+    "/shop.js": ("shop.js", "text/javascript; charset=utf-8"),
+}
+
+SHUTDOWN_POLL = 0.02
+"""Seconds between two looks at whether to stop: the longest that leaving the block waits for the server."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        """Answer with one of the files, or 404."""
+        found = FILES.get(self.path)
+        if found is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        name, content_type = found
+        body = files("cdpengine.cli").joinpath("demo_site", name).read_bytes()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the name is http.server's
+        """Stay silent: the demo's own steps are what is to be read."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of a browser that left before it had its answer; a closed tab does that."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+@contextmanager
+def serve_shop() -> Iterator[str]:
+    """Serve the shop while the body runs; gives its URL."""
+    with _Server(("127.0.0.1", 0), _Handler) as server:
+        thread = threading.Thread(
+            target=server.serve_forever, args=(SHUTDOWN_POLL,), name="demo shop", daemon=True
+        )
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()

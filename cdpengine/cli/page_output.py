@@ -24,7 +24,7 @@ from cdpengine.cli.output import errors_as_json, print_json, say_lines
 
 if TYPE_CHECKING:
     from cdpengine._snapshot.node import Source as PageSource
-    from cdpengine._snapshot.options import Mode, RefsFor
+    from cdpengine._snapshot.render.lines import Mode, RefsFor
 
 
 _MODES = ("role", "ai", "aria", "numbered", "webarena")

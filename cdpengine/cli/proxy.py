@@ -14,7 +14,7 @@ from cdpengine.cli.options import force_option, may_overwrite, new_file
 from cdpengine.cli.output import say
 
 if TYPE_CHECKING:
-    from cdpengine.debug.proxying.proxy_server import Proxy
+    from cdpengine.debug.proxy_server import Proxy
 
 
 @click.command(short_help="Stand between a client and a browser: see, record, do harm on demand.")
@@ -76,8 +76,8 @@ def proxy(
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import debug
     from cdpengine._launch.endpoint import redact_endpoint
-    from cdpengine.debug.proxying.faults import parse_faults
-    from cdpengine.debug.proxying.http_websocket_server import is_loopback
+    from cdpengine.debug.faults import parse_faults
+    from cdpengine.debug.http_websocket_server import is_loopback
 
     if unredacted and record is None:
         raise click.UsageError("--unredacted says how to --record FILE; there is none")

@@ -2,18 +2,21 @@
 
 Rule: at the prompt Ctrl-C ends the command that runs, with the script that it gave its page, and the console goes
 on. A script from standard input ends at Ctrl-C, and at its first line that fails, with that line's exit status.
+Nothing holds up its end: a lost connection ends a script that waits for its next line.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
+import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 import trio
@@ -25,8 +28,10 @@ from cdpengine.errors.foreign import escape_line
 
 if TYPE_CHECKING:
     from cdpengine import Browser
+    from cdpengine._protocol.session import Session
     from cdpengine.debug.explorer.interpreter import Interpreter, Output
     from cdpengine.debug.explorer.protocol import Protocol
+
 
 _COLOURED_AT_MOST = 200_000
 """Characters of a result that are coloured: colouring takes time that grows with them."""
@@ -75,8 +80,6 @@ async def _run(source: Source, headed: bool) -> None:
             if interactive:
                 await _converse(console)
             else:
-                from cdpengine.cli.repl_script import run_script
-
                 interrupted = await run_script(console, _tell)
         finally:
             nursery.cancel_scope.cancel()
@@ -118,7 +121,7 @@ async def _protocol(source: Source, browser: Browser) -> Protocol | None:
 async def _converse(console: Interpreter) -> None:
     from cdpengine._nursery import open_body_nursery
     from cdpengine.cli.repl_prompt import Prompt, Stopped, history_path
-    from cdpengine.debug.explorer.completion import complete
+    from cdpengine.debug.explorer.console import complete
     from cdpengine.debug.explorer.interpreter import Quit
 
     protocol = console.protocol
@@ -210,3 +213,114 @@ def _coloured(text: str) -> str:
     coloured = io.StringIO()
     TerminalFormatter().format(JsonLexer().get_tokens(text), coloured)
     return coloured.getvalue().rstrip("\n")
+
+
+# --- scripts -------------------------------------------------------------------------------------------------
+
+_AT_ONCE = 65536
+"""Bytes that are read at once."""
+
+
+async def run_script(console: Interpreter, tell: Callable[[str], None]) -> bool:
+    """Run the lines of standard input to the end, to !quit, or to the first that fails. True when Ctrl-C ended it.
+
+    Raises what the line raised, and ConnectionLostError when the browser ended while a line was waited for. `tell`
+    says which line that was.
+    """
+    from cdpengine._nursery import open_body_nursery
+
+    interrupted = False
+    with trio.open_signal_receiver(signal.SIGINT) as signals:
+        async with open_body_nursery() as nursery:
+
+            async def stop() -> None:
+                nonlocal interrupted
+                async for _ in signals:
+                    interrupted = True
+                    nursery.cancel_scope.cancel()
+
+            nursery.start_soon(stop)
+            await _run_lines(console, tell)
+            nursery.cancel_scope.cancel()
+    return interrupted
+
+
+async def _run_lines(console: Interpreter, tell: Callable[[str], None]) -> None:
+    from cdpengine.debug.explorer.interpreter import Quit
+
+    number = 0
+    async with aclosing(_lines(console)) as lines:
+        async for line in lines:
+            number += 1
+            try:
+                if output := await console.run(line):
+                    say_lines(output.text)
+            except Quit:
+                return
+            except EngineError:
+                tell(f"line {number} of the script failed")
+                raise
+            except trio.Cancelled:
+                tell(f"line {number} of the script: {console.stopped}")
+                raise
+
+
+async def _lines(console: Interpreter) -> AsyncGenerator[str, None]:
+    """Give the lines of standard input as they come. Raises InvalidArgumentError for bytes that are not text."""
+    stdin: TextIO | None = sys.stdin
+    if stdin is None:
+        return
+    source = _Input(stdin.fileno(), console.browser.session)
+    decoder = codecs.getincrementaldecoder(stdin.encoding or "utf-8")("strict")
+    text = ""
+    while True:
+        data = await source.read()
+        try:
+            text += decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise InvalidArgumentError(
+                what="standard input", given="bytes that are not text", expected=error.encoding
+            ) from None
+        *whole, text = text.split("\n")
+        for line in whole:
+            yield line
+        if not data:
+            if text:
+                yield text
+            return
+
+
+class _Input:
+    """The bytes of a script, as long as there is a browser to run it against."""
+
+    def __init__(self, descriptor: int, session: Session) -> None:
+        self._descriptor = descriptor
+        self._session = session
+        self._waiting = trio.CancelScope()
+        session.on_end(self._stop_waiting)
+
+    async def read(self) -> bytes:
+        """Return the next bytes; b"" at the end.
+
+        Raises ConnectionLostError when the browser ends before they come.
+        """
+        with trio.CancelScope() as self._waiting:
+            if self._session.ended:
+                self._stop_waiting()
+            # In a thread, and not through sys.stdin: a thread that waits for ever would hold its lock at the exit.
+            return await trio.to_thread.run_sync(os.read, self._descriptor, _AT_ONCE, abandon_on_cancel=True)
+        error = self._session.error()
+        assert error is not None
+        raise error
+
+    def _stop_waiting(self) -> None:
+        # What is there is read: a line, which fails on its own, or the end of a script whose lines are all done.
+        if not _is_readable(self._descriptor):
+            self._waiting.cancel()
+
+
+def _is_readable(descriptor: int) -> bool:
+    try:
+        return bool(select.select([descriptor], [], [], 0)[0])
+    except OSError:  # Windows asks sockets only
+        return False

@@ -2,7 +2,7 @@
 
 recording    messages become lines of a file, without their secrets
 reading      lines of a file become figures, comparisons, archives, traces and pages
-proxying     a man in the middle that records, and does harm on demand
+proxy_server a man in the middle that records, and does harm on demand (faults); http_websocket_server listens
 replaying    a recording that answers as the browser did
 explorer     a console on the protocol, its description, and what of it the engine needs
 

@@ -10,9 +10,7 @@ from functools import partial
 import trio
 
 import cdpengine
-from cdpengine.bench.cases import QUICK, Case
-from cdpengine.bench.figures import Figure
-from cdpengine.bench.run import measure_browser
+from cdpengine.bench import QUICK, Case, Figure, measure_browser
 
 
 async def open_pages(browser: cdpengine.Browser) -> set[str]:

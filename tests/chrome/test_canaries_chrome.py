@@ -26,7 +26,7 @@ from rounds import rounds
 
 import cdpengine
 from cdpengine import debug
-from cdpengine.cli.tour import Tour, serve_shop
+from cdpengine.cli.demo import Tour, serve_shop
 from cdpengine.debug.recording_format import Line
 
 pytestmark = pytest.mark.chrome

@@ -22,7 +22,7 @@ from command_line import run_here
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine.cli.tour import serve_shop
+from cdpengine.cli.demo import serve_shop
 
 pytestmark = pytest.mark.chrome
 

@@ -12,7 +12,7 @@ import pytest
 from command_line import run_here
 from json_schema import breaches
 
-from cdpengine.cli.tour import serve_shop
+from cdpengine.cli.demo import serve_shop
 
 SCHEMA = json.loads(
     (Path(__file__).parent.parent / "unit" / "data" / "har-1.2.schema.json").read_text("utf-8")

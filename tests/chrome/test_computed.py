@@ -13,9 +13,8 @@ from rounds import one_in
 import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.instruments import Traffic
-from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.computed import read_computed, supported
-from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.errors import RemoteError
 from cdpengine.testing import walk_cancellations
 

@@ -8,7 +8,7 @@ from pytest_httpserver import HTTPServer
 
 import cdpengine
 from cdpengine._snapshot.node import Source
-from cdpengine._snapshot.options import Mode
+from cdpengine._snapshot.render.lines import Mode
 
 pytestmark = pytest.mark.chrome
 

@@ -11,11 +11,10 @@ from rounds import one_in, rounds
 
 import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.choice import Probe, choose, forecast_ax, probe
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
-from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.testing.cancellation import walk_cancellations
 
 pytestmark = pytest.mark.chrome

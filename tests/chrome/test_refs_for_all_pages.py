@@ -16,7 +16,7 @@ from snapshot_trees import element_lines
 
 import cdpengine
 from cdpengine._snapshot.node import Source
-from cdpengine._snapshot.options import AX_MODES, Mode
+from cdpengine._snapshot.render.lines import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 

@@ -22,7 +22,7 @@ from snapshot_trees import element_lines
 from werkzeug import Request, Response
 
 import cdpengine
-from cdpengine._snapshot.options import AX_MODES, Mode
+from cdpengine._snapshot.render.lines import AX_MODES, Mode
 
 pytestmark = pytest.mark.chrome
 

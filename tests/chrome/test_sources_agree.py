@@ -15,10 +15,9 @@ import pytest
 
 import cdpengine
 from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._snapshot.node import Document, Node, walk
+from cdpengine._snapshot.node import Document, FrameRequest, Node, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed
-from cdpengine._snapshot.sources.request import FrameRequest
 
 pytestmark = pytest.mark.chrome
 

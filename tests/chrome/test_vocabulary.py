@@ -9,7 +9,7 @@ import pytest
 
 import cdpengine
 from cdpengine._snapshot.node import Source
-from cdpengine._snapshot.options import AX_MODES, Mode
+from cdpengine._snapshot.render.lines import AX_MODES, Mode
 from cdpengine._snapshot.roles import ARIA_ROLES, known_roles
 
 pytestmark = pytest.mark.chrome

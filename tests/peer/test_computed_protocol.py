@@ -13,9 +13,8 @@ from scripting import attach, settled
 
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.connection import Connection
-from cdpengine._snapshot.node import Document
+from cdpengine._snapshot.node import Document, FrameRequest
 from cdpengine._snapshot.sources.computed import read_computed
-from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.errors import InvalidArgumentError, ProtocolError, RemoteError
 from cdpengine.testing import SILENCE, Refusal, Request, ScriptedPeer, walk_cancellations
 from cdpengine.testing.peer import Answer

@@ -13,7 +13,7 @@ from scripted_browser import NUMBER, ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine.cli.repl_script import run_script
+from cdpengine.cli.repl import run_script
 from cdpengine.debug.explorer.interpreter import Interpreter
 from cdpengine.errors import (
     ConnectionLostError,

@@ -14,7 +14,7 @@ import trio.testing
 
 from cdpengine import debug
 from cdpengine._protocol.transport import TransportBroken, open_websocket
-from cdpengine.debug.proxying.http_websocket_server import (
+from cdpengine.debug.http_websocket_server import (
     HttpAnswer,
     HttpRequest,
     Socket,

@@ -26,8 +26,7 @@ import cdpengine
 from cdpengine import debug
 from cdpengine.cli.commands import commands
 from cdpengine.cli.output import describe_error, to_plain
-from cdpengine.debug.recording.recorder import LIMIT
-from cdpengine.debug.recording.wire_log import logger as wire_logger
+from cdpengine.debug.recording.recorder import LIMIT, wire_logger
 from cdpengine.errors import EngineError
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from snapshot_trees import NASTY
 
 from cdpengine._snapshot.node import Document, Kind, Node, walk
-from cdpengine._snapshot.refs.refs import Ref
+from cdpengine._snapshot.refs import Ref
 from cdpengine._snapshot.render.render import Rendering, SnapshotOptions, render
 
 _KINDS: dict[str, Kind] = {

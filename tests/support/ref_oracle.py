@@ -16,7 +16,7 @@ import cdpengine
 from cdpengine._api.targets import resolve
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
-from cdpengine._snapshot.refs.refs import Ref
+from cdpengine._snapshot.refs import Ref
 from cdpengine.errors import RemoteError, StaleRefError
 
 SPOTS = "<div class=spot><button class=item>a</button><a class=item href=/x>b</a></div><div class=spot></div>"

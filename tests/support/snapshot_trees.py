@@ -15,8 +15,8 @@ from cdpengine._api.verbs.reading import make_snapshot
 from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine._snapshot.capture import Capture
 from cdpengine._snapshot.node import Document
-from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions
 from cdpengine._snapshot.roles import NEVER_FOUND
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine._snapshot.sources.ax_nodes import fold

@@ -12,8 +12,8 @@ from hypothesis import given
 from snapshot_trees import GARBAGE, RECORDED, REPLIES, encoded, recorded, tree
 
 from cdpengine._snapshot.node import Document, pause_collector, walk
-from cdpengine._snapshot.options import SnapshotOptions
-from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from cdpengine.bench.advice import advise
-from cdpengine.bench.figures import BenchReport, Figure, Unit, shown
+from cdpengine.bench import BenchReport, Figure, Unit, advise, shown
 
 GOOD: dict[str, tuple[Unit, tuple[float, ...], str]] = {
     "connect": ("ms", (0.1, 0.1, 0.2), ""),

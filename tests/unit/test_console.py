@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from protocols import protocol
 
-from cdpengine.debug.explorer.completion import complete
 from cdpengine.debug.explorer.console import (
     ACTIONS,
     ActionLine,
     CallLine,
     HelpLine,
     bind,
+    complete,
     parse_line,
     safe_line,
     split_words,

@@ -17,8 +17,13 @@ from recorded import Recorded
 
 import cdpengine
 from cdpengine.debug import open_recording
-from cdpengine.debug.reading.decompression import BlockDecompressor, CompressedLines, CutOff, Damaged
-from cdpengine.debug.reading.recording import follow_recording
+from cdpengine.debug.reading.recording import (
+    BlockDecompressor,
+    CompressedLines,
+    CutOff,
+    Damaged,
+    follow_recording,
+)
 from cdpengine.debug.recording.recording_file import FileWriter
 from cdpengine.debug.recording_format import Line
 

@@ -180,7 +180,7 @@ page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=S
 
 
 PICTURES = (
-    """from cdpengine._snapshot.refs.labels import draw_labels as f
+    """from cdpengine._snapshot.labels import draw_labels as f
 args, more = (b'', []), {'width': 1.0, 'image_format': 'png', 'quality': None}""",
     "from cdpengine._pictures.editing import size_of as f; args, more = (b'',), {}",
     "from cdpengine._pictures.editing import paint_boxes as f; args, more = (b'', [], '#000000', 'png', None), {}",

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from cdpengine.debug.proxying.faults import ACTIONS, Fault, Faults, parse_fault, parse_faults, refusal
+from cdpengine.debug.faults import ACTIONS, Fault, Faults, parse_fault, parse_faults, refusal
 from cdpengine.errors import InvalidArgumentError
 
 

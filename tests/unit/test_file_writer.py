@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from cdpengine.debug.reading.decompression import BlockDecompressor
+from cdpengine.debug.reading.recording import BlockDecompressor
 from cdpengine.debug.recording.recording_file import TOO_SLOW, FileWriter
 
 COUNT = 60

@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from cdpengine._snapshot.content.content import Paragraph, Run, clean
-from cdpengine._snapshot.content.markdown import to_markdown
+from cdpengine._snapshot.content import Paragraph, Run, clean
+from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.text import python_text, quote, yaml_text
 from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
 

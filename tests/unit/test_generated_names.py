@@ -11,8 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cdpengine.debug.normalization import Clock, drop_names
-from cdpengine.debug.replaying.matching import differences, fits
-from cdpengine.debug.replaying.renaming import Renaming
+from cdpengine.debug.replaying.matching import Renaming, differences, fits
 
 RECORDED, NOW = 1_795_358_698.7, 1_811_000_000.5
 CLOCK = Clock(RECORDED, NOW)

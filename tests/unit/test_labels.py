@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from cdpengine._snapshot.labels import boxes_of, clip_box, draw_labels, place_labels
 from cdpengine._snapshot.node import Box, Document, Node
-from cdpengine._snapshot.refs.labels import boxes_of, clip_box, draw_labels, place_labels
-from cdpengine._snapshot.refs.refs import Ref
+from cdpengine._snapshot.refs import Ref
 
 SIZE = (400.0, 300.0)
 

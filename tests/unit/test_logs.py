@@ -122,7 +122,7 @@ WARNINGS = {
     ): "see to the endpoint, or start anew",
     ("_launch/process.py", "browser process %d did not end"): "see what keeps the process",
     ("_launch/profile.py", "the temporary profile %s could"): "remove the folder by hand",
-    ("debug/proxying/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
+    ("debug/proxy_server.py", "the proxy listens on %s:%d: al"): "let it listen on loopback",
     ("debug/replaying/replay_server.py", "not replayed: %s"): "record anew, or let the program ask as it did",
     ("debug/replaying/replay_server.py", "client %d of the replay sent s"): "see to the client",
     ("_api/scopes/awaitable_scope.py", None): "await it, or enter it",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from cdpengine._snapshot.content.content import (
+from cdpengine._snapshot.content import (
     Block,
     Code,
     Heading,
@@ -22,10 +22,10 @@ from cdpengine._snapshot.content.content import (
     Table,
     clean,
     shorten,
+    to_text,
 )
-from cdpengine._snapshot.content.markdown import to_markdown
-from cdpengine._snapshot.content.parts import blocks_of
-from cdpengine._snapshot.content.plain_text import to_text
+from cdpengine._snapshot.markdown import to_markdown
+from cdpengine._snapshot.readable import blocks_of
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from cdpengine.debug.proxying.http_websocket_server import redirect_websockets
+from cdpengine.debug.http_websocket_server import redirect_websockets
 from cdpengine.debug.recording.entered_texts import Fingerprints
 from cdpengine.debug.recording_format import Kind, Line
 from cdpengine.debug.replaying.divergences import DifferenceDescriber

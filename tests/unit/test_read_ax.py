@@ -15,11 +15,11 @@ from snapshot_trees import reply, snapshot_of_document
 from cdpengine._page.scripts.worlds import IsolatedWorlds
 from cdpengine._protocol.connection import open_connection
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.node import FrameRequest
+from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.render import SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine._snapshot.sources.ax import read_ax
-from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.errors import RemoteError, UndecodableReplyError
 
 Answer = Callable[[dict[str, Any]], str | None]

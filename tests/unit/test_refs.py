@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from snapshot_trees import REPLIES, encoded, snapshot_of, tree
 
 from cdpengine._snapshot.node import Document, Node, SharedNodes
-from cdpengine._snapshot.refs.refs import Ref, RefTable, parse_ref_text
+from cdpengine._snapshot.refs import Ref, RefTable, parse_ref_text
 from cdpengine._snapshot.sources.ax_tree import decode_ax_tree
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefError
 

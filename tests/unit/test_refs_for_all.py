@@ -9,8 +9,8 @@ import pytest
 from snapshot_trees import RECORDED, element_lines, recorded, snapshot_of, tree
 
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions
 from cdpengine.errors import InvalidArgumentError
 
 MODES: tuple[Mode, ...] = get_args(Mode)

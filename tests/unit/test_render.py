@@ -26,7 +26,7 @@ from snapshot_trees import (
 )
 
 from cdpengine._snapshot.node import SharedNodes
-from cdpengine._snapshot.refs.refs import RefTable
+from cdpengine._snapshot.refs import RefTable
 from cdpengine._snapshot.render.render import SnapshotOptions, render
 from cdpengine._snapshot.sources.ax_nodes import fold
 from cdpengine._snapshot.sources.ax_tree import decode_ax_tree

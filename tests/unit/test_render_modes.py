@@ -14,9 +14,9 @@ from node_trees import DOCUMENTS, refs_of, rendered, shop
 from snapshot_trees import REPLIES, encoded, parsed, recorded
 
 from cdpengine._snapshot.node import Document, Node, walk
-from cdpengine._snapshot.options import Mode, SnapshotOptions
-from cdpengine._snapshot.refs.refs import RefTable
-from cdpengine._snapshot.render.mode_aria import to_json
+from cdpengine._snapshot.refs import RefTable
+from cdpengine._snapshot.render.ax_modes import to_json
+from cdpengine._snapshot.render.lines import Mode, SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.sources.ax_nodes import fold
 from cdpengine._snapshot.sources.ax_tree import decode_ax_tree

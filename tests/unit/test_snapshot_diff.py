@@ -10,7 +10,7 @@ from snapshot_trees import snapshot_of, tree
 
 from cdpengine._snapshot.diff import apply, diff
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.options import Mode, SnapshotOptions
+from cdpengine._snapshot.render.lines import Mode, SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats
 from cdpengine.errors import InvalidArgumentError

@@ -9,10 +9,9 @@ import pytest
 from node_trees import rendered
 from snapshot_trees import recorded, snapshot_of, tree
 
-from cdpengine._snapshot.finding import WantedRef, not_found
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.refs.refs import Ref
-from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.snapshot import Snapshot, WantedRef, not_found
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError
 
 

@@ -13,8 +13,7 @@ from node_trees import DOCUMENTS, refs_of
 from snapshot_trees import RECORDED, REPLIES, encoded, parsed, recorded, snapshot_of, tree
 
 from cdpengine._snapshot.node import Document, Node, walk
-from cdpengine._snapshot.options import Mode, SnapshotOptions
-from cdpengine._snapshot.render.lines import DEEPEST_INDENT
+from cdpengine._snapshot.render.lines import DEEPEST_INDENT, Mode, SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats
 from cdpengine._snapshot.sources.ax_tree import decode_ax_tree

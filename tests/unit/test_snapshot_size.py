@@ -13,8 +13,8 @@ from node_trees import DOCUMENTS, rendered, shop
 from snapshot_trees import DATA, NASTY
 
 from cdpengine._snapshot.node import Document, Node
-from cdpengine._snapshot.options import Mode
-from cdpengine._snapshot.render.size import estimate_tokens
+from cdpengine._snapshot.render.lines import Mode
+from cdpengine._snapshot.render.render import estimate_tokens
 
 
 def test_without_boxes_the_order_of_the_page_decides() -> None:

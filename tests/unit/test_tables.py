@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from cdpengine.cli.output import fit_middle, limit
-from cdpengine.cli.traces.tables import Column, lay_out, print_table
+from cdpengine.cli.output import Column, fit_middle, lay_out, limit, print_table
 
 METHODS = [
     "Page.navigate",

@@ -19,7 +19,7 @@ from cdpengine._javascript import own, script
 from cdpengine._page.finding import FoundNode
 from cdpengine._page.frames import Frame
 from cdpengine._protocol.instruments import span as action_span
-from cdpengine._snapshot.refs.refs import Ref
+from cdpengine._snapshot.refs import Ref
 
 _TITLE = own("document.title /* of page.title() */")
 """Not the same source as a user would write: what the user evaluates is not the engine's own."""

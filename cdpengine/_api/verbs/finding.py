@@ -28,7 +28,7 @@ from cdpengine._page.wanted_text import Words
 from cdpengine._protocol.calls import decode_reply
 from cdpengine._protocol.domains.dom import DescribeNodeReply
 from cdpengine._protocol.domains.runtime import CallReply
-from cdpengine._snapshot.refs.refs import Ref, parse_ref_text
+from cdpengine._snapshot.refs import Ref, parse_ref_text
 from cdpengine._snapshot.roles import ELEMENTS, UNTOLD, check_role, chrome_roles, role_name
 from cdpengine._snapshot.text import quote, shorten
 from cdpengine.errors import (

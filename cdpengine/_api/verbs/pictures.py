@@ -29,9 +29,9 @@ from cdpengine._pictures.screenshot import Picture, current_view, screen_scale, 
 from cdpengine._protocol.domains.dom import BoxModelReply
 from cdpengine._snapshot.arrival import has_nothing
 from cdpengine._snapshot.capture import Capture, Scope
+from cdpengine._snapshot.labels import boxes_of, draw_labels
 from cdpengine._snapshot.node import walk
-from cdpengine._snapshot.options import SnapshotOptions
-from cdpengine._snapshot.refs.labels import boxes_of, draw_labels
+from cdpengine._snapshot.render.lines import SnapshotOptions
 from cdpengine._snapshot.snapshot import Snapshot
 from cdpengine.errors import InvalidArgumentError, InvisibleError, RemoteError
 

@@ -21,14 +21,13 @@ from cdpengine._page.frames import Frame
 from cdpengine._protocol.domains.dom import OuterHTMLReply
 from cdpengine._snapshot.arrival import Arrival, has_nothing
 from cdpengine._snapshot.capture import Capture, Scope, capture
-from cdpengine._snapshot.content.content import Block, shorten
-from cdpengine._snapshot.content.markdown import to_markdown
-from cdpengine._snapshot.content.plain_text import to_text
-from cdpengine._snapshot.content.readable import ReadableDocument, readable_reader, says_nothing
+from cdpengine._snapshot.content import Block, shorten, to_text
+from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.node import Document, Source, pause_collector
-from cdpengine._snapshot.options import AX_MODES, Mode, RefsFor, SnapshotOptions
-from cdpengine._snapshot.refs.refs import RefTable, parse_ref_text
-from cdpengine._snapshot.render.ax_lines import loose_nodes
+from cdpengine._snapshot.readable import ReadableDocument, readable_reader, says_nothing
+from cdpengine._snapshot.refs import RefTable, parse_ref_text
+from cdpengine._snapshot.render.ax_modes import loose_nodes
+from cdpengine._snapshot.render.lines import AX_MODES, Mode, RefsFor, SnapshotOptions
 from cdpengine._snapshot.render.render import render
 from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, common_source, sum_milliseconds
 from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url

@@ -1,27 +1,27 @@
-"""From nodes and refs to the text of a snapshot.
+"""From nodes and refs to the text of a snapshot, cut to size where it has to be small.
 
-Rule: pure, and deterministic. Each mode has a file that says what its lines are; here they are chosen, cut to
-size and joined. In every mode a page can forge neither a line nor a ref: what it wrote stands between quotes and
-escaped, and a line that begins with `#` is a remark of ours.
+Rule: pure, and deterministic. Each mode says what its lines are; here they are chosen, cut to size and joined. In
+every mode a page can forge neither a line nor a ref: what it wrote stands between quotes and escaped, and a line
+that begins with `#` is a remark of ours.
+
+Whole lines are cut only. What is in the viewport stays first, then what is nearest to it, and the order of the
+page decides where positions are not known. A line is kept together with its ancestors, so that what is left reads
+as a tree, and a last line says what is not there and how to see it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import attrs
 
-from cdpengine._snapshot.node import Document, Node, walk
-from cdpengine._snapshot.options import AX_MODES, Mode, SnapshotOptions
-from cdpengine._snapshot.refs.refs import Ref
-from cdpengine._snapshot.render.lines import Lines, amount, can_be_acted_on
-from cdpengine._snapshot.render.mode_ai import ai_lines
-from cdpengine._snapshot.render.mode_aria import aria_lines
-from cdpengine._snapshot.render.mode_numbered import numbered_lines
-from cdpengine._snapshot.render.mode_role import role_lines
-from cdpengine._snapshot.render.mode_webarena import webarena_lines
-from cdpengine._snapshot.render.size import estimate_tokens, fit
+from cdpengine._snapshot.node import Box, Document, Node, walk
+from cdpengine._snapshot.refs import Ref
+from cdpengine._snapshot.render.ax_modes import aria_lines, webarena_lines
+from cdpengine._snapshot.render.lines import AX_MODES, Lines, Mode, SnapshotOptions, amount, can_be_acted_on
+from cdpengine._snapshot.render.modes import ai_lines, numbered_lines, role_lines
 
 __all__ = ["Mode", "Rendering", "SnapshotOptions", "render"]
 
@@ -152,3 +152,234 @@ def _gaps(document: Document, refs: Mapping[Node, Ref]) -> list[str]:
             what = node.remark or "read only in part, for want of time"
             gaps.append(f"{'frame' if ref is None else ref}: {what}")
     return gaps
+
+
+# --- size ----------------------------------------------------------------------------------------------------
+
+_MOST_PASSED_OVER = 20
+"""Lines that are too long for the room that is left, and passed over, before the search ends."""
+
+_HUGE = 1000
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate how many tokens of a language model the text is: 2 for each 5 bytes of its UTF-8.
+
+    The tokenisers of today's models cut a text into pieces before they look for tokens in the pieces: a word
+    with the space before it, up to three digits, a run of punctuation, a run of space. Snapshots have 2.6
+    characters a piece (the recorded ones of the tests: 2.1 to 3.0), where English prose has 5 and 4 characters a
+    token; as most pieces are one token, 2.5 is taken. Bytes and not characters, because other scripts take more:
+    this way it is 0.8 of a token for a letter of two bytes (Cyrillic, Greek, Arabic), 1.2 for one of three (CJK),
+    1.6 for an emoji. No tokeniser is asked: expect it to be right within a third.
+    """
+    return -(-_bytes(text) * 2 // 5)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def fit(
+    lines: Lines,
+    remarks: Sequence[str],
+    document: Document,
+    refs: Mapping[Node, Ref],
+    options: SnapshotOptions,
+) -> tuple[Lines, str]:
+    """Return the lines to keep, and the remark about the others, "" when there are none.
+
+    `remarks` will stand in the text too. With the remark the text is within `max_chars` and `max_tokens`, unless
+    the remarks alone are too long.
+    """
+    limits: list[tuple[Callable[[str], int], int]] = []
+    if options.max_chars is not None:
+        limits.append((len, options.max_chars + 1))
+    if options.max_tokens is not None:
+        limits.append((_bytes, options.max_tokens * 5 // 2 + 1))
+    sizes = [[measure(text) + 1 for text in lines.texts] for measure, _ in limits]
+    rooms = [room - sum(measure(remark) + 1 for remark in remarks) for measure, room in limits]
+    if all(sum(size) <= room for size, room in zip(sizes, rooms, strict=True)):
+        return lines, ""
+    where = _Where(lines, document)
+    # No remark about fewer lines is longer than the one about all, but for the ref that it may name.
+    everything = range(len(lines.texts))
+    worst = _remark(lines, everything, where, refs, options, "")
+    longest_ref = max((len(ref.id) for ref in refs.values()), default=0)
+    rooms = [
+        room - measure(worst) - 1 - (longest_ref + len(_ROOT_HINT) if longest_ref else 0)
+        for room, (measure, _) in zip(rooms, limits, strict=True)
+    ]
+    kept = _chosen(sizes, rooms, where)
+    left = [index for index in everything if index not in kept]
+    chosen = sorted(kept)
+    root = _best_root(left, kept, where.parents, lines, refs)
+    return (
+        Lines(
+            [lines.texts[index] for index in chosen],
+            [lines.nodes[index] for index in chosen],
+            [lines.depths[index] for index in chosen],
+            lines.too_deep,
+            lines.remarks,
+        ),
+        _remark(lines, left, where, refs, options, root),
+    )
+
+
+def _chosen(sizes: list[list[int]], rooms: list[int], where: _Where) -> set[int]:
+    kept: set[int] = set()
+    parents, at_first = where.parents, rooms
+    passed_over = 0
+    for index in where.order:
+        if index in kept:
+            continue
+        wanted = [index]
+        above = parents[index]
+        while above >= 0 and above not in kept:
+            wanted.append(above)
+            above = parents[above]
+        needs = [sum(size[each] for each in wanted) for size in sizes]
+        if any(need > room for need, room in zip(needs, rooms, strict=True)):
+            # One long line must not keep out all that come after it; in the order of the page, though, a text
+            # that goes on after a gap misleads.
+            huge = any(
+                size[index] > max(_HUGE, room // 2) for size, room in zip(sizes, at_first, strict=True)
+            )
+            passed_over += 1
+            if (huge or where.known) and passed_over <= _MOST_PASSED_OVER:
+                continue
+            break
+        rooms = [room - need for need, room in zip(needs, rooms, strict=True)]
+        kept.update(wanted)
+    return kept
+
+
+# --- where things are ----------------------------------------------------------------------------------------
+
+
+class _Where:
+    """For each line its parent line (-1: none), how far from the viewport it is, and the order of choice.
+
+    `distances` are in CSS pixels: 0 in the viewport, negative above or left of it. `known` says whether any box
+    is known at all.
+    """
+
+    def __init__(self, lines: Lines, document: Document) -> None:
+        self.parents = _parents(lines.depths)
+        boxes = _distances(document)
+        self.known = bool(boxes)
+        self.distances: list[float] = []
+        for index, node in enumerate(lines.nodes):
+            known = None if node is None else boxes.get(node)
+            if known is None:
+                # What has no box of its own, such as text, is where the line before it is, if that is a
+                # sibling or inside of one, and else where its parent is.
+                before = index - 1
+                beside = before >= 0 and lines.depths[before] >= lines.depths[index]
+                inherited = before if beside else self.parents[index]
+                known = self.distances[inherited] if inherited >= 0 else 0.0
+            self.distances.append(known)
+        self.order = sorted(range(len(lines.nodes)), key=lambda index: abs(self.distances[index]))
+
+
+def _parents(depths: Sequence[int]) -> list[int]:
+    parents: list[int] = []
+    path: list[int] = []
+    for index, depth in enumerate(depths):
+        while path and depths[path[-1]] >= depth:
+            path.pop()
+        parents.append(path[-1] if path else -1)
+        path.append(index)
+    return parents
+
+
+def _distances(document: Document) -> dict[Node, float]:
+    """Return how far from the viewport each node is; what is in a frame is at least as far as the frame."""
+    found: dict[Node, float] = {}
+    documents: list[tuple[Document, float]] = [(document, 0.0)]
+    while documents:
+        current, at_least = documents.pop()
+        stack = list(current.roots)
+        while stack:
+            node = stack.pop()
+            if node.box is not None and current.viewport is not None:
+                own = _distance(node.box, *current.viewport)
+                found[node] = own if abs(own) > abs(at_least) else at_least
+            if node.document is not None:
+                documents.append((node.document, found.get(node, at_least)))
+            else:
+                stack.extend(node.children)
+    return found
+
+
+def _distance(box: Box, width: float, height: float) -> float:
+    x, y, box_width, box_height = box
+    if y + box_height < 0 or x + box_width < 0:
+        return min(y + box_height, x + box_width, 0.0)
+    return max(y - height, x - width, 0.0)
+
+
+# --- what is said about it -----------------------------------------------------------------------------------
+
+_ROOT_HINT = 'root="" for what else is in it, or '
+
+
+def _best_root(
+    left: Sequence[int],
+    kept: set[int],
+    parents: Sequence[int],
+    lines: Lines,
+    refs: Mapping[Node, Ref],
+) -> str:
+    """Return the ref of the kept line in which the most lines are left out, "" when there is none."""
+    counts: Counter[int] = Counter()
+    nearest: dict[int, int] = {-1: -1}
+    for index in left:
+        path = []
+        above = parents[index]
+        while above not in nearest:
+            node = lines.nodes[above]
+            if above in kept and node is not None and node in refs:
+                nearest[above] = above
+                break
+            path.append(above)
+            above = parents[above]
+        for each in path:
+            nearest[each] = nearest[above]
+        counts[nearest[parents[index]]] += 1
+    del counts[-1]
+    if not counts:
+        return ""
+    node = lines.nodes[counts.most_common(1)[0][0]]
+    assert node is not None
+    return refs[node].id
+
+
+def _remark(
+    lines: Lines,
+    left: Sequence[int],
+    where: _Where,
+    refs: Mapping[Node, Ref],
+    options: SnapshotOptions,
+    root: str,
+) -> str:
+    if not left:
+        return ""
+    count = sum(lines.texts[index].count("\n") + 1 for index in left)
+    ref_count = sum(node is not None and node in refs for node in map(lines.nodes.__getitem__, left))
+    used = [name for name in ("max_chars", "max_tokens") if getattr(options, name) is not None]
+    limits = " and ".join(f"{name}={getattr(options, name)}" for name in used)
+    unused = [] if options.mode in AX_MODES else ["interactive", "compact"]
+    unused = [name for name in unused if not getattr(options, name)]
+    if options.max_depth is None:
+        unused.append("max_depth")
+    others = f", or use {' or '.join(unused)}" if unused else ""
+    place = ""
+    if where.known:
+        above = sum(where.distances[index] < 0 for index in left)
+        below = sum(where.distances[index] > 0 for index in left)
+        place = f"; {above} of them above the viewport, {below} below"
+    hint = f'root="{root}" for what else is in it, or ' if root else ""
+    return (
+        f"# {amount(count, ref_count, 'more ')} left out by {limits}{place}; "
+        f"{hint}raise {' and '.join(used)} to see them{others}"
+    )

@@ -1,29 +1,44 @@
-"""The source `ax`: one frame's document out of Chrome's accessibility tree.
+"""The source `ax`: one frame's document out of Chrome's accessibility tree, with what the page made clickable.
 
 Rule: one call on the frame's own session, decoded once; the rest is pure (`ax_nodes.fold`). A part of a document
 is asked for as a part: the tree of one list item comes in 2 ms where the whole takes 1.5 s. Chrome reports 0 for a
 bound of a number field that is missing, so the element's own attributes decide. They are asked for only where a
 bound is 0; of an element that is gone, or beyond the first `MOST_ASKED`, a bound of 0 is not shown.
+
+What a page made clickable without saying so is found by the walk that also reads documents
+(_snapshot/sources/walk_clickables.js), without names. Each such element is known by its backend node id, in the
+order of the page, and on request by its place in the flat tree. One that Chrome's accessibility tree leaves out is
+put into it by that place alone: what is inside the element goes below it, and nothing else moves.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
+import attrs
 import msgspec
 import trio
 
-from cdpengine._protocol.domains.accessibility import AXNode, AXTree
+from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._protocol.domains.accessibility import AXNode, AXTree, AXValue
 from cdpengine._protocol.domains.dom import DescribedNode, DescribeNodeReply
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.node import Document, Node, pause_collector, walk
+from cdpengine._snapshot.node import Document, FrameRequest, Node, pause_collector, walk
 from cdpengine._snapshot.sources.ax_nodes import fold, fold_within
 from cdpengine._snapshot.sources.ax_tree import ax_nodes, decode_ax_tree, keep_warm
-from cdpengine._snapshot.sources.clickables import Clickables, Place, add_missing, find_clickables
-from cdpengine._snapshot.sources.request import FrameRequest
+from cdpengine._snapshot.sources.computed import Listening, role_and_name_source
+from cdpengine._snapshot.sources.walk import (
+    TRIES,
+    Installed,
+    answered,
+    forget_walk,
+    installed_walk,
+    number_elements,
+)
 from cdpengine.errors import ProtocolError, RemoteError, UndecodableReplyError
 
 _LOOKING = 0.8
@@ -213,3 +228,145 @@ def _backend_ids(node: DescribedNode) -> frozenset[int]:
         found.add(each.backend_node_id)
         waiting += (*each.children, *each.shadow_roots, *each.pseudo_elements)
     return frozenset(found)
+
+
+# --- clickables ----------------------------------------------------------------------------------------------
+
+
+async def find_clickables(request: FrameRequest) -> Clickables:
+    """Return what the frame's page made clickable without saying so.
+
+    Raises as `read_dom` does.
+    """
+    kit = role_and_name_source()
+    for remaining in reversed(range(TRIES)):
+        try:
+            installed = await installed_walk(request, kit)
+            async with Listening(request, installed) as listening:
+                await listening.changed()
+                text = await answered(request, installed, {"do": "clickables", "pointer": request.pointer})
+                if text is not None:
+                    found = _decode_found(text)
+                    if not await number_elements(request, installed, found.last):
+                        return Clickables(
+                            request,
+                            installed,
+                            found.numbers,
+                            listening.refusal,
+                            skipped=(found.skipped, found.acting),
+                        )
+                    continue  # closed shadow roots were found
+        except RemoteError as refused:
+            if not context_gone(refused) or not remaining:
+                raise
+        forget_walk(request.session, request.frame_id, kit)
+    raise RemoteError(
+        method="Runtime.callFunctionOn",
+        code=0,
+        message="the frame got a new document each time its clickables were looked for",
+    )
+
+
+class _Found(msgspec.Struct):
+    numbers: tuple[int, ...] = ()
+    last: int = 0
+    skipped: int = 0
+    acting: int = 0
+
+
+class _Place(msgspec.Struct):
+    inside: tuple[int, ...] = ()
+    above: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+
+class _Places(msgspec.Struct):
+    places: tuple[_Place, ...] = ()
+    last: int = 0
+
+
+_decode_found = msgspec.json.Decoder(_Found).decode
+_decode_places = msgspec.json.Decoder(_Places).decode
+
+
+class Clickables:
+    """What was found clickable in a document: `ids`, backend node ids, in the order of the page.
+
+    `refusal` says what could not be asked, "" when all could. `skipped` counts what `content-visibility:
+    auto` skips, so that the accessibility tree does not have it, and how much of that can be acted on.
+    """
+
+    def __init__(
+        self,
+        request: FrameRequest,
+        installed: Installed,
+        numbers: tuple[int, ...],
+        refusal: str,
+        *,
+        skipped: tuple[int, int] = (0, 0),
+    ) -> None:
+        self._request = request
+        self._installed = installed
+        self._numbers = {installed.ids[number]: number for number in numbers if installed.ids[number]}
+        self.ids: AbstractSet[int] = self._numbers.keys()
+        self.refusal = refusal
+        self.skipped = skipped
+
+    async def places(self, ids: Sequence[int]) -> list[Place]:
+        """Return where these of them are in the flat tree. Raises as `Session.call` does."""
+        installed = self._installed
+        numbers = [self._numbers[each] for each in ids]
+        text = await answered(self._request, installed, {"do": "places", "numbers": numbers})
+        if text is None:
+            return []
+        found = _decode_places(text)
+        await number_elements(self._request, installed, found.last)
+        known = installed.ids
+        return [
+            Place(
+                each,
+                frozenset(known[number] for number in place.inside),
+                tuple(known[number] for number in place.above),
+                frozenset(known[number] for number in place.after),
+            )
+            for each, place in zip(ids, found.places, strict=False)
+        ]
+
+
+@attrs.frozen
+class Place:
+    """Where an element is in the flat tree, in backend node ids.
+
+    `inside` has what is in it, `above` what it is in, from the inside out, `after` what comes after it.
+    """
+
+    backend_node_id: int
+    inside: AbstractSet[int]
+    above: tuple[int, ...]
+    after: AbstractSet[int]
+
+
+def add_missing(tree: AXTree, places: Iterable[Place]) -> AXTree:
+    """Return the tree with a node `generic` for each of these that it has none for; outer ones come first."""
+    nodes = [msgspec.structs.replace(node) for node in tree.nodes]
+    by_backend: dict[int, AXNode] = {}
+    for node in nodes:
+        if node.backend_node_id is not None:
+            by_backend.setdefault(node.backend_node_id, node)
+    backend_of = {node.node_id: node.backend_node_id for node in nodes}
+    for place in places:
+        number = place.backend_node_id
+        holder = next((by_backend[above] for above in place.above if above in by_backend), None)
+        if number in by_backend or holder is None:
+            continue
+        children = holder.child_ids
+        taken = tuple(child for child in children if backend_of.get(child) in place.inside)
+        behind = taken or tuple(child for child in children if backend_of.get(child) in place.after)
+        at = children.index(behind[0]) if behind else len(children)
+        new = AXNode(f"element {number}", role=AXValue("generic"), child_ids=taken, backend_node_id=number)
+        rest = [child for child in children[at:] if child not in set(taken)]
+        holder.child_ids = (*children[:at], new.node_id, *rest)
+        nodes.append(new)
+        by_backend[number] = new
+        backend_of[new.node_id] = number
+    return AXTree(tuple(nodes))

@@ -33,10 +33,9 @@ from cdpengine._page.scripts.page_functions import VALUE
 from cdpengine._protocol.connection import Connection
 from cdpengine._protocol.domains.dom_snapshot import Capture
 from cdpengine._protocol.session import Session
-from cdpengine._snapshot.node import Box, Document, Source, walk
+from cdpengine._snapshot.node import Box, Document, FrameRequest, Source, walk
 from cdpengine._snapshot.sources.ax import read_ax
 from cdpengine._snapshot.sources.computed import read_computed, read_dom
-from cdpengine._snapshot.sources.request import FrameRequest
 from cdpengine.errors import (
     EvaluationFailedError,
     InvalidArgumentError,

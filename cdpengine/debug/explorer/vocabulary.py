@@ -22,11 +22,11 @@ from cdpengine._protocol.domains import REPORTING_DOMAINS
 from cdpengine._protocol.domains.described import Description, Part, descriptions
 
 ELSEWHERE: tuple[tuple[str, Part, str], ...] = (
-    ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.listeners:_Listeners"),
+    ("DOMDebugger.getEventListeners", "reply", "_snapshot.sources.computed:_Listeners"),
     ("Runtime.callFunctionOn", "reply", "_evaluate.results:_ReadReply"),
     ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_TextReply"),
-    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk_numbers:_NodeReply"),
-    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk_numbers:_NodesReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodeReply"),
+    ("Runtime.callFunctionOn", "reply", "_snapshot.sources.walk:_NodesReply"),
     ("Runtime.executionContextCreated", "event", "_page.scripts.worlds:_ContextCreated"),
 )
 """Structures that stand beside their decoders: which reply, event or type each decodes; and where it is."""
@@ -37,11 +37,11 @@ OWN_FORMATS = frozenset({
     "_input.forms.select:_Seen", "_input.forms.text_entry:_Blurred", "_input.forms.upload:_Seen",
     "_input.actionability.input_observer:Record", "_page.finding:_Head", "_page.finding:_Seen",
     "_page.navigation.frame_watches:Report", "_page.navigation.settling:Stillness", "_api.verbs.finding:_Deep",
-    "_api.verbs.finding:_DeepValue", "_protocol.targets:Attachment", "_snapshot.sources.clickables:_Found",
-    "_snapshot.sources.clickables:_Place", "_snapshot.sources.clickables:_Places",
-    "_snapshot.sources.columns:Walk", "_snapshot.content.readable:_DeepNode",
-    "_snapshot.content.readable:_DeepNodes", "_snapshot.content.readable:_NodeValue",
-    "_snapshot.content.readable:_Pair", "_snapshot.content.readable:_Text", "_snapshot.content.readable:_Told",
+    "_api.verbs.finding:_DeepValue", "_protocol.targets:Attachment", "_snapshot.sources.ax:_Found",
+    "_snapshot.sources.ax:_Place", "_snapshot.sources.ax:_Places",
+    "_snapshot.sources.columns:Walk", "_snapshot.readable:_DeepNode",
+    "_snapshot.readable:_DeepNodes", "_snapshot.readable:_NodeValue",
+    "_snapshot.readable:_Pair", "_snapshot.readable:_Text", "_snapshot.readable:_Told",
     "_protocol.messages:Envelope", "_protocol.messages:ErrorBody",
 })  # fmt: skip
 """Structures that decode what the protocol does not describe: messages themselves, answers of our own scripts."""

@@ -1,32 +1,39 @@
-"""Recorder: writes the traffic of a browser's connections to a file while a block runs.
+"""Recorder: writes the traffic of a browser's connections to a file while a block runs; and the log of the wire.
 
 Rule: messages become lines, some at a time and without their secrets, in the task that has them: they are still in
 the processor's cache there, and to hand them to another thread would cost as much. A thread compresses and writes
 the lines (`debug/recording/recording_file.py`). When the disk cannot keep up, the queue is bounded: what does not
 fit is counted, and the count is in the file; nothing waits for it. What is in the file can be read up to its last
 line, however the program ends.
+
+The log has each message as one line of the logger `cdpengine.wire`, at level DEBUG. Whether the logger wants DEBUG
+is asked when a browser is opened; when it does not, there is no instrument and no cost. What is logged is redacted
+and cut as in a recording, and safe to print on a terminal.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import logging
 import os
 import re
 import threading
 import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
+import msgspec
 import trio
 
 from cdpengine._logs import get_logger
 from cdpengine._nursery import open_body_nursery
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Span, Traffic
+from cdpengine.debug.reading.shown_lines import plain, show_line
 from cdpengine.debug.recording.entered_texts import EnteredTexts
 from cdpengine.debug.recording.lines import LineMaker
 from cdpengine.debug.recording.recording_file import (
@@ -39,12 +46,13 @@ from cdpengine.debug.recording.recording_file import (
     not_begun,
 )
 from cdpengine.debug.recording.redact import Redactor
-from cdpengine.debug.recording_format import Header
+from cdpengine.debug.recording_format import Header, Line
 from cdpengine.errors import InvalidArgumentError, RecordingFailedError, packages_named, shortages_named
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
     from cdpengine._protocol.connection import Connection
+
 
 _log = get_logger("cdpengine.debug")
 
@@ -412,3 +420,37 @@ def _find_known(connections: Iterable[Connection]) -> Iterator[_Known]:
             if session.id is not None and session.target_id is not None:
                 kind, url = ("", "") if info is None else (info.type, info.url)
                 yield connection.traffic_name, session.id, session.target_id, kind, url
+
+
+# --- the log of the wire -------------------------------------------------------------------------------------
+
+wire_logger = get_logger("cdpengine.wire")
+
+LOG_LIMIT = 2_000
+"""Bytes of a message in the log above which its payload is cut."""
+
+
+class WireLog:
+    """An instrument. The logger can still be turned down and up: each message asks it."""
+
+    def __init__(self) -> None:
+        self._lines = LineMaker(began=trio.current_time(), limit=LOG_LIMIT, redactor=Redactor())
+        self._decode = msgspec.json.Decoder(Line).decode
+
+    def add_secret(self, text: str) -> None:
+        """Take a text that must not be logged from now on."""
+        self._lines.add_secret(text)
+
+    def __call__(self, traffic: Traffic) -> None:
+        """Take one message."""
+        if not wire_logger.isEnabledFor(logging.DEBUG):
+            return
+        for line in self._lines.lines(traffic):
+            wire_logger.debug("%s %s", traffic.connection, plain(show_line(self._decode(line))).strip())
+
+
+@contextmanager
+def log_traffic(instruments: Instruments) -> Iterator[None]:
+    """Log the traffic that `instruments` (`browser.instruments`) see, during the block. Must be called in trio."""
+    with instruments.attached(WireLog()):
+        yield

@@ -19,8 +19,7 @@ from cdpengine.debug.recording.entered_texts import Fingerprints, find_redacted_
 from cdpengine.debug.recording.known_secrets import REDACTED
 from cdpengine.debug.recording.redact import Redactor
 from cdpengine.debug.recording_format import Header
-from cdpengine.debug.replaying.matching import MISSING, Difference, Strictness, differences
-from cdpengine.debug.replaying.renaming import Renaming
+from cdpengine.debug.replaying.matching import MISSING, Difference, Renaming, Strictness, differences
 from cdpengine.debug.replaying.tape import HTTP, Received, RecordedCall
 from cdpengine.errors import ReplayDivergedError
 

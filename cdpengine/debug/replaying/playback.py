@@ -28,8 +28,7 @@ from cdpengine.debug.reading.recording import open_recording
 from cdpengine.debug.recording.entered_texts import Fingerprints, Typing
 from cdpengine.debug.recording_format import Header, Line, http_params
 from cdpengine.debug.replaying.divergences import Divergences
-from cdpengine.debug.replaying.matching import decode_params, fits, same
-from cdpengine.debug.replaying.renaming import Renaming, Trial
+from cdpengine.debug.replaying.matching import Renaming, Trial, decode_params, fits, same
 from cdpengine.debug.replaying.tape import (
     HTTP,
     NO_SESSION,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from cdpengine._snapshot.content.content import (
+from cdpengine._snapshot.content import (
     Block,
     Break,
     Code,

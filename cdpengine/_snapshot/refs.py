@@ -1,4 +1,4 @@
-"""Refs: short names for nodes, and the table that gives them out.
+"""Refs: short names for nodes, the table of a page that gives them out, and the tables of all pages.
 
 Rule: a ref names one node, and never another one. Numbers go up and are not used again; a node that is seen again
 keeps its ref. Memory is bounded: beyond `max_refs` those not seen for the longest time are dropped; the latest
@@ -7,12 +7,16 @@ dropped ones are remembered by description, so that their use is refused with th
 Chrome's backend node ids are unique, and never used again, within one renderer process. So a node is (renderer,
 backend node): it can be moved to another document of its process and is the same. Where the renderer is not known
 the document's loader id stands for it, which is as safe; then a node that is moved gets a second ref.
+
+All Page objects of one (browser, target) in one thread share a table, over whatever connection. The tables are
+bounded in number and in sum; one that comes back goes on counting where it was, so no ref means something else.
 """
 
 from __future__ import annotations
 
 import heapq
 import re
+import threading
 from collections import deque
 from collections.abc import Collection, Mapping
 
@@ -25,11 +29,8 @@ from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, StaleRefEr
 _REF_TEXT = re.compile(r"\s*(?:@|ref=)?e?([1-9][0-9]{0,17})\s*", re.ASCII)
 
 _DROPPED_REMEMBERED = 5_000
-
 _FORMER_REMEMBERED = 3
-
 _DOCUMENTS_REMEMBERED = 1_000
-
 _MOST_ALTERNATIVES = 5
 
 
@@ -154,11 +155,7 @@ class RefTable:
     # --- giving out ----------------------------------------------------------------------------------------
 
     def assign(
-        self,
-        documents: Collection[Document],
-        *,
-        partial: bool = False,
-        every: bool = False,
+        self, documents: Collection[Document], *, partial: bool = False, every: bool = False
     ) -> Mapping[Node, Ref]:
         """Give refs to the nodes of one snapshot that want one, or to `every` element, in the order of the page.
 
@@ -202,12 +199,7 @@ class RefTable:
         return known.refs
 
     def _walk(
-        self,
-        document: Document,
-        partial: bool,
-        every: bool,
-        done: set[int],
-        given: dict[Node, Ref],
+        self, document: Document, partial: bool, every: bool, done: set[int], given: dict[Node, Ref]
     ) -> None:
         if id(document) in done:
             return
@@ -399,11 +391,8 @@ class RefTable:
         return placed.ref
 
     def _alike(self, ref: Ref) -> list[_Entry]:
-        return [
-            entry
-            for entry in self._by_id.values()
-            if entry.ref.role == ref.role and entry.ref.name == ref.name
-        ]
+        wanted = ref.role, ref.name
+        return [entry for entry in self._by_id.values() if (entry.ref.role, entry.ref.name) == wanted]
 
     # --- bounding memory -----------------------------------------------------------------------------------
 
@@ -437,3 +426,67 @@ class RefTable:
 
 def _place(document: Document) -> tuple[str | None, ...]:
     return document.frame_id, document.loader_id, document.session_id, document.renderer_id
+
+
+# --- the tables of all pages ---------------------------------------------------------------------------------
+
+_RETIRED_REMEMBERED = 10_000
+
+
+class RefTables:
+    """Tables by browser and target. `browser` is any text that tells browsers apart (`browser_key`)."""
+
+    def __init__(self, *, max_targets: int = 50, max_refs: int = 200_000) -> None:
+        self._max_targets = max_targets
+        self._max_refs = max_refs
+        self._tables: dict[tuple[str, str], RefTable] = {}  # ordered by use
+        self._retired: dict[tuple[str, str], int] = {}  # the last numbers of tables that went
+        self._highest_forgotten = 0
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @property
+    def refs(self) -> int:
+        """How many refs there are in all."""
+        return sum(map(len, self._tables.values()))
+
+    def table(self, browser: str, target_id: str) -> RefTable:
+        """Return the table of a target, which is used now. Ask each time: one that was kept may be retired."""
+        key = (browser, target_id)
+        table = self._tables.pop(key, None)
+        if table is None:
+            table = RefTable(last_number=self._retired.pop(key, self._highest_forgotten))
+        self._tables[key] = table
+        while len(self._tables) > self._max_targets:
+            self._retire(next(iter(self._tables)))
+        self._settle(table)
+        return table
+
+    def _settle(self, used: RefTable) -> None:
+        excess = self.refs - self._max_refs
+        for table in self._tables.values():
+            if excess <= 0 or table is used:
+                return
+            held = len(table)
+            table.shrink(held - excess, f"at most {self._max_refs} refs of all pages are kept")
+            excess -= held - len(table)
+
+    def _retire(self, key: tuple[str, str]) -> None:
+        self._retired[key] = self._tables.pop(key).last_number
+        if len(self._retired) > _RETIRED_REMEMBERED:
+            forgotten = self._retired.pop(next(iter(self._retired)))
+            self._highest_forgotten = max(self._highest_forgotten, forgotten)
+
+
+class _OfThread(threading.local):
+    def __init__(self) -> None:
+        self.tables = RefTables()
+
+
+_of_thread = _OfThread()
+
+
+def ref_tables() -> RefTables:
+    """Return the tables of this thread."""
+    return _of_thread.tables

@@ -29,8 +29,8 @@ from cdpengine._protocol.http_connections import lacking
 from cdpengine._protocol.instruments import HttpExchange, Instruments, Traffic
 from cdpengine._protocol.messages import Envelope, decode_envelope
 from cdpengine._protocol.transport import Transport, TransportBroken, open_websocket
-from cdpengine.debug.proxying.faults import Fault, Faults, MessageKind, refusal
-from cdpengine.debug.proxying.http_websocket_server import (
+from cdpengine.debug.faults import Fault, Faults, MessageKind, refusal
+from cdpengine.debug.http_websocket_server import (
     HttpAnswer,
     HttpRequest,
     Socket,
@@ -386,7 +386,7 @@ async def proxy(
     """Run a proxy in front of a browser while the block runs: give its clients `proxy.endpoint` in its place.
 
     `upstream` is what `connect` takes: "http://host:port" or "ws://...". `faults` are what the proxy does to
-    messages (`cdpengine.debug.proxying.faults` has the grammar); `record` writes the clients' traffic to a file,
+    messages (`cdpengine.debug.faults` has the grammar); `record` writes the clients' traffic to a file,
     redacted unless `unredacted`, payloads above `limit` bytes (0: none; None: the recorder's own limit) cut; what
     scripts are given and return is withheld from it unless `keep_arguments`. A file that exists is refused, unless
     `overwrite`. `port` 0 takes a free one. It listens on this machine only unless `host` says otherwise: everybody

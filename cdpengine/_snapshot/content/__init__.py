@@ -1,1 +1,0 @@
-"""Content: what a page says, as blocks, plain text and Markdown."""

@@ -1,1 +1,0 @@
-"""Refs: short names for nodes, the tables that give them out, and their labels on pictures."""

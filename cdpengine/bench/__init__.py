@@ -1,1 +1,0 @@
-"""Measuring somebody's browser: what its commands, events and snapshots take, and why they take it."""

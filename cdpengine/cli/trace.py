@@ -1,0 +1,293 @@
+"""`cdpengine trace`: the group of the commands that read recordings, with `export`, `replay` and `diff`.
+
+Rule: nothing is written before the first piece of it could be made. `diff` says what one recording did that
+another did not; its exit status is 0 for the same, 1 for different.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+import trio
+
+from cdpengine.cli.options import Failed, json_option, may_overwrite, output_option
+from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
+from cdpengine.cli.trace_show import damage_of, file_argument, lines_of, show, stats, tell_damage
+from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
+from cdpengine.errors.foreign import escape_line
+
+if TYPE_CHECKING:
+    from cdpengine.debug.reading.compare import Comparison, Count, RoleDifference
+    from cdpengine.debug.reading.recording import Recording
+
+
+@click.group(short_help="Read recordings of traffic: show, count, compare, export.")
+def trace() -> None:
+    """Read recordings of the protocol's traffic, made with --record FILE, CDPENGINE_RECORD or debug.record.
+
+    A file that is damaged, cut off or no recording at all gives an error with the number of the line, after
+    everything that could be read; the exit status is 1 then.
+    """
+
+
+for command in (show, stats):
+    trace.add_command(command)
+
+
+@trace.command(short_help="Make a Perfetto trace, an HTTP archive or a page of a recording.")
+@file_argument
+@click.option(
+    "--perfetto", "form", flag_value="perfetto", help="A trace for ui.perfetto.dev and chrome://tracing."
+)
+@click.option("--har", "form", flag_value="har", help="An HTTP archive (HAR 1.2) of the requests of pages.")
+@click.option(
+    "--html", "form", flag_value="html", help="One page with a timeline and a table that one can filter."
+)
+@output_option("Where to write; standard output without it.", dash=True, default="-")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="With --html: messages at most [200000]."
+)
+def export(file: Path, form: str | None, output: Path, limit: int | None) -> None:
+    """Write a recording in another format; what is in it is as redacted as the recording is.
+
+    --har needs the requests to be in the recording: a page's session must have been sent Network.enable.
+
+    \b
+    Examples:
+      cdpengine trace export --perfetto traffic.jsonl -o traffic.json
+      cdpengine trace export --har traffic.jsonl -o traffic.har
+      cdpengine trace export --html traffic.jsonl.zst -o traffic.html
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    from cdpengine.debug.reading.recording import open_recording
+
+    if form is None:
+        raise click.UsageError("one of --perfetto, --har and --html says what to make")
+    if limit is not None and form != "html":
+        raise click.UsageError("--limit goes with --html")
+    if str(output) == "-" and sys.stdout.isatty():
+        raise click.UsageError("-o FILE says where to write; standard output is a terminal")
+    if str(output) != "-" and output.exists() and file.exists() and output.samefile(file):
+        raise click.UsageError("-o names the recording itself")
+    with open_recording(file) as recording:
+        pieces = {"perfetto": _perfetto, "har": _har, "html": _html}[form](recording, limit)
+        try:
+            first = next(pieces)  # what cannot be made is reported before anything is written
+        except RecordingIncompleteError:
+            tell_damage(recording)
+            raise
+        try:
+            with _open_output(output) as stream:
+                stream.write(first)
+                stream.writelines(pieces)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise MeasurementFailedError("the export", str(output), os_reason(error)) from error
+        if tell_damage(recording):
+            raise Failed
+
+
+def _perfetto(recording: Recording, _limit: int | None) -> Iterator[bytes]:
+    from cdpengine.debug.reading.perfetto import trace_document
+
+    return trace_document(recording.header, lines_of(recording))
+
+
+def _har(recording: Recording, _limit: int | None) -> Iterator[bytes]:
+    from cdpengine.debug.reading.har import archive_document
+
+    yield archive_document(recording, lines_of(recording))
+
+
+def _html(recording: Recording, limit: int | None) -> Iterator[bytes]:
+    from cdpengine.debug.reading.shown_lines import MOST_LINES, page_document
+
+    yield from page_document(recording.header, recording.path.name, lines_of(recording), limit or MOST_LINES)
+
+
+@contextmanager
+def _open_output(output: Path) -> Iterator[IO[bytes]]:
+    if str(output) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    from cdpengine._launch.private_files import new_file
+
+    # As with the recording itself: what is seen of a page is for the owner only.
+    with new_file(output, overwrite=may_overwrite()) as stream:
+        yield stream
+
+
+@trace.command(short_help="Serve a recording as a browser.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--listen", "port", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="0: any free."
+)
+@click.option(
+    "--patience-ms",
+    type=click.IntRange(min=0),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="How much longer than recorded a call waits for what comes before its reply.",
+)
+@click.option("--strict", is_flag=True, help="Entered texts must be the recorded ones.")
+def replay(file: Path, port: int, patience_ms: int, strict: bool) -> None:
+    """Serve the recording FILE as a browser's endpoint on this machine, until a program leaves it, or Ctrl-C.
+
+    Programs connect as to a browser, once each: a recorded connection is played to one client. Replies and events
+    come in the recorded order. The first call that was not recorded ends the command with what was expected there,
+    and exit status 1; it reaches the program as an error of the protocol. What was redacted fits everything; with
+    --strict, entered texts must have the fingerprints that were recorded of them.
+    """
+    from cdpengine import debug
+
+    async def run() -> None:
+        async with debug.replay(file, port=port, patience=patience_ms / 1000, strict=strict) as running:
+            say(running.endpoint)
+            told = _tell(running.passed_over)
+            try:
+                await running.until_divergence()
+            finally:
+                _tell(running.passed_over[told:])
+
+    trio.run(run)
+
+
+def _tell(passed_over: Sequence[str]) -> int:
+    for what in passed_over:
+        say(f"not replayed: {what}", err=True)
+    return len(passed_over)
+
+
+# --- diff ----------------------------------------------------------------------------------------------------
+
+_STYLES = {"-": "red", "+": "green", "bold": "bold", "head": "cyan", "told": "yellow"}
+_MUCH = 2.0
+"""Times slower or faster from which on a method's median is told."""
+
+_ENOUGH_MS = 1.0
+"""Milliseconds below which both medians are noise."""
+
+
+@trace.command(short_help="Compare two recordings.")
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--full", is_flag=True, help="Whole commands, however long, and all counts.")
+@json_option
+def diff(first: Path, second: Path, full: bool, as_json: bool) -> None:
+    """Tell what the SECOND recording did differently from the FIRST, session by session.
+
+    Ids, times and ports are left aside. The two are the same when each session ("page 1") was sent the same
+    commands in the same order, was refused the same, and sent the same kinds of events: the exit status is 0
+    then, and 1 otherwise. Counts of events and durations differ from run to run: they make no difference.
+
+    \b
+    Example:
+      cdpengine trace diff good.jsonl bad.jsonl
+    """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
+    from cdpengine.debug.reading.compare import Commands, Conduct, compare
+    from cdpengine.debug.reading.recording import open_recording
+
+    commands = Commands()
+    conducts = []
+    with errors_as_json(wanted=as_json), ExitStack() as files:
+        # Both are opened before either is read: a file that is not a recording is refused at once.
+        recordings = [files.enter_context(open_recording(path)) for path in (first, second)]
+        for recording in recordings:
+            conduct = Conduct(commands)
+            conduct.add_all(lines_of(recording))
+            conducts.append(conduct)
+        comparison = compare(conducts[0], conducts[1], commands)
+        if as_json:
+            damage = {
+                str(recording.path): [
+                    {"line": line, "reason": reason} for line, reason in damage_of(recording)
+                ]
+                for recording in recordings
+            }
+            print_json({"same": comparison.same, "damage": damage, "comparison": comparison})
+        else:
+            _print(comparison, str(first), str(second), full=full)
+        damaged = [tell_damage(recording) for recording in recordings]
+    if any(damaged) or not comparison.same:
+        raise Failed
+
+
+def _print(comparison: Comparison, first: str, second: str, *, full: bool) -> None:
+    out = _Printer(full=full)
+    out.line(f"--- {first}", "bold")
+    out.line(f"+++ {second}", "bold")
+    for mark, roles in (("-", comparison.only_first), ("+", comparison.only_second)):
+        for name in roles:
+            out.line(f"{mark} session: {name}", mark)
+    for role in comparison.roles:
+        _print_role(out, role)
+    _print_counts(out, comparison.counts, full=full)
+    if comparison.same:
+        out.line("the same commands, refusals and kinds of events", "bold")
+
+
+def _print_role(out: _Printer, role: RoleDifference) -> None:
+    out.line(f"@@ {role.role}: {role.commands[0]} and {role.commands[1]} commands @@", "head")
+    if role.first is not None:
+        out.line("  too different to be told one by one; the first difference:")
+        out.line(f"- {role.first[0]}", "-")
+        out.line(f"+ {role.first[1]}", "+")
+    for change in role.changes or ():
+        text = f"  ... {change.command} ..." if not change.mark else f"{change.mark} {change.command}"
+        out.line(text, change.mark)
+    for command in role.moved:
+        out.line(f"  in another order: {command}", "told")
+    for text, before, after in role.refusals:
+        out.line(f"  refused {before} and {after} times: {text}", "told")
+    for method, before, after in role.events:
+        mark, count = ("-", before) if before else ("+", after)
+        out.line(f"{mark} event {method} ({count})", mark)
+
+
+def _print_counts(out: _Printer, counts: tuple[Count, ...], *, full: bool) -> None:
+    told = [count for count in counts if full or _is_much(count) or count.counts[0] != count.counts[1]]
+    if not told:
+        return
+    from cdpengine.cli.output import Column, print_table
+
+    out.line("counts, and medians in ms:", "head")
+    medians = [count.medians if None not in count.medians else (None, None) for count in told]
+    columns = [
+        Column("method", [escape_line(count.method) for count in told], figure=False),
+        Column("first", [f"{count.counts[0]:,}" for count in told]),
+        Column("second", [f"{count.counts[1]:,}" for count in told]),
+        Column("first ms", [_milliseconds(before) for before, _ in medians], 2),
+        Column("second ms", [_milliseconds(after) for _, after in medians], 2),
+        Column("times", ["" if count.ratio is None else f"x {count.ratio:.2f}" for count in told], 1),
+    ]
+    much = [number for number, count in enumerate(told) if _is_much(count)]
+    print_table(columns, width=None if full else limit(), told=much, advice="--full shows them")
+
+
+def _milliseconds(median: float | None) -> str:
+    return "" if median is None else f"{median:,.1f}"
+
+
+def _is_much(count: Count) -> bool:
+    ratio = count.ratio
+    if ratio is None or max(each or 0.0 for each in count.medians) < _ENOUGH_MS:
+        return False
+    return ratio >= _MUCH or ratio <= 1 / _MUCH
+
+
+class _Printer:
+    """Prints lines: safe for a terminal, cut at its width."""
+
+    def __init__(self, *, full: bool) -> None:
+        self._columns = None if full else width()
+        self._paint = painter(_STYLES)
+
+    def line(self, text: str, style: str = "") -> None:
+        say(text, columns=self._columns, paint=lambda line: self._paint(line, style))
