@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Run the named checks one after the other, each with its name and its time; every one is run even when an
-# earlier one failed, and the last lines say how each ended. Exit status 1 when any failed.
+# earlier one failed, and the last lines say how each ended. Exit status 1 when any failed. The types are checked beside
+# the others, as they take one processor for a while, and come last.
 #
 # Usage: scripts/check.sh lint types imports tests
 set -uo pipefail
@@ -17,8 +18,13 @@ check_unit() { "$BIN/pytest" -q tests/unit tests/peer; }
 # Whole files go to one worker, so that what a file shares is set up once; the slow ones first (tests/conftest.py), so
 # that no worker is left with one at the end.
 # Tests wait for browsers some of their time: one worker more than there are processors.
-check_tests() { passes_in_the_end "${workers[@]}"; }
-check_slow() { passes_in_the_end --run-slow "${workers[@]}"; }
+check_tests() { rewritten_once && passes_in_the_end "${workers[@]}"; }
+check_slow() { rewritten_once && passes_in_the_end --run-slow "${workers[@]}"; }
+# In a fresh clone pytest rewrites the assertions of all files of tests, and keeps what it made. Every worker begins with
+# that at the same time, so each would do all of it.
+rewritten_once() {
+    [ -d tests/unit/__pycache__ ] || "$BIN/pytest" --collect-only -qq >/dev/null 2>&1 || true # the run says what is wrong
+}
 workers=("--numprocesses=$(($(getconf _NPROCESSORS_ONLN) + 1))" --dist=loadfile --no-loadscope-reorder)
 # On a busy machine a test can miss its own deadline because of what runs beside it. What fails is run once more, by
 # itself, and has to pass there; a failure that was more than that fails again. The last lines of the run name those that
@@ -50,16 +56,40 @@ passes_in_the_end() {
 now() { "$BIN/python" -c 'import time; print(time.monotonic())'; }
 since() { "$BIN/python" -c 'import sys, time; print("%.1f s" % (time.monotonic() - float(sys.argv[1])))' "$1"; }
 
+# Run a check, and leave its line for the summary in a file; its exit status is the check's.
+run_check() {
+    local start status=0 result=ok
+    start=$(now)
+    "check_$1" </dev/null || status=1 result=FAILED
+    printf '%-8s %-6s %s\n' "$1" "$result" "$(since "$start")" >"$lines/$1"
+    return "$status"
+}
+
 failed=0
 summary=()
 began=$(now)
+lines=$(mktemp -d)
+trap 'rm -rf "$lines"' EXIT
+checks=()
+beside=
 for name in "$@"; do
+    if [ "$name" = types ] && [ "$#" -gt 1 ]; then
+        run_check types >"$lines/printed" 2>&1 &
+        beside=$!
+    else
+        checks+=("$name")
+    fi
+done
+for name in "${checks[@]}" ${beside:+types}; do
     printf '== %s\n' "$name"
-    start=$(now)
-    if "check_$name" </dev/null; then result=ok; else result=FAILED failed=1; fi
-    line=$(printf '%-8s %-6s %s' "$name" "$result" "$(since "$start")")
-    printf '== %s\n\n' "$line"
-    summary+=("$line")
+    if [ "$name" = types ] && [ -n "$beside" ]; then
+        wait "$beside" || failed=1
+        cat "$lines/printed"
+    else
+        run_check "$name" || failed=1
+    fi
+    printf '== %s\n\n' "$(cat "$lines/$name")"
+    summary+=("$(cat "$lines/$name")")
 done
 if [ "$#" -gt 1 ]; then
     printf '== in all %s\n' "$(since "$began")"

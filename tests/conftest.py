@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis
 import pytest
 from error_texts import ErrorTexts
-from rounds import rounds, run_slow
+from rounds import rounds, run_slow, sample_of
 
 # Shells start background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal. Every program that a test
 # starts would inherit that.
@@ -126,15 +126,53 @@ SLOW_FILES = (
 """Files of ten seconds and more, the slowest first."""
 
 
+def usual_run(items: list[pytest.Item]) -> set[str]:
+    """Return the ids of the tests that a run without `--run-slow` has: none that is slow, a sample of the sampled."""
+    usual = {item.nodeid for item in items if not item.get_closest_marker("slow")}
+    sampled: dict[tuple[str, str], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and item.nodeid in usual and item.get_closest_marker("sample"):
+            assert item.parent is not None
+            sampled.setdefault((item.parent.nodeid, item.originalname), []).append(item)
+    for cases in sampled.values():
+        mark = cases[0].get_closest_marker("sample")
+        assert mark is not None
+        places = places_of(cases)
+        kept = sample_of(places, *mark.args)
+        usual -= {
+            case.nodeid
+            for case, place in zip(cases, places, strict=True)
+            if place not in kept and not case.get_closest_marker("always")
+        }
+    return usual
+
+
+def places_of(cases: list[pytest.Function]) -> list[tuple[int, ...]]:
+    """Return where the members of each case stand in the tables of its `parametrize`, one table a dimension."""
+    tables: list[list[str]] = []
+    for mark in cases[0].iter_markers("parametrize"):
+        names = mark.args[0]
+        tables.append([name.strip() for name in names.split(",")] if isinstance(names, str) else list(names))
+    # pytest's own `indices` count the cases of the product.
+    members: list[dict[tuple[int, ...], int]] = [{} for _ in tables]
+    return [
+        tuple(
+            known.setdefault(tuple(id(case.callspec.params[name]) for name in table), len(known))
+            for table, known in zip(tables, members, strict=True)
+        )
+        for case in cases
+    ]
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the slow tests out where nobody asks for them; put the slow files first.
 
     Workers take files in this order, and the short ones fill up the end.
     """
     if not config.getoption(RUN_SLOW):
-        left_out = [item for item in items if item.get_closest_marker("slow")]
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=left_out)
+        run = usual_run(items)
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in run])
+        items[:] = [item for item in items if item.nodeid in run]
     places = {name: place for place, name in enumerate(SLOW_FILES)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,8 +24,11 @@ fi
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
 
 
-def ends(folder: Path, failing: int, alone: int) -> tuple[int, str]:
-    """Run the check `tests` with a pytest that says what a run would; return the status and the closing lines."""
+def ends(folder: Path, failing: int, alone: int, types: int | None = None) -> tuple[int, str]:
+    """Run the check `tests` with a pytest that says what a run would; return the status and the closing lines.
+
+    `types` is the status of the check beside it, which is not asked for when None.
+    """
     (folder / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "check.sh", folder / "scripts")
     programs = folder / ".venv" / "bin"
@@ -34,8 +38,10 @@ def ends(folder: Path, failing: int, alone: int) -> tuple[int, str]:
     (programs / "pytest").chmod(0o755)
     (folder / "first").write_text("".join(f"tests/test_a.py::test_{n}[x y]\n" for n in range(failing)))
     (folder / "alone").write_text(str(alone))
+    (programs / "mypy").write_text(f"#!/bin/sh\necho what mypy found\nexit {types}\n")
+    (programs / "mypy").chmod(0o755)
     done = subprocess.run(
-        ["bash", "scripts/check.sh", "tests"],
+        ["bash", "scripts/check.sh", *(["types"] if types is not None else []), "tests"],
         cwd=folder,
         env={name: value for name, value in os.environ.items() if name != "CDPENGINE_FAILED_TESTS"},
         capture_output=True,
@@ -43,7 +49,7 @@ def ends(folder: Path, failing: int, alone: int) -> tuple[int, str]:
         timeout=60,
         check=False,
     )
-    return done.returncode, done.stdout.rpartition("== tests")[2]
+    return done.returncode, done.stdout.partition("== tests    ")[2]
 
 
 @pytest.mark.parametrize(("failing", "status"), [(0, 0), (1, 0), (3, 0), (4, 1), (15, 1), (16, 1)])
@@ -62,3 +68,12 @@ def test_what_fails_by_itself_too_fails_the_run(tmp_path: Path) -> None:
     ended, closing = ends(tmp_path, 1, alone=1)
     assert ended == 1
     assert "passed by themselves" not in closing
+
+
+@pytest.mark.parametrize("types", [0, 1])
+def test_the_types_are_checked_beside_the_tests_and_count(tmp_path: Path, types: int) -> None:
+    ended, closing = ends(tmp_path, 0, alone=0, types=types)
+    assert ended == types
+    assert "what mypy found" in closing
+    assert re.search(rf"^   types    {('ok', 'FAILED')[types]} ", closing, re.MULTILINE)
+    assert re.search(r"^   tests    ok ", closing, re.MULTILINE)

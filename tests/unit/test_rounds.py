@@ -1,0 +1,76 @@
+"""What a usual run has of what is sampled: spread over all tables, and at least one case of each of their members."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+from rounds import sample_of
+
+TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
+
+
+@pytest.mark.parametrize("tables", [(4, 4), (5, 3), (3, 5, 2), (2, 2, 9)])
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_every_member_of_every_table_is_in_the_sample(tables: tuple[int, ...], n: int) -> None:
+    cases = list(product(*map(range, tables)))
+    sample = sample_of(cases, n)
+    assert sample < set(cases)
+    for table, size in enumerate(tables):
+        assert {case[table] for case in sample} == set(range(size))
+    assert len(sample) <= len(cases) / n + sum(tables)
+
+
+def test_of_one_table_each_nth_is_in_it() -> None:
+    assert sample_of([(n,) for n in range(7)], 3) == {(0,), (3,), (6,)}
+
+
+def test_a_table_with_holes_keeps_all_members() -> None:
+    cases = [(0, 1), (1, 0), (2, 3), (3, 2)]
+    assert sample_of(cases, 2) == set(cases)
+
+
+SAMPLED = """
+import pytest
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("one, other", [(0, 0), (1, 0), (2, 0), pytest.param(3, 0, marks=pytest.mark.always)])
+def test_table(one, other):
+    pass
+
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("one", range(4))
+@pytest.mark.parametrize("other", "ab")
+def test_product(one, other):
+    pass
+
+@pytest.mark.slow
+def test_slow():
+    pass
+"""
+
+
+@pytest.mark.parametrize(("options", "tests"), [([], 7), (["--run-slow"], 13)])
+def test_a_usual_run_leaves_out_what_is_slow_and_what_is_not_in_the_sample(
+    tmp_path: Path, options: list[str], tests: int
+) -> None:
+    (tmp_path / "test_sampled.py").write_text(SAMPLED)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    slow: x\n    sample: x\n    always: x\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "conftest", *options],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS / "support"), str(ROOT)])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    names = [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+    assert len(names) == tests
+    assert {"test_table[0-0]", "test_table[2-0]", "test_table[3-0]"} <= set(names)
+    assert ("test_table[1-0]" in names, "test_slow" in names) == (bool(options), bool(options))
