@@ -15,10 +15,8 @@ from contextvars import ContextVar
 
 import trio
 
-from cdpengine.errors.foreign import escape_lines
 from cdpengine.errors.root import EngineError
-from cdpengine.errors.secrets import hide_secrets
-from cdpengine.errors.words import shown
+from cdpengine.errors.texts import escape_lines, hide_secrets, shown
 
 _TRACEBACK = "  | "
 """What each line of a traceback begins with: the message of an exception can hold lines that look like ours."""

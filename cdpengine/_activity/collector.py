@@ -1,30 +1,31 @@
-"""Collector: follows what one page does, in all its sessions: its own, its frames', its workers'.
+"""Collector: follows what one page does, in all its sessions. Activities: the collectors of all pages there are.
 
-Rule: a part (console, errors, requests) is switched on with its first user and off with its last one; nothing is
-on before. Events are taken by the reader, so nothing is lost before a consumer's own bound, and nothing waits for
-a consumer.
+Rule: a page whose activity nobody asked for has no collector, and costs nothing. A page that is collected from its
+start is collected before its first script runs; so is every page that a collected page opens.
+
+A part (console, errors, requests) is switched on with its first user and off with its last one; nothing is on
+before. It is followed in the page's own session, its frames' and its workers'. Events are taken by the reader, so
+nothing is lost before a consumer's own bound, and nothing waits for a consumer.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
 
-from cdpengine._activity.bodies import BodyStore
-from cdpengine._activity.console import ConsoleMessage, PageError
+from cdpengine._activity.bodies import ActivityOptions, BodyStore
+from cdpengine._activity.console import ConsoleMessage, PageError, ValueReader
 from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._activity.har import Visit
-from cdpengine._activity.options import ActivityOptions
-from cdpengine._activity.request import Following, Request
-from cdpengine._activity.response import Response
+from cdpengine._activity.request import Following, Request, Response
 from cdpengine._activity.streams import Buffer, Part, RequestEnded, Subscribers
-from cdpengine._activity.values import ValueReader
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.page_functions import release_object
-from cdpengine._protocol.calls import SharedCall, decode_bytes
+from cdpengine._page.tabs import Tabs
+from cdpengine._protocol.calls import PendingCall, SharedCall, decode_bytes
 from cdpengine._protocol.domains import network
 from cdpengine._protocol.domains.page import FrameNavigated, PageFired
 from cdpengine._protocol.domains.runtime import (
@@ -392,3 +393,65 @@ def _feed(request: Request, data: str) -> None:
         incoming.feed(part)
     if request.incoming is not None:
         request.incoming.feed(part)
+
+
+class Activities:
+    """The collectors of one browser."""
+
+    def __init__(self, tabs: Tabs, reader: ValueReader | None = None) -> None:
+        self._of_contexts: dict[str | None, ActivityOptions] = {}
+        self._of_all: ActivityOptions | None = None
+        self._tabs = tabs
+        self._reader = reader
+        tabs.set_ups.append(self._set_up)
+
+    def of(self, page: PageTarget) -> Collector:
+        """Return the collector of a page, the same one each time; it lives as long as the page object."""
+        collector = _collector_of(page)
+        if collector is None:
+            collector = Collector(page, self._reader)
+            page.set_collector(collector)
+        return collector
+
+    def set_for_all(self, options: ActivityOptions | None) -> None:
+        """Collect from all pages that are open and from all that come; None: from no more that come."""
+        self._of_all = options
+        if options is not None:
+            for page in list(self._tabs.pages.values()):
+                self._begin(page, options)
+
+    @contextmanager
+    def in_context(self, context_id: str | None, options: ActivityOptions | None) -> Iterator[None]:
+        """Collect from the pages that come in a context while the block runs; None: as from all others."""
+        if options is not None:
+            self._of_contexts[context_id] = options
+        try:
+            yield
+        finally:
+            self._of_contexts.pop(context_id, None)
+
+    def _set_up(self, page: PageTarget, session: Session) -> list[PendingCall]:
+        collector = _collector_of(page)
+        if collector is None and session is page.session:
+            options = self._options_for(page)
+            if options is not None:
+                self._begin(page, options)
+        elif collector is not None:
+            collector.join(session)
+        return []
+
+    def _options_for(self, page: PageTarget) -> ActivityOptions | None:
+        opener = _collector_of(self._tabs.pages.get(page.opener_id or ""))
+        if opener is not None and opener.options is not None:
+            return opener.options
+        return self._of_contexts.get(page.context_id, self._of_all)
+
+    def _begin(self, page: PageTarget, options: ActivityOptions) -> None:
+        # Not waited for: what is sent next comes after it. A page that crashed or is gone sends nothing.
+        with suppress(SessionGoneError, ConnectionLostError):
+            self.of(page).apply(options)
+
+
+def _collector_of(page: PageTarget | None) -> Collector | None:
+    collector = None if page is None else page.collector
+    return collector if isinstance(collector, Collector) else None

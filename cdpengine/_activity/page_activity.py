@@ -14,10 +14,10 @@ from typing import TypeVar
 import trio
 
 from cdpengine._activity import har
+from cdpengine._activity.bodies import ActivityOptions, KeepBodies
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.har import LARGEST_BODY, fill_bodies
-from cdpengine._activity.options import ActivityOptions, KeepBodies
 from cdpengine._activity.request import Request
 from cdpengine._activity.streams import PART_OF, ActivityStream, Buffer, Kind
 from cdpengine._budget import check_timeout, within

@@ -1,24 +1,48 @@
-"""Request: what a page asked the network for, and what came of it.
+"""Request and Response: what a page asked the network for, what came of it, and the body of the answer.
 
-Rule: it shows what Chrome has reported so far, and goes on changing until the request has ended. A body comes from
-what was kept of it, or from Chrome while Chrome has it; where neither has it, BodyUnavailableError says so.
+Rule: both show what Chrome has reported so far; a request goes on changing until it has ended. A body comes from
+what was kept of it, or from Chrome while Chrome has it, within the caller's time; where neither has it,
+BodyUnavailableError says so.
+
+MainDocuments are the responses that a page's documents came with, followed while a navigation is under way.
+Nothing is switched on for it: a navigation listens to the network anyway. Of other requests only their ids are
+read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import attrs
 import trio
 
 from cdpengine._activity import har
-from cdpengine._activity.bodies import Body, Incoming, fetch_body, restore_bytes
-from cdpengine._activity.exchange import Exchange
-from cdpengine._activity.response import Response
+from cdpengine._activity.bodies import (
+    PIECE,
+    Body,
+    BodyStream,
+    Incoming,
+    fetch_body,
+    json_of,
+    restore_bytes,
+    text_of,
+)
+from cdpengine._activity.exchange import Exchange, Exchanges
 from cdpengine._budget import within
-from cdpengine._protocol.domains.network import Initiator
+from cdpengine._page.page_target import PageTarget
+from cdpengine._protocol.domains import network
+from cdpengine._protocol.domains.network import Initiator, Timing
 from cdpengine._protocol.session import Session
-from cdpengine.errors import BodyUnavailableError, RemoteError, SessionGoneError, shown_url
+from cdpengine._protocol.streams import Event
+from cdpengine.errors import (
+    BodyUnavailableError,
+    InvalidArgumentError,
+    RemoteError,
+    SessionGoneError,
+    shown_url,
+)
 
 
 @attrs.define
@@ -253,3 +277,181 @@ class Request:
     def unavailable(self, reason: str) -> BodyUnavailableError:
         """Return the error that says why there is no body."""
         return BodyUnavailableError(url=self.url, reason=reason)
+
+
+BACKLOG = 64 * 2**20
+"""Bytes of a body that is streamed that may wait for its reader."""
+
+
+@attrs.frozen(eq=False)
+class Response:
+    """One response; its body excepted, which is asked for."""
+
+    request: Request
+
+    def __repr__(self) -> str:
+        return f"<Response {self.status} {shown_url(self.url)[:80]}>"
+
+    @property
+    def _reply(self) -> Any:
+        return self.request.exchange.response
+
+    @property
+    def url(self) -> str:
+        """Where it is from."""
+        return self.request.url
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        status = self.request.exchange.response_status
+        return int(self._reply.status if status is None else status)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is of 200 to 299, or there is none because no server was asked (data:, file:)."""
+        return 200 <= self.status < 300 or (self.status == 0 and not self.request.failure)
+
+    @property
+    def status_text(self) -> str:
+        """The words with the status; "" in HTTP/2."""
+        return str(self._reply.status_text)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers; where one came several times, its values are separated by line breaks.
+
+        Those that pages may not see (Set-Cookie) come from another process of Chrome: on a busy machine they can
+        come some milliseconds after a page has its answer.
+        """
+        extra = self.request.exchange.response_headers
+        headers: Mapping[str, str] = self._reply.headers if extra is None else extra
+        return headers
+
+    def header(self, name: str) -> str | None:
+        """Return one header, whatever the case of its name; None when there is none."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers.items() if key.lower() == wanted), None)
+
+    @property
+    def mime_type(self) -> str:
+        """The type as Chrome took it, such as "text/html"."""
+        return str(self._reply.mime_type)
+
+    @property
+    def protocol(self) -> str:
+        """Such as "http/1.1", "h2", "h3", "data"."""
+        return str(self._reply.protocol)
+
+    @property
+    def remote_address(self) -> tuple[str, int] | None:
+        """Address and port of the server, None where Chrome did not say."""
+        return (self._reply.remote_ip.strip("[]"), self._reply.remote_port) if self._reply.remote_ip else None
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether it came from one of Chrome's caches."""
+        return bool(self.request.exchange.from_cache or self._reply.from_disk_cache)
+
+    @property
+    def from_service_worker(self) -> bool:
+        """Whether a service worker answered."""
+        return bool(self._reply.from_service_worker)
+
+    @property
+    def timing(self) -> Timing | None:
+        """Chrome's own times; `request.timings` are easier to read."""
+        timing: Timing | None = self._reply.timing
+        return timing
+
+    async def body(self, *, timeout: float = 30) -> bytes:
+        """Return the whole body, decoded (gzip, ...), waiting until it is there.
+
+        It is the bytes that came; only where it was not kept as it arrived, Chrome took it for a text, and the
+        response's header does not say in which character set, it is that text in UTF-8. Raises
+        BodyUnavailableError when it is gone (Chrome forgets bodies when their document goes, and the oldest when
+        they are many), when there is none (a redirect, a failure), or when the page is gone;
+        DeadlineExceededError, ConnectionLostError.
+        """
+        with within(f"read the body of {shown_url(self.url)}", timeout):
+            return (await self.request.body()).data
+
+    async def text(self, *, timeout: float = 30) -> str:
+        """Return the body as text, by Chrome's own decoding, else by its byte order mark or header, else UTF-8.
+
+        Raises as `body` does.
+        """
+        with within(f"read the body of {shown_url(self.url)}", timeout):
+            return text_of(await self.request.body(), dict(self.headers))
+
+    async def json(self, *, timeout: float = 30) -> Any:
+        """Return the value of a body that is JSON.
+
+        Raises BodyUndecodableError when it is not, else as `body` does.
+        """
+        return json_of(self.url, await self.text(timeout=timeout))
+
+    @asynccontextmanager
+    async def stream(self, *, backlog: int = BACKLOG) -> AsyncIterator[BodyStream]:
+        """Read the body in pieces while it comes: `async for piece in stream`. It is never in memory as a whole.
+
+        At most `backlog` bytes wait for their reader, who else gets BodyUnavailableError: Chrome does not wait. A
+        body that has come already is read at once and given in pieces. Raises InvalidArgumentError; the iteration
+        raises as `body` does, and BodyUnavailableError where what came is not whole.
+        """
+        if isinstance(backlog, bool) or not isinstance(backlog, int) or backlog < PIECE:
+            expected = f"a number of bytes, {PIECE} or more"
+            raise InvalidArgumentError(what="backlog", given=repr(backlog)[:80], expected=expected)
+        stream = BodyStream(self.request, backlog)
+        try:
+            yield stream
+        finally:
+            stream.close()
+
+
+_KEPT = 50
+"""Documents that are followed at a time."""
+
+_EVENTS = [name for name in network.REQUEST_EVENTS if not name.startswith("Network.webSocket")]
+
+_EXTRA = (network.RequestWillBeSentExtraInfo, network.ResponseReceivedExtraInfo)
+
+
+class MainDocuments:
+    """The documents of the main frame of one page. A document's request id is its loader id."""
+
+    def __init__(self, page: PageTarget) -> None:
+        self._page = page
+        self._exchanges = Exchanges(_KEPT)
+        self._following = Following()
+
+    def response(self, loader_id: str) -> Response | None:
+        """Return what a document came with; None where Chrome reported no response."""
+        exchange = self._exchanges.known(None, loader_id)
+        return None if exchange is None else exchange.owner.response
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Follow them while the body runs."""
+        session = self._page.session
+        for method in _EVENTS:
+            session.on_event(method, self._take)
+        try:
+            yield
+        finally:
+            self._following.active = False
+            for method in _EVENTS:
+                session.off_event(method, self._take)
+
+    def _take(self, event: Event) -> None:
+        kind = network.REQUEST_EVENTS[event.method]
+        request_id = event.decode(network.RequestEvent).request_id
+        if kind is network.RequestWillBeSent:
+            sent = event.decode(network.RequestWillBeSent)
+            if request_id != sent.loader_id or sent.frame_id != self._page.target_id:
+                return
+        elif kind not in _EXTRA and self._exchanges.known(None, request_id) is None:
+            return
+        exchange = self._exchanges.take(None, event.decode(kind))
+        if exchange is not None and exchange.owner is None:
+            exchange.owner = Request(exchange, self._page.session, self._following)

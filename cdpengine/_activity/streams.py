@@ -15,8 +15,7 @@ from typing import Generic, Literal, TypeAlias, TypeVar, overload
 import attrs
 
 from cdpengine._activity.console import ConsoleMessage, PageError
-from cdpengine._activity.request import Request
-from cdpengine._activity.response import Response
+from cdpengine._activity.request import Request, Response
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream
 from cdpengine.errors import TargetCrashedError

@@ -14,7 +14,7 @@ from typing import Unpack
 
 import attrs
 
-from cdpengine._activity.options import ActivityOptions, check_options
+from cdpengine._activity.bodies import ActivityOptions, check_options
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context import BrowserContext, make_context, plan_context
 from cdpengine._api.page import Page
@@ -22,11 +22,10 @@ from cdpengine._api.page_core import PageCore
 from cdpengine._api.scopes.measure import BrowserMeasure
 from cdpengine._api.verbs.expecting import Expected, wait_for_arrival
 from cdpengine._budget import Budget, within
-from cdpengine._emulation.options import EmulationOptions
+from cdpengine._emulation.options import EmulationOptions, Proxy
 from cdpengine._emulation.permissions import PermissionState
-from cdpengine._emulation.proxies import Proxy
 from cdpengine._evaluate.counters import EvaluationStatistics
-from cdpengine._evaluate.watchdog import watch_pages
+from cdpengine._evaluate.recovery import watch_pages
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.downloads.download import Download

@@ -12,7 +12,7 @@ from typing import Any
 
 import trio
 
-from cdpengine._activity.activities import Activities
+from cdpengine._activity.collector import Activities
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.emulation import Emulations
 from cdpengine._emulation.options import Settings
@@ -30,8 +30,8 @@ from cdpengine._protocol.domains.runtime import EvaluateReply, RemoteArgument, R
 from cdpengine._protocol.domains.target import BrowserContextsReply
 from cdpengine._protocol.instruments import Instruments
 from cdpengine._protocol.session import Session
-from cdpengine._storage.state_transfer import SeenOrigins
 from cdpengine._storage.storage_items import OriginPage, open_origin_page
+from cdpengine._storage.storage_state import SeenOrigins
 from cdpengine.errors import EvaluationFailedError, InvalidArgumentError, RemoteError
 
 

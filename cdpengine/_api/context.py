@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import trio
 
-from cdpengine._activity.options import ActivityOptions
+from cdpengine._activity.bodies import ActivityOptions
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._api.scopes.emulation import ContextEmulation
@@ -26,17 +26,15 @@ from cdpengine._api.scopes.setting_scope import SettingScope
 from cdpengine._api.scopes.storage import ContextStorage, load_state
 from cdpengine._budget import undoing, within
 from cdpengine._emulation.emulation import Layer
-from cdpengine._emulation.options import check_options
+from cdpengine._emulation.options import Proxy, check_options, check_proxy, context_params
 from cdpengine._emulation.permissions import PermissionLayer, PermissionState, check_permissions
-from cdpengine._emulation.proxies import Proxy, check_proxy, context_params
 from cdpengine._network.constants import ResourceType
-from cdpengine._network.registration import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.urls import UrlPattern
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
 from cdpengine._protocol.instruments import span as action_span
-from cdpengine._storage.state_transfer import apply_state
-from cdpengine._storage.storage_state import StorageState
+from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from cdpengine._activity.options import ActivityOptions, check_options
+from cdpengine._activity.bodies import ActivityOptions, check_options
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._launch.endpoint import (
     ResolvedEndpoint,
@@ -27,7 +27,7 @@ from cdpengine._launch.endpoint import (
 )
 from cdpengine._launch.find import find_browser
 from cdpengine._launch.process import BrowserProcess, LaunchOptions, start_browser
-from cdpengine._network.headers import secret_values
+from cdpengine._network.messages import secret_values
 from cdpengine._protocol.http_connections import lacking
 from cdpengine.errors import (
     ConnectFailedError,

@@ -32,7 +32,7 @@ from cdpengine._api.verbs.waiting import WaitingVerbs
 from cdpengine._budget import within
 from cdpengine._evaluate.recovery import Recovery, check_recovery, extra_wait_for, recover_page
 from cdpengine._network.constants import ResourceType
-from cdpengine._network.registration import RouteHandler, RouteRegistration, Stage
+from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.frames import Frame
 from cdpengine._page.navigation.liveness import QUICK_PROBE

@@ -58,7 +58,7 @@ from cdpengine.errors import (
     SessionGoneError,
     StaleRefError,
 )
-from cdpengine.errors.secrets import MARK
+from cdpengine.errors.texts import MARK
 
 World = Literal["main", "isolated"]
 

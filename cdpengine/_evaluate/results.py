@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import trio
 
-from cdpengine._evaluate.deserialize import deserialize, number
+from cdpengine._evaluate.values import deserialize, number
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import ObjectGroup, RemoteHandle, deep
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from cdpengine._network.constants import NetworkConditions
-from cdpengine._network.headers import merge_headers, secret_values
+from cdpengine._network.messages import merge_headers, secret_values
 from cdpengine._page.page_scope import Tell
 from cdpengine._protocol.calls import PendingCall
 from cdpengine._protocol.session import Session

@@ -21,10 +21,9 @@ from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.evaluation_sessions import ConnectionOpener, EvaluationSessions
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.calls import PendingCall, SharedCall
-from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.connection import Attachment, Connection, Targets
 from cdpengine._protocol.domains.page import FrameTreeReply
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.targets import Attachment, Targets
 from cdpengine.errors import (
     ConnectionLostError,
     ProtocolError,

@@ -15,8 +15,16 @@ import trio
 
 from cdpengine._javascript import own
 from cdpengine._page.scripts.page_functions import ExecutionContext
-from cdpengine._pictures.editing import OtherKind, PngColumn, check_pixels, join_pictures, to_rgba
-from cdpengine._pictures.options import Area, ImageOptions, rows_of_tiles
+from cdpengine._pictures.editing import (
+    Area,
+    ImageOptions,
+    OtherKind,
+    PngColumn,
+    check_pixels,
+    join_pictures,
+    rows_of_tiles,
+    to_rgba,
+)
 from cdpengine._protocol.calls import decode_bytes
 from cdpengine._protocol.domains.page import LayoutMetricsReply, ScreenshotReply
 from cdpengine._protocol.session import Session

@@ -17,8 +17,7 @@ import msgspec
 import outcome
 import trio
 
-from cdpengine._protocol.messages import decode_error, decode_payload
-from cdpengine._protocol.mux import Call, Reply
+from cdpengine._protocol.messages import Call, Reply, decode_error, decode_payload
 from cdpengine.errors import RemoteError, UndecodableReplyError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import attrs
 
-from cdpengine.errors.foreign import HIDDEN, MISPLACED
+from cdpengine.errors.texts import HIDDEN, MISPLACED
 
 Mark: TypeAlias = tuple[str, str]
 """("a", address), or ("b" | "i" | "s" | "sup" | "sub" | "code", "")."""

@@ -30,7 +30,7 @@ from cdpengine._snapshot.content import (
     Run,
     Table,
 )
-from cdpengine.errors.foreign import MAYBE_HIDDEN
+from cdpengine.errors.texts import MAYBE_HIDDEN
 
 _CODE: Mark = ("code", "")
 _ASCII_PUNCTUATION = frozenset(string.punctuation)

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from cdpengine._page.wanted_text import NOTHING, SPACE, collapse_space
-from cdpengine.errors.foreign import HIDDEN, MAYBE_HIDDEN, MISPLACED
+from cdpengine.errors.texts import HIDDEN, MAYBE_HIDDEN, MISPLACED
 
 __all__ = [
     "UNSAFE", "YAML_WORDS", "LineBreak", "Preformatted", "collapse_space", "has_lines", "is_token", "join_run",

@@ -1,25 +1,37 @@
-"""Cookies of one browser context: read, set and deleted, including those of all partitions.
+"""Cookies: one cookie as data, checked; and those of one browser context: read, set and deleted.
 
-Rule: all cookies that are set together are there afterwards, or none of them; what Chrome drops silently is found
-by reading again. The browser itself is asked: no page is needed, and no page can notice. The instruments of the
-connection know the values that are set as secrets before the first message that holds them.
+Rule: what Chrome would refuse or drop silently is refused here, by name, as far as the standard says it (RFC
+6265bis), before anything is sent. A cookie that came from Chrome goes back as it was. All cookies that are set
+together are there afterwards, or none of them; what Chrome drops silently is found by reading again. The browser
+itself is asked: no page is needed, and no page can notice. The instruments of the connection know the values that
+are set as secrets before the first message that holds them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from urllib.parse import urlsplit
+from typing import Any, Literal
+from urllib.parse import quote, urlsplit
 
 import attrs
 import trio
 
 from cdpengine._page.scripts.remote_resources import RemoteResources
-from cdpengine._page.urls import host_matches
+from cdpengine._page.urls import host_matches, origin_of
+from cdpengine._protocol.domains.network import ChromeCookie
 from cdpengine._protocol.domains.storage import CookiesReply
 from cdpengine._protocol.session import Session
-from cdpengine._storage.cookie import Cookie, from_chrome, is_expired, to_chrome
-from cdpengine.errors import ConnectionLostError, CookieRefusedError, RemoteError, SessionGoneError
+from cdpengine.errors import (
+    ConnectionLostError,
+    CookieRefusedError,
+    InvalidArgumentError,
+    RemoteError,
+    SessionGoneError,
+    shown_url,
+)
 
 _UNDO_TIMEOUT = 2.0
 """Seconds that putting cookies back may take."""
@@ -160,3 +172,287 @@ def _is_stored_as(wanted: Cookie, there: Cookie) -> bool:
         and site.scheme == at.scheme
         and host_matches(at.hostname or "", f".{site.hostname}")
     )
+
+
+SameSite = Literal["Strict", "Lax", "None"]
+
+_LARGEST = 4096
+"""Bytes that a name and its value may have together."""
+
+_LATEST = 253402300799.0
+"""Seconds since 1970 of the end of the year 9999."""
+
+
+@attrs.frozen
+class CookiePartition:
+    """Where a partitioned cookie (CHIPS) belongs: the site at the top, as "https://example.com".
+
+    `cross_site_ancestor`: whether a frame of another site is between the top and the one that the cookie is of;
+    true for a frame of another site than the top's itself.
+    """
+
+    top_level_site: str
+    cross_site_ancestor: bool = True
+
+
+@attrs.frozen
+class Cookie:
+    """One cookie. Of `url` and `domain`, one says whose it is.
+
+    A `domain` with a leading dot is for all hosts below it too, one without it for that host alone. `expires` is
+    seconds since 1970, None for a cookie that ends with the browser's session. `partition` is None for a cookie
+    that is not partitioned.
+    """
+
+    name: str
+    value: str = attrs.field(repr=False)
+    domain: str = ""
+    path: str = "/"
+    expires: float | None = None
+    http_only: bool = False
+    secure: bool = False
+    same_site: SameSite | None = None
+    partition: CookiePartition | None = None
+    priority: Literal["Low", "Medium", "High"] = "Medium"
+    source_scheme: Literal["Unset", "NonSecure", "Secure"] = "Unset"
+    source_port: int = -1
+    url: str = ""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes it the same cookie: name, domain, path, partition."""
+        return (self.name, self.domain.lower(), self.path, self.partition)
+
+
+def from_chrome(cookie: ChromeCookie) -> Cookie:
+    """Return a cookie of Chrome's as ours."""
+    key = cookie.partition_key
+    expires = cookie.expires
+    return Cookie(
+        name=cookie.name,
+        value=cookie.value,
+        domain=cookie.domain,
+        path=cookie.path,
+        expires=None if cookie.session or expires is None or expires < 0 else expires,
+        http_only=cookie.http_only,
+        secure=cookie.secure,
+        same_site=cookie.same_site,  # type: ignore[arg-type] # Chrome's own words
+        partition=None if key is None else CookiePartition(key.top_level_site, key.has_cross_site_ancestor),
+        priority=cookie.priority,  # type: ignore[arg-type]
+        source_scheme=cookie.source_scheme,  # type: ignore[arg-type]
+        source_port=cookie.source_port,
+    )
+
+
+def to_chrome(cookie: Cookie) -> dict[str, Any]:
+    """Return a cookie as `Network.CookieParam`."""
+    params: dict[str, Any] = {
+        "name": cookie.name,
+        "value": cookie.value,
+        "path": cookie.path,
+        "secure": cookie.secure,
+        "httpOnly": cookie.http_only,
+        "priority": cookie.priority,
+    }
+    if cookie.domain:
+        params["domain"] = cookie.domain
+    else:
+        params["url"] = cookie.url
+    if cookie.expires is not None:
+        params["expires"] = cookie.expires
+    if cookie.same_site is not None:
+        params["sameSite"] = cookie.same_site
+    # Of a local page, a secure cookie can come by http; Chrome says so, and does not take it so.
+    if cookie.source_scheme != "Unset" and not (cookie.secure and cookie.source_scheme == "NonSecure"):
+        params["sourceScheme"] = cookie.source_scheme
+        params["sourcePort"] = cookie.source_port
+    if cookie.partition is not None:
+        params["partitionKey"] = {
+            "topLevelSite": cookie.partition.top_level_site,
+            "hasCrossSiteAncestor": cookie.partition.cross_site_ancestor,
+        }
+    return params
+
+
+def checked_cookies(given: object) -> list[Cookie]:
+    """Return cookies, given as Cookie objects or as mappings with the same names, with their domain filled in.
+
+    Raises InvalidArgumentError, which names the first that is wrong, for what cannot be a cookie.
+    """
+    if isinstance(given, str | bytes | Mapping | Cookie) or not isinstance(given, Iterable):
+        raise InvalidArgumentError(
+            what="cookies",
+            given=f"a {type(given).__name__}",
+            expected="a list of cookies (Cookie or mappings)",
+        )
+    return [check_cookie(each, f"cookies[{number}]") for number, each in enumerate(given)]
+
+
+_NAMES = frozenset(attribute.name for attribute in attrs.fields(Cookie))
+
+
+def check_cookie(given: object, what: str = "cookie") -> Cookie:
+    """Return one cookie, checked. Raises InvalidArgumentError."""
+    if isinstance(given, Mapping):
+        unknown = [str(key)[:40] for key in given if key not in _NAMES]
+        if unknown or "name" not in given or "value" not in given:
+            wrong = f"a mapping with {unknown[0]!r}" if unknown else "a mapping without name or value"
+            raise InvalidArgumentError(what=what, given=wrong, expected=f"name, value and of {_known()}")
+        cookie = Cookie(**given)
+    elif isinstance(given, Cookie):
+        cookie = given
+    else:
+        raise InvalidArgumentError(
+            what=what, given=f"a {type(given).__name__}", expected="a Cookie or a mapping"
+        )
+    _check_types(cookie, what)
+    cookie = _placed(cookie, what)
+    _check_words(cookie, what)
+    _check_rules(cookie, what)
+    return cookie
+
+
+def _known() -> str:
+    return ", ".join(sorted(_NAMES - {"name", "value"}))
+
+
+def _check_types(cookie: Cookie, what: str) -> None:
+    for name in ("name", "value", "domain", "path", "url"):
+        if not isinstance(getattr(cookie, name), str):
+            kind = type(getattr(cookie, name)).__name__
+            raise InvalidArgumentError(what=f"{what}.{name}", given=f"a {kind}", expected="a str")
+    for name in ("secure", "http_only"):
+        if not isinstance(getattr(cookie, name), bool):
+            given = repr(getattr(cookie, name))[:40]
+            raise InvalidArgumentError(what=f"{what}.{name}", given=given, expected="True or False")
+    if cookie.same_site not in ("Strict", "Lax", "None", None):
+        given = repr(cookie.same_site)[:40]
+        raise InvalidArgumentError(
+            what=f"{what}.same_site", given=given, expected='"Strict", "Lax", "None" or None'
+        )
+    if cookie.priority not in ("Low", "Medium", "High"):
+        given = repr(cookie.priority)[:40]
+        raise InvalidArgumentError(what=f"{what}.priority", given=given, expected='"Low", "Medium" or "High"')
+    if cookie.source_scheme not in ("Unset", "NonSecure", "Secure"):
+        given = repr(cookie.source_scheme)[:40]
+        raise InvalidArgumentError(
+            what=f"{what}.source_scheme", given=given, expected='"Unset", "NonSecure", "Secure"'
+        )
+    port = cookie.source_port
+    if isinstance(port, bool) or not isinstance(port, int) or not (port == -1 or 0 < port < 65536):
+        raise InvalidArgumentError(
+            what=f"{what}.source_port", given=repr(port)[:40], expected="-1, or a port"
+        )
+    expires = cookie.expires
+    if expires is not None and (
+        isinstance(expires, bool)
+        or not isinstance(expires, int | float)
+        or not math.isfinite(expires)
+        or not 0 <= expires <= _LATEST
+    ):
+        expected = "None, or seconds since 1970 (0 or more)"
+        raise InvalidArgumentError(what=f"{what}.expires", given=repr(expires)[:40], expected=expected)
+    if cookie.partition is not None and (
+        not isinstance(cookie.partition, CookiePartition)
+        or not isinstance(cookie.partition.top_level_site, str)
+        or origin_of(cookie.partition.top_level_site) is None
+    ):
+        expected = 'CookiePartition("https://the-site-at-the-top")'
+        raise InvalidArgumentError(
+            what=f"{what}.partition", given=repr(cookie.partition)[:80], expected=expected
+        )
+
+
+def _placed(cookie: Cookie, what: str) -> Cookie:
+    """Return the cookie with its domain, which `url` may say."""
+    if bool(cookie.domain) == bool(cookie.url):
+        given = "both" if cookie.domain else "neither"
+        raise InvalidArgumentError(what=f"{what}.url, .domain", given=given, expected="one of them")
+    if cookie.url:
+        if origin_of(cookie.url) is None:
+            raise InvalidArgumentError(
+                what=f"{what}.url", given=repr(shown_url(cookie.url)), expected="an http(s) URL"
+            )
+        parts = urlsplit(cookie.url)
+        cookie = attrs.evolve(
+            cookie, domain=parts.hostname or "", secure=cookie.secure or parts.scheme == "https", url=""
+        )
+    dot = "." if cookie.domain.startswith(".") else ""
+    host = cookie.domain[len(dot) :]
+    bracketed = f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
+    origin = origin_of(f"http://{bracketed}")
+    if origin is None or set(host) & set("/@?#") or ":" in bracketed.rpartition("]")[2]:
+        given = repr(cookie.domain[:80])
+        raise InvalidArgumentError(
+            what=f"{what}.domain", given=given, expected='a host, such as ".example.com"'
+        )
+    path = quote(cookie.path, safe=_OF_A_PATH) if not cookie.path.isascii() else cookie.path
+    return attrs.evolve(cookie, domain=dot + origin.removeprefix("http://"), path=path)
+
+
+_OF_A_PATH = "".join(chr(code) for code in range(0x80))
+"""What of a path Chrome leaves as it is."""
+
+
+def _check_words(cookie: Cookie, what: str) -> None:
+    if not cookie.name and not cookie.value:
+        raise InvalidArgumentError(what=what, given="neither name nor value", expected="a name or a value")
+    if not cookie.path.startswith("/"):
+        raise InvalidArgumentError(
+            what=f"{what}.path", given=repr(cookie.path[:80]), expected='a path from "/" on'
+        )
+    for name, forbidden in (("name", ";="), ("value", ";"), ("path", ";")):
+        text: str = getattr(cookie, name)
+        bad = next((sign for sign in text if sign in forbidden or sign < " " or sign == "\x7f"), None)
+        if bad is not None:
+            expected = f"text without {' '.join(forbidden)} and control characters"
+            raise InvalidArgumentError(what=f"{what}.{name}", given=f"text with {bad!r}", expected=expected)
+        if text != text.strip(" \t") and name != "path":
+            expected = "text without white space around it"
+            raise InvalidArgumentError(
+                what=f"{what}.{name}", given="text with white space around it", expected=expected
+            )
+    try:
+        size = len(cookie.name.encode()) + len(cookie.value.encode())
+    except UnicodeEncodeError:
+        expected = "text that has an encoding (no half surrogate pairs)"
+        raise InvalidArgumentError(what=what, given="text without one", expected=expected) from None
+    if size > _LARGEST:
+        expected = f"at most {_LARGEST} bytes of name and value"
+        raise InvalidArgumentError(what=what, given=f"{size} bytes", expected=expected)
+
+
+def _check_rules(cookie: Cookie, what: str) -> None:
+    if cookie.same_site == "None" and not cookie.secure:
+        raise InvalidArgumentError(
+            what=what, given='same_site="None" without secure', expected="secure=True with it"
+        )
+    if cookie.partition is not None and not cookie.secure:
+        raise InvalidArgumentError(
+            what=what, given="a partition without secure", expected="secure=True with it"
+        )
+    name = cookie.name.lower()
+    if name.startswith(("__secure-", "__host-")) and not cookie.secure:
+        given = f"{cookie.name[:80]!r} without secure"
+        raise InvalidArgumentError(what=what, given=given, expected="secure=True with such a name")
+    if name.startswith("__host-") and (cookie.domain.startswith(".") or cookie.path != "/"):
+        given = f"{cookie.name[:80]!r} for {cookie.domain} and {cookie.path[:80]}"
+        expected = 'a host without a leading dot and the path "/" with such a name'
+        raise InvalidArgumentError(what=what, given=given, expected=expected)
+
+
+def goes_to(cookie: Cookie, url: str) -> bool:
+    """Tell whether a cookie, partitioned or not, is one that is sent to `url`."""
+    parts = urlsplit(url)
+    path = parts.path or "/"
+    host = parts.hostname or ""
+    local = host == "localhost" or host.endswith(".localhost") or host.startswith("127.")
+    if cookie.secure and parts.scheme != "https" and not local:
+        return False
+    below = path.startswith(cookie.path.rstrip("/") + "/") or path == cookie.path or cookie.path == "/"
+    return below and host_matches(host, cookie.domain)
+
+
+def is_expired(cookie: Cookie) -> bool:
+    """Tell whether the cookie's time is over: such a one deletes."""
+    return cookie.expires is not None and cookie.expires <= time.time()

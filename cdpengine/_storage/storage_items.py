@@ -1,14 +1,17 @@
-"""Local and session storage: the items of one storage key, and an unseen page (OriginPage) for any origin.
+"""Local and session storage: the items of one storage key, for any origin; and the databases beside them.
 
 Rule: no script runs in the page for it; the page sees writes as it sees those of another tab. Storages can be
-reached only from a frame of their origin. Where no page has one, an empty document is opened in no window: what it
-loads is made here, so nothing goes to the network, no service worker is asked, and no script of the site runs.
+reached only from a frame of their origin. Where no page has one, an empty document is opened in no window
+(OriginPage): what it loads is made here, so nothing goes to the network, no service worker is asked, and no script
+of the site runs. Databases (IndexedDB, caches, service workers) and the HTTP cache are listed and cleared, never
+opened by a script: a database that a page has open is closed by Chrome.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import Literal
 
 import attrs
 
@@ -16,7 +19,13 @@ from cdpengine._budget import undoing
 from cdpengine._page.scripts.remote_resources import RemoteResources
 from cdpengine._protocol.domains.fetch import RequestPaused
 from cdpengine._protocol.domains.page import FrameNavigated, NavigateReply
-from cdpengine._protocol.domains.storage import DOMStorageItemsReply, StorageKeyReply
+from cdpengine._protocol.domains.storage import (
+    CacheNamesReply,
+    DatabaseNamesReply,
+    DatabaseReply,
+    DOMStorageItemsReply,
+    StorageKeyReply,
+)
 from cdpengine._protocol.domains.target import AttachToTargetReply, CreateTargetReply
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
@@ -241,3 +250,68 @@ def _answer(session: Session, event: Event) -> None:
         )
     else:
         session.post("Fetch.failRequest", requestId=paused.request_id, errorReason="BlockedByClient")
+
+
+StorageKind = Literal[
+    "local_storage", "indexeddb", "cache_storage", "service_workers", "file_systems", "shared_storage"
+]
+
+_KINDS: tuple[StorageKind, ...] = (
+    "local_storage",
+    "indexeddb",
+    "cache_storage",
+    "service_workers",
+    "file_systems",
+    "shared_storage",
+)
+
+
+@attrs.frozen
+class Database:
+    """An IndexedDB database: its name, version, and the names of its object stores."""
+
+    name: str
+    version: int
+    stores: tuple[str, ...]
+
+
+async def list_databases(session: Session, storage_key: str) -> list[Database]:
+    """Return the databases of a storage key that a frame of `session` has. Raises as `Session.request`."""
+    where = {"storageKey": storage_key}
+    found = await session.request("IndexedDB.requestDatabaseNames", where, DatabaseNamesReply)
+    databases = []
+    for name in found.database_names:
+        params = {**where, "databaseName": name}
+        reply = await session.request("IndexedDB.requestDatabase", params, DatabaseReply)
+        reply_database = reply.database_with_object_stores
+        stores = tuple(store.name for store in reply_database.object_stores)
+        databases.append(
+            Database(name=reply_database.name, version=int(reply_database.version), stores=stores)
+        )
+    return databases
+
+
+async def list_caches(session: Session, storage_key: str) -> list[str]:
+    """Return the names of the caches (CacheStorage) of a storage key that a frame of `session` has."""
+    where = {"storageKey": storage_key}
+    reply = await session.request("CacheStorage.requestCacheNames", where, CacheNamesReply)
+    return [cache.cache_name for cache in reply.caches]
+
+
+def check_kinds(kinds: Sequence[object]) -> tuple[StorageKind, ...]:
+    """Return the kinds of storage that are meant; none given means all. Raises InvalidArgumentError."""
+    for kind in kinds:
+        if kind not in _KINDS:
+            expected = f"some of {', '.join(_KINDS)}"
+            raise InvalidArgumentError(what="kinds", given=repr(kind)[:80], expected=expected)
+    return tuple(kind for kind in _KINDS if not kinds or kind in kinds)
+
+
+async def clear_origin(session: Session, origin: str, kinds: Sequence[StorageKind]) -> None:
+    """Remove what an origin keeps, in the context of `session`'s page, also in partitions below other sites."""
+    await session.call("Storage.clearDataForOrigin", origin=origin, storageTypes=",".join(kinds))
+
+
+async def clear_http_cache(session: Session) -> None:
+    """Empty the HTTP cache of the context of `session`'s page."""
+    await session.call("Network.clearBrowserCache")

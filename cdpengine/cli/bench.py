@@ -14,7 +14,7 @@ import trio
 
 from cdpengine.cli.options import Failed, Source, absolute_url, json_option, record_options
 from cdpengine.cli.output import errors_as_json, print_json, safe_console
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,8 +44,7 @@ from cdpengine.errors import (
     missing_package,
     shortage_of,
 )
-from cdpengine.errors.foreign import escape_line
-from cdpengine.errors.secrets import hide_secrets
+from cdpengine.errors.texts import escape_line, hide_secrets
 
 DONE = 0
 FAILED = 1

@@ -27,7 +27,7 @@ import trio
 from cdpengine.cli.options import Failed, record_options
 from cdpengine.cli.output import safe_console, say
 from cdpengine.errors import ConnectionLostError, EngineError, EvaluationTimeoutError, SessionGoneError
-from cdpengine.errors.foreign import escape_line, escape_lines
+from cdpengine.errors.texts import escape_line, escape_lines
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

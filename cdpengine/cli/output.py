@@ -29,8 +29,8 @@ import click
 
 from cdpengine.cli.options import Failed
 from cdpengine.errors import EngineError, InvalidArgumentError, packages_named
-from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
 from cdpengine.errors.root import describe_fields
+from cdpengine.errors.texts import escape_json, escape_line, escape_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -27,11 +27,11 @@ from cdpengine.cli.options import (
 )
 from cdpengine.cli.output import errors_as_json, print_json, say, show_progress
 from cdpengine.errors import DeadlineExceededError
-from cdpengine.errors.foreign import escape_json
+from cdpengine.errors.texts import escape_json
 
 if TYPE_CHECKING:
     from cdpengine._measure.tracing import TraceProgress, TraceReport
-    from cdpengine._pictures.options import ImageFormat
+    from cdpengine._pictures.editing import ImageFormat
     from cdpengine._pictures.pdf import PdfOptions
 
 
@@ -94,8 +94,8 @@ def har(
     overwrite = may_overwrite()
 
     async def take() -> None:
+        from cdpengine._activity.bodies import ActivityOptions
         from cdpengine._activity.har import encode
-        from cdpengine._activity.options import ActivityOptions
         from cdpengine._page.downloads.output_file import output_file
 
         options = ActivityOptions(console=0, errors=0, requests=requests)
@@ -285,7 +285,7 @@ def screenshot(
       cdpengine screenshot --viewport 390x844 --scale 2 https://example.com -o phone.webp
     """  # noqa: D301 - \b keeps click from re-wrapping the paragraph
     from cdpengine import BoundingBox
-    from cdpengine._pictures.options import ImageOptions, format_of
+    from cdpengine._pictures.editing import ImageOptions, format_of
 
     source = Source(executable, endpoint)
     timeout = timeout_ms / 1000

@@ -24,7 +24,7 @@ import trio
 from cdpengine.cli.options import Source, record_options
 from cdpengine.cli.output import say, say_lines
 from cdpengine.errors import EngineError, InvalidArgumentError
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine import Browser

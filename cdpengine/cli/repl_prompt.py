@@ -23,7 +23,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from cdpengine.cli.output import say
 from cdpengine.debug.explorer.console import Candidate, safe_line
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 LINES_KEPT = 2000
 

@@ -19,7 +19,7 @@ from cdpengine.cli.options import Failed, json_option, may_overwrite, output_opt
 from cdpengine.cli.output import errors_as_json, limit, painter, print_json, say, width
 from cdpengine.cli.trace_show import damage_of, file_argument, lines_of, show, stats, tell_damage
 from cdpengine.errors import MeasurementFailedError, RecordingIncompleteError, os_reason
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from cdpengine.debug.reading.compare import Comparison, Count, RoleDifference

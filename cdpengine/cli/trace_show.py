@@ -29,7 +29,7 @@ from cdpengine.cli.output import (
     say,
     width,
 )
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 if TYPE_CHECKING:
     from rich.console import Console

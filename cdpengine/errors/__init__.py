@@ -41,47 +41,34 @@ payload, a typed text or a secret. All errors can be pickled, so they cross proc
 from __future__ import annotations
 
 from cdpengine.errors.connection import (
+    ActivityOffError,
+    BodyUnavailableError,
+    BodyUndecodableError,
     BrowserNotFoundError,
     ConnectFailedError,
     ConnectionLostError,
     EventsLostError,
+    InterceptedBodyUnavailableError,
     LaunchFailedError,
     ProtocolError,
     RemoteError,
+    RouteAnsweredError,
     SessionGoneError,
     TargetCrashedError,
     UndecodableReplyError,
-)
-from cdpengine.errors.evaluation import (
-    DeadlineExceededError,
-    EvaluationDisabledError,
-    EvaluationFailedError,
-    EvaluationTerminatedError,
-    EvaluationTimeoutError,
-    PageUnresponsiveError,
-    RecoveryReport,
-    RecoveryStep,
-    ValueTooLargeError,
-)
-from cdpengine.errors.measure import (
-    MeasurementBusyError,
-    MeasurementFailedError,
-    PictureTooLargeError,
-)
-from cdpengine.errors.network import (
-    ActivityOffError,
-    BodyUnavailableError,
-    BodyUndecodableError,
-    InterceptedBodyUnavailableError,
-    RouteAnsweredError,
 )
 from cdpengine.errors.page import (
     AmbiguousNodeError,
     Became,
     CoveredError,
+    DeadlineExceededError,
     DialogOpenedError,
     DisabledError,
     DownloadFailedError,
+    EvaluationDisabledError,
+    EvaluationFailedError,
+    EvaluationTerminatedError,
+    EvaluationTimeoutError,
     FailedField,
     FormError,
     InvisibleError,
@@ -91,31 +78,34 @@ from cdpengine.errors.page import (
     NotDeliveredError,
     NotInteractableError,
     OptionNotFoundError,
+    PageUnresponsiveError,
+    RecoveryReport,
+    RecoveryStep,
     StaleRefError,
     UnstableError,
     ValueRefusedError,
-)
-from cdpengine.errors.recording import (
-    RecordingDamagedError,
-    RecordingFailedError,
-    RecordingIncompleteError,
-    ReplayDivergedError,
+    ValueTooLargeError,
 )
 from cdpengine.errors.root import (
     EngineError,
     InvalidArgumentError,
 )
-from cdpengine.errors.state import (
+from cdpengine.errors.system import (
     CookieRefusedError,
     EmulationRefusedError,
+    MeasurementBusyError,
+    MeasurementFailedError,
+    PackageMissingError,
+    PictureTooLargeError,
+    RecordingDamagedError,
+    RecordingFailedError,
+    RecordingIncompleteError,
+    ReplayDivergedError,
+    ResourcesExhaustedError,
+    Shortage,
     StateFileInvalidError,
     StateFileNotWrittenError,
     StorageUnavailableError,
-)
-from cdpengine.errors.system import (
-    PackageMissingError,
-    ResourcesExhaustedError,
-    Shortage,
     exhausted,
     missing_package,
     os_reason,
@@ -123,7 +113,7 @@ from cdpengine.errors.system import (
     shortage_of,
     shortages_named,
 )
-from cdpengine.errors.words import (
+from cdpengine.errors.texts import (
     shown_url,
 )
 

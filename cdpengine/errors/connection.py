@@ -1,4 +1,4 @@
-"""Errors of browsers and connections: not found, not started, lost; sessions that ended; refusals."""
+"""Errors of browsers, connections and the network: not found, lost or refused, and bodies that cannot be had."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from cdpengine.errors.root import NEVER_SHOWN, EngineError
-from cdpengine.errors.words import cut, listed
+from cdpengine.errors.texts import cut, listed, shown_url
 
 
 @attrs.define(eq=False, slots=False, str=False, repr=False)
@@ -148,4 +148,69 @@ class EventsLostError(EngineError):
         return (
             f"{self.count} events of {self.pattern!r} were dropped: the consumer did not keep up with "
             f"a buffer of {self.buffer}. Receive faster, subscribe to less, or pass a larger buffer="
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class BodyUnavailableError(EngineError):
+    """The body of a response cannot be had (any more). `reason` says why."""
+
+    url: str
+    reason: str
+
+    def _describe(self) -> str:
+        return (
+            f"the body of {shown_url(self.url)} is not available: {self.reason}. "
+            "To have bodies whatever becomes of their page, collect with bodies=KeepBodies(...)"
+        )
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class RouteAnsweredError(EngineError):
+    """A route was asked for a second answer. The first one, `answer`, holds; nothing more was sent.
+
+    `answer` is the name of the first ("continue_", "fulfill", ...), or says why the route is no longer the
+    handler's: it was too slow, or its scope has ended.
+    """
+
+    url: str
+    answer: str
+    tried: str
+
+    def _describe(self) -> str:
+        return (
+            f"{self.tried} of the route of {shown_url(self.url)}: it has been answered ({self.answer}); "
+            "answer each route once"
+        )
+
+
+class InterceptedBodyUnavailableError(BodyUnavailableError):
+    """The body of an intercepted response cannot be had: there is none, or the route was answered."""
+
+    def _describe(self) -> str:
+        return f"the body of the intercepted response of {shown_url(self.url)} cannot be had: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class BodyUndecodableError(EngineError, ValueError):
+    """The body of a response is not what it was read as. `reason` says where it is not."""
+
+    url: str
+    read_as: str
+    reason: str
+
+    def _describe(self) -> str:
+        return f"the body of {shown_url(self.url)} is no {self.read_as}: {self.reason}"
+
+
+@attrs.define(eq=False, slots=False, str=False, repr=False)
+class ActivityOffError(EngineError):
+    """What a page did was asked for, and nothing collects it. `what` is "console", "errors" or "requests"."""
+
+    what: str
+
+    def _describe(self) -> str:
+        return (
+            f"page.activity.{self.what}: it is not collected. Call `await page.activity.start()` before what is "
+            "to be seen happens, or open the page with `activity=True`"
         )

@@ -12,9 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from cdpengine.errors.foreign import escape_lines
-from cdpengine.errors.secrets import hide_secrets
-from cdpengine.errors.words import cut, shown
+from cdpengine.errors.texts import cut, escape_lines, hide_secrets, shown
 
 _Error = TypeVar("_Error", bound="EngineError")
 

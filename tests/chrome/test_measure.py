@@ -16,7 +16,7 @@ from rounds import one_in
 
 import cdpengine
 from cdpengine._measure.coverage import _COVERED
-from cdpengine._measure.cpu_profile import _PROFILED
+from cdpengine._measure.profiles import _PROFILED
 
 pytestmark = pytest.mark.chrome
 

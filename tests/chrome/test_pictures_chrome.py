@@ -12,7 +12,7 @@ import trio
 from PIL import Image
 
 import cdpengine
-from cdpengine._pictures.options import LARGEST
+from cdpengine._pictures.editing import LARGEST
 
 pytestmark = pytest.mark.chrome
 

@@ -12,7 +12,7 @@ from scripted_browser import ScriptedBrowser, quiet
 from trio.testing import MockClock
 
 import cdpengine
-from cdpengine._activity.values import Unread
+from cdpengine._activity.console import Unread
 from cdpengine.testing import SILENCE, Refusal
 
 

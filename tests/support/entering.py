@@ -19,7 +19,7 @@ from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.devices.touch import Touch
 from cdpengine._network.route import Route
-from cdpengine._storage.cookie import Cookie
+from cdpengine._storage.cookies import Cookie
 from cdpengine._storage.storage_state import OriginState, StorageState
 
 CLASSES: tuple[type, ...] = (

@@ -10,12 +10,20 @@ import msgspec
 import pytest
 
 import cdpengine
-from cdpengine._activity.bodies import Body, Incoming, charset_of, json_of, restore_bytes, text_of
-from cdpengine._activity.console import PageError, format_message
+from cdpengine._activity.bodies import (
+    ActivityOptions,
+    Body,
+    Incoming,
+    KeepBodies,
+    charset_of,
+    check_options,
+    json_of,
+    restore_bytes,
+    text_of,
+)
+from cdpengine._activity.console import PageError, Unread, all_frames, format_message, shown, value_in_event
 from cdpengine._activity.exchange import Exchanges
-from cdpengine._activity.options import ActivityOptions, KeepBodies, check_options
 from cdpengine._activity.streams import LARGEST, Buffer
-from cdpengine._activity.values import Unread, all_frames, shown, value_in_event
 from cdpengine._protocol.domains.network import REQUEST_EVENTS
 from cdpengine._protocol.domains.runtime import ExceptionThrown, RemoteArgument, StackTrace
 from cdpengine._protocol.messages import decode_payload

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import cdpengine
+from cdpengine._emulation.options import Proxy, check_proxy, context_params
 from cdpengine._emulation.permissions import check_permissions
-from cdpengine._emulation.proxies import Proxy, check_proxy, context_params
 from cdpengine._page.urls import check_origin, origin_of
 from cdpengine._protocol.domains.network import ChromeCookie, CookiePartitionKey
-from cdpengine._storage.cookie import (
+from cdpengine._storage.cookies import (
     Cookie,
     CookiePartition,
     check_cookie,

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import cdpengine
-from cdpengine._emulation.commands import EVALUATION_SESSION, UNDO, Command, commands
 from cdpengine._emulation.devices import (
     DEVICES,
     UserAgent,
@@ -17,6 +16,7 @@ from cdpengine._emulation.devices import (
     metadata,
     navigator_platform,
 )
+from cdpengine._emulation.emulation import EVALUATION_SESSION, UNDO, Command, commands
 from cdpengine._emulation.options import Geolocation, check_options
 
 VERSION = "156.0.8078.79"

@@ -8,7 +8,7 @@ from entering import WAYS, public_methods
 from cdpengine._api.opening import _passwords
 from cdpengine._api.verbs.forms import _shown_key
 from cdpengine._launch.endpoint import secrets_in_endpoint
-from cdpengine._network.headers import secret_values
+from cdpengine._network.messages import secret_values
 
 
 def test_every_public_method_is_in_the_table() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given
 from cdpengine._snapshot.content import Paragraph, Run, clean
 from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.text import python_text, quote, yaml_text
-from cdpengine.errors.foreign import escape_json, escape_line, escape_lines
+from cdpengine.errors.texts import escape_json, escape_line, escape_lines
 
 TERMINAL = "\x1b]0;t\x07\x9b31m\r\n\b\x7f\u2028\u202e\u200bß\udc9b"
 TEXTS = st.text(

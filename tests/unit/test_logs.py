@@ -132,7 +132,7 @@ WARNINGS = {
     ("_network/interceptor.py", "%s refused the credentials tha"): "give others",
     ("_protocol/streams.py", "the consumer of %s, opened at "): "receive faster, or subscribe to less",
     ("_emulation/emulation.py", "%s: %s"): "leave out the setting that the error names",
-    ("_storage/state_transfer.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
+    ("_storage/storage_state.py", "%s"): "the saved state lacks that origin: see why it cannot be reached",
 }
 """Each place that warns, by the beginning of its text; and what who reads the warning can do about it."""
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from cdpengine._protocol.mux import Call, Mux, Notice, Reply, Stray
+from cdpengine._protocol.messages import Call, Mux, Notice, Reply, Stray
 from cdpengine.errors import InvalidArgumentError
 
 SESSIONS: list[str | None] = [None, "A", "B"]

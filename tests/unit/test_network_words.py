@@ -22,17 +22,17 @@ from cdpengine._network.constants import (
     check_reason,
     check_resource_types,
 )
-from cdpengine._network.exchange import Overrides
-from cdpengine._network.headers import check_headers, merge_headers
-from cdpengine._network.interceptor import Credentials
+from cdpengine._network.interceptor import Credentials, RouteMatch, chrome_url_of
 from cdpengine._network.messages import (
     InterceptedRequest,
     InterceptedResponse,
+    check_headers,
     fulfil_params,
     is_at_response,
+    merge_headers,
     to_request,
 )
-from cdpengine._network.registration import RouteMatch, chrome_url_of
+from cdpengine._network.route import Overrides
 from cdpengine._notifier import BoundedHistory
 from cdpengine._page.urls import url_test, url_words
 from cdpengine._protocol.domains.fetch import RequestPaused

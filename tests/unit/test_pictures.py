@@ -15,14 +15,18 @@ from PIL import Image
 
 from cdpengine._pictures.editing import (
     SIGNATURE,
+    Area,
+    ImageFormat,
+    ImageOptions,
     OtherKind,
     PngColumn,
     check_colour,
     check_pixels,
+    format_of,
     join_pictures,
     paint_boxes,
+    rows_of_tiles,
 )
-from cdpengine._pictures.options import Area, ImageFormat, ImageOptions, format_of, rows_of_tiles
 from cdpengine.errors import InvalidArgumentError, PictureTooLargeError
 
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 
 from cdpengine.debug.recording import secret_words
-from cdpengine.errors import secrets, shown_url
-from cdpengine.errors.secrets import QUERY_KEYS, SENSITIVE_WORDS, hide_secrets
-from cdpengine.errors.words import LONGEST_URL, shown
+from cdpengine.errors import shown_url, texts
+from cdpengine.errors.texts import LONGEST_URL, QUERY_KEYS, SENSITIVE_WORDS, hide_secrets, shown
 
 SECRET = "hunter2hunter2"
 
@@ -106,7 +105,7 @@ def test_the_rest_of_a_url_stays() -> None:
 
 def test_one_table_serves_recordings_too() -> None:
     for name in ("SENSITIVE_WORDS", "QUERY_KEYS"):
-        assert vars(secret_words)[name] is vars(secrets)[name]
+        assert vars(secret_words)[name] is vars(texts)[name]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cdpengine
-from cdpengine._storage.cookie import Cookie, CookiePartition
+from cdpengine._storage.cookies import Cookie, CookiePartition
 from cdpengine._storage.storage_state import OriginState, StorageState, check_state, read_state, write_state
 from cdpengine.errors import StateFileNotWrittenError
 

@@ -28,7 +28,7 @@ import attrs
 import trio
 
 from cdpengine._logs import get_logger
-from cdpengine.errors.words import shown
+from cdpengine.errors.texts import shown
 
 T = TypeVar("T")
 

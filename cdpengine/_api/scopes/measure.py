@@ -16,9 +16,16 @@ from cdpengine._api.page_core import PageCore, explain_deadline
 from cdpengine._budget import check_timeout
 from cdpengine._evaluate.counters import EvaluationStatistics
 from cdpengine._measure.coverage import Coverage, measure_coverage
-from cdpengine._measure.cpu_profile import DEFAULT_INTERVAL, Profiling, profile_cpu
-from cdpengine._measure.heap_snapshot import HeapSnapshotProgress, HeapSnapshotReport, take_heap_snapshot
-from cdpengine._measure.metrics import PageMetrics, page_metrics
+from cdpengine._measure.profiles import (
+    DEFAULT_INTERVAL,
+    HeapSnapshotProgress,
+    HeapSnapshotReport,
+    PageMetrics,
+    Profiling,
+    page_metrics,
+    profile_cpu,
+    take_heap_snapshot,
+)
 from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace_browser
 from cdpengine._page.downloads.output_file import checked_path
 from cdpengine._protocol.session import Session

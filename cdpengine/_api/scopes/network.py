@@ -21,16 +21,17 @@ from cdpengine._network.constants import (
     check_cpu_rate,
     check_resource_types,
 )
-from cdpengine._network.headers import check_headers
-from cdpengine._network.interceptor import Credentials, interceptor_of
-from cdpengine._network.registration import (
+from cdpengine._network.interceptor import (
+    Credentials,
     RouteFailure,
     RouteHandler,
     RouteMatch,
     RouteRegistration,
     Stage,
     chrome_url_of,
+    interceptor_of,
 )
+from cdpengine._network.messages import check_headers
 from cdpengine._network.settings import CONDITIONS, CPU_RATE, EXTRA_HEADERS, NO_SERVICE_WORKER
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery

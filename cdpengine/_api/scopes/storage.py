@@ -20,26 +20,37 @@ from cdpengine._budget import check_timeout, within
 from cdpengine._page.frames import Frame
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.urls import check_origin, origin_of
-from cdpengine._storage.cookie import Cookie, checked_cookies, goes_to
-from cdpengine._storage.cookies import clear_cookies, delete_cookies, read_cookies, write_cookies
-from cdpengine._storage.databases import (
+from cdpengine._storage.cookies import (
+    Cookie,
+    checked_cookies,
+    clear_cookies,
+    delete_cookies,
+    goes_to,
+    read_cookies,
+    write_cookies,
+)
+from cdpengine._storage.storage_items import (
     Database,
+    StorageItems,
     StorageKind,
+    check_items,
+    check_keys,
     check_kinds,
     clear_http_cache,
     clear_origin,
     list_caches,
     list_databases,
-)
-from cdpengine._storage.state_transfer import apply_state, collect_state
-from cdpengine._storage.storage_items import (
-    StorageItems,
-    check_items,
-    check_keys,
     storage_key_of,
     top_storage_key,
 )
-from cdpengine._storage.storage_state import StorageState, check_state, read_state, write_state
+from cdpengine._storage.storage_state import (
+    StorageState,
+    apply_state,
+    check_state,
+    collect_state,
+    read_state,
+    write_state,
+)
 from cdpengine.errors import InvalidArgumentError
 
 

@@ -18,7 +18,7 @@ import trio
 
 from cdpengine._activity.har import Redacting
 from cdpengine._activity.page_activity import PageActivity
-from cdpengine._activity.response import Response
+from cdpengine._activity.request import Response
 from cdpengine._activity.streams import ActivityStream, RequestEnded
 from cdpengine._api.page_core import PageVerbs, explain_deadline
 from cdpengine._budget import Budget, check_timeout, within

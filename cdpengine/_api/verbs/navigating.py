@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable
 import attrs
 
 from cdpengine._activity.collector import Collector
-from cdpengine._activity.main_documents import MainDocuments
-from cdpengine._activity.response import Response
+from cdpengine._activity.request import MainDocuments, Response
 from cdpengine._api.page_core import PageVerbs
 from cdpengine._page.frames import LoadState
 from cdpengine._page.navigation.navigation import (

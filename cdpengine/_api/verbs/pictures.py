@@ -22,8 +22,16 @@ from cdpengine._budget import Budget
 from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
 from cdpengine._page.downloads.output_file import checked_path, output_file
 from cdpengine._page.scripts.worlds import context_gone
-from cdpengine._pictures.editing import check_colour, check_pixels, paint_boxes
-from cdpengine._pictures.options import Area, ImageFormat, ImageOptions, check_image_options, format_of
+from cdpengine._pictures.editing import (
+    Area,
+    ImageFormat,
+    ImageOptions,
+    check_colour,
+    check_image_options,
+    check_pixels,
+    format_of,
+    paint_boxes,
+)
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
 from cdpengine._pictures.screenshot import Picture, current_view, screen_scale, take_screenshot
 from cdpengine._protocol.domains.dom import BoxModelReply

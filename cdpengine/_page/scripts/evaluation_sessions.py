@@ -32,10 +32,9 @@ from cdpengine._page.page_target import REVIVED, PageTarget
 from cdpengine._page.scripts.page_functions import post_nothing
 from cdpengine._page.scripts.worlds import context_gone
 from cdpengine._protocol.calls import PendingCall
-from cdpengine._protocol.connection import Connection
+from cdpengine._protocol.connection import Connection, Targets
 from cdpengine._protocol.domains.target import AttachToTargetReply
 from cdpengine._protocol.session import Session
-from cdpengine._protocol.targets import Targets
 from cdpengine.errors import (
     ConnectFailedError,
     ConnectionLostError,

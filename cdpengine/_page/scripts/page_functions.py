@@ -22,7 +22,7 @@ from cdpengine._javascript import own
 from cdpengine._protocol.calls import PendingCall, SharedCall, decode_reply, pending_group
 from cdpengine._protocol.domains.dom import DescribeNodeReply, ResolveNodeReply
 from cdpengine._protocol.domains.runtime import CallReply, ReturnedObject
-from cdpengine._protocol.mux import Call
+from cdpengine._protocol.messages import Call
 from cdpengine._protocol.session import Session
 from cdpengine.errors import (
     ConnectionLostError,

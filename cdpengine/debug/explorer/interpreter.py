@@ -44,7 +44,7 @@ from cdpengine.errors import (
     RemoteError,
     TargetCrashedError,
 )
-from cdpengine.errors.foreign import escape_line, escape_lines
+from cdpengine.errors.texts import escape_line, escape_lines
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser

@@ -13,7 +13,7 @@ import attrs
 
 from cdpengine.debug.explorer.console import ACTIONS, first_word, split_words
 from cdpengine.errors import InvalidArgumentError, OptionNotFoundError, ValueRefusedError
-from cdpengine.errors.foreign import escape_json, escape_lines
+from cdpengine.errors.texts import escape_json, escape_lines
 
 if TYPE_CHECKING:
     from cdpengine._api.page import Page

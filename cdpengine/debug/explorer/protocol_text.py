@@ -22,7 +22,7 @@ from cdpengine.debug.explorer.protocol import (
     Shape,
     Type,
 )
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 WIDTH = 110
 

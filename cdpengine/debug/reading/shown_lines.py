@@ -26,7 +26,7 @@ import attrs
 import msgspec
 
 from cdpengine.debug.recording_format import Header, Line, Message
-from cdpengine.errors.foreign import escape_line
+from cdpengine.errors.texts import escape_line
 
 _ERRORS = frozenset({"error", "stray", "lost"})
 _REFUSED = 400  # from this status on an answer over HTTP is a refusal

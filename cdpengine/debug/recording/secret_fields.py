@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from cdpengine.debug.recording.known_secrets import REDACTED
-from cdpengine.errors.secrets import NAMED
+from cdpengine.errors.texts import NAMED
 
 Hide = Callable[[str], str]
 """Gives what stands in the place of a secret, and may remember it."""

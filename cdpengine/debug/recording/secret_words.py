@@ -18,7 +18,7 @@ from operator import itemgetter
 from ahocorasick_rs import BytesAhoCorasick, MatchKind
 
 from cdpengine.debug.recording.entered_texts import types_text
-from cdpengine.errors.secrets import NAMED, QUERY_KEYS, SENSITIVE_WORDS
+from cdpengine.errors.texts import NAMED, QUERY_KEYS, SENSITIVE_WORDS
 
 _BEGINS = r"(?:(?<![\w.\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-f]{4}))"
 """Before a word that is no end of a longer one: no letter, unless it is one of JSON's escapes."""
