@@ -25,7 +25,7 @@ import attrs
 import trio
 
 from cdpengine._api.browser import Browser
-from cdpengine._api.page import Page
+from cdpengine._api.page.page import Page
 from cdpengine.errors import EngineError, EventsLostError
 
 Unit = Literal["ms", "calls/s", "events/s", "MB/s"]

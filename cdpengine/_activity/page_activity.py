@@ -18,10 +18,12 @@ from cdpengine._activity.bodies import ActivityOptions, KeepBodies
 from cdpengine._activity.collector import Collector
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.har import LARGEST_BODY, fill_bodies
-from cdpengine._activity.request import Request
-from cdpengine._activity.streams import PART_OF, ActivityStream, Buffer, Kind
+from cdpengine._activity.request import Request, Response
+from cdpengine._activity.streams import PART_OF, ActivityStream, AwaitedResponse, Buffer, Kind
 from cdpengine._budget import check_timeout, within
 from cdpengine._page.downloads.output_file import checked_path, output_file
+from cdpengine._page.navigation.liveness import explain_deadline
+from cdpengine._page.urls import UrlPattern
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.streams import caller
 from cdpengine.errors import ActivityOffError, ConnectionLostError, InvalidArgumentError, SessionGoneError
@@ -44,7 +46,7 @@ class PageActivity:
     def __init__(
         self, collector: Collector, redactor: Callable[[], har.Redacting], product: str = ""
     ) -> None:
-        self.collector = collector
+        self._collector = collector
         self._redactor = redactor
         self._product = product
 
@@ -53,17 +55,17 @@ class PageActivity:
     @property
     def started(self) -> bool:
         """Whether anything is being kept now."""
-        return self.collector.options is not None
+        return self._collector.options is not None
 
     @property
     def console(self) -> Buffer[ConsoleMessage]:
         """The latest console messages, oldest first. Raises ActivityOffError when none were ever kept."""
-        return _kept(self.collector.console, "console")
+        return _kept(self._collector.console, "console")
 
     @property
     def errors(self) -> Buffer[PageError]:
         """The latest uncaught exceptions and unhandled rejections, oldest first. Raises ActivityOffError."""
-        return _kept(self.collector.errors, "errors")
+        return _kept(self._collector.errors, "errors")
 
     @property
     def requests(self) -> Buffer[Request]:
@@ -71,7 +73,7 @@ class PageActivity:
 
         Raises ActivityOffError.
         """
-        return _kept(self.collector.requests, "requests")
+        return _kept(self._collector.requests, "requests")
 
     async def start(
         self,
@@ -106,19 +108,19 @@ class PageActivity:
         """Do as `start`, with options that were made before."""
         with within("start collecting a page's activity", timeout):
             await trio.lowlevel.checkpoint()
-            before = self.collector.options
-            calls = self.collector.apply(options)
+            before = self._collector.options
+            calls = self._collector.apply(options)
             try:
                 await _wait_for_answers(calls)
             except BaseException:
                 with contextlib.suppress(SessionGoneError, ConnectionLostError):
-                    self.collector.apply(before)
+                    self._collector.apply(before)
                 raise
 
     async def stop(self) -> None:
         """Keep nothing more, and switch off what was switched on for it. What was kept stays."""
-        self.collector.apply(None)
-        self.collector.stop_lingering()
+        self._collector.apply(None)
+        self._collector.stop_lingering()
         await trio.lowlevel.checkpoint()
 
     @asynccontextmanager
@@ -133,7 +135,7 @@ class PageActivity:
         timeout: float = 30,
     ) -> AsyncIterator[PageActivity]:
         """Do as `start` for the block, and have it again afterwards as it was before."""
-        before = self.collector.options
+        before = self._collector.options
         await self.start(
             console=console,
             errors=errors,
@@ -148,16 +150,17 @@ class PageActivity:
             with contextlib.suppress(
                 SessionGoneError, ConnectionLostError
             ):  # what cannot be switched on again sends nothing
-                self.collector.apply(before)
+                self._collector.apply(before)
 
     def clear(self) -> None:
         """Forget what is kept, and begin to count anew."""
-        self.collector.clear()
+        self._collector.clear()
 
     # --- as it happens ----------------------------------------------------------------------------------------
 
-    @asynccontextmanager
-    async def stream(self, *kinds: Kind, buffer: int = 1000) -> AsyncIterator[ActivityStream]:
+    def stream(
+        self, *kinds: Kind, buffer: int = 1000
+    ) -> contextlib.AbstractAsyncContextManager[ActivityStream]:
         """Receive what the page does as it happens, from the moment at which the block is entered.
 
         `kinds`: "console" gives each ConsoleMessage, "errors" each PageError, "requests" each Request when it
@@ -168,33 +171,35 @@ class PageActivity:
         are missing, and goes on. Nobody waits for a consumer. As a stream of events, it raises TargetCrashedError
         and goes on, and SessionGoneError in the end. Raises InvalidArgumentError.
         """
-        unknown = [kind for kind in kinds if kind not in PART_OF]
-        if unknown:
-            expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
-            raise InvalidArgumentError(what="kinds", given=repr(unknown[0])[:80], expected=expected)
-        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
-            raise InvalidArgumentError(
-                what="buffer", given=repr(buffer), expected="a number of items, 1 or more"
-            )
-        wanted: Sequence[Kind] = kinds or ("console", "errors", "requests")
-        parts = {PART_OF[kind] for kind in wanted}
-        stream = ActivityStream(wanted, buffer, caller())
-        collector = self.collector
-        collector.subscribers.add(stream, wanted)
-        try:
-            calls = collector.hold(parts)
-            try:
-                # What is done over another connection would be ahead of what is not answered yet. A page that is
-                # stuck answers later; it obeys in order all the same.
-                with trio.move_on_after(_REPORTING_TIMEOUT):
-                    await _wait_for_answers(calls)
-                await trio.lowlevel.checkpoint()
-                yield stream
-            finally:
-                collector.release(parts)
-        finally:
-            collector.subscribers.remove(stream)
-            stream.end(_left)
+        return open_stream(self._collector, *kinds, buffer=buffer)
+
+    async def wait_for_response(
+        self,
+        url: UrlPattern | None = None,
+        *,
+        where: Callable[[Response], bool] | None = None,
+        timeout: float = 30,
+    ) -> Response:
+        """Return the next response whose URL matches, once its headers have come; its body may still be coming.
+
+        `url` is a glob ("*/api/*"), a compiled regular expression or a function of the URL; `where` a test of
+        the Response. What came before the call does not count: to act and then wait, use `expect_response`.
+        From then on the page's requests are followed, so that bodies can be read, until `activity.stop()` or
+        the page's end.
+
+        Raises DeadlineExceededError, which names what came instead, InvalidArgumentError, SessionGoneError,
+        ConnectionLostError.
+        """
+        awaited = AwaitedResponse(url, where)
+        page = self._collector.page
+        async with explain_deadline(page, trio.current_time() + check_timeout(timeout)):
+            with within(awaited.words, timeout) as budget:
+                async with stream_responses(self._collector) as stream:
+                    try:
+                        return await awaited.next_in(stream)
+                    except trio.Cancelled:
+                        budget.step(awaited.seen)
+                        raise
 
     # --- archives ---------------------------------------------------------------------------------------------
 
@@ -231,7 +236,7 @@ class PageActivity:
             comments = [f"{dropped} earlier requests were not kept"] if dropped else []
             archive = har.document(
                 exchanges,
-                [visit for visit in self.collector.visits if visit.id in visits],
+                [visit for visit in self._collector.visits if visit.id in visits],
                 product=self._product,
                 comments=comments,
             )
@@ -257,6 +262,47 @@ class PageActivity:
         async with output_file("the HTTP archive", place, overwrite=overwrite) as file:
             await file.write(har.encode(archive))
         return place
+
+
+@asynccontextmanager
+async def open_stream(collector: Collector, *kinds: Kind, buffer: int) -> AsyncIterator[ActivityStream]:
+    """Receive what a page does as it happens: `PageActivity.stream`. Raises InvalidArgumentError."""
+    unknown = [kind for kind in kinds if kind not in PART_OF]
+    if unknown:
+        expected = "some of " + ", ".join(repr(kind) for kind in PART_OF)
+        raise InvalidArgumentError(what="kinds", given=repr(unknown[0])[:80], expected=expected)
+    if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
+        raise InvalidArgumentError(what="buffer", given=repr(buffer), expected="a number of items, 1 or more")
+    wanted: Sequence[Kind] = kinds or ("console", "errors", "requests")
+    parts = {PART_OF[kind] for kind in wanted}
+    stream = ActivityStream(wanted, buffer, caller())
+    collector.subscribers.add(stream, wanted)
+    try:
+        calls = collector.hold(parts)
+        try:
+            # What is done over another connection would be ahead of what is not answered yet. A page that is
+            # stuck answers later; it obeys in order all the same.
+            with trio.move_on_after(_REPORTING_TIMEOUT):
+                await _wait_for_answers(calls)
+            await trio.lowlevel.checkpoint()
+            yield stream
+        finally:
+            collector.release(parts)
+    finally:
+        collector.subscribers.remove(stream)
+        stream.end(_left)
+
+
+@asynccontextmanager
+async def stream_responses(collector: Collector) -> AsyncIterator[ActivityStream]:
+    """Receive responses, and what ends without one; what comes can be read for a while after the block."""
+    collector.linger()
+    async with open_stream(collector, "responses", "finished", buffer=_RESPONSES) as stream:
+        yield stream
+
+
+_RESPONSES = 10_000
+"""Responses that wait to be looked at."""
 
 
 def _kept(buffer: Buffer[T] | None, what: str) -> Buffer[T]:

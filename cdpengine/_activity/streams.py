@@ -16,9 +16,10 @@ import attrs
 
 from cdpengine._activity.console import ConsoleMessage, PageError
 from cdpengine._activity.request import Request, Response
+from cdpengine._page.urls import UrlPattern, url_test, url_words
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Stream
-from cdpengine.errors import TargetCrashedError
+from cdpengine.errors import InvalidArgumentError, TargetCrashedError, shown_url
 
 T = TypeVar("T")
 
@@ -166,3 +167,52 @@ class Subscribers:
             return error
 
         stream.end(reason)
+
+
+_NAMED = 5
+"""Other responses that an error names."""
+
+
+class AwaitedResponse:
+    """A response that is waited for: what is to match, and what came instead.
+
+    `url` is a pattern of its URL, `where` a test of it; None matches all. Raises InvalidArgumentError.
+    """
+
+    def __init__(self, url: UrlPattern | None, where: Callable[[Response], bool] | None) -> None:
+        if where is not None and not callable(where):
+            raise InvalidArgumentError(
+                what="where", given=repr(where)[:80], expected="a function of the Response"
+            )
+        self._matches_url = None if url is None else url_test(url)
+        self._where = where
+        self._others = 0
+        self._latest: deque[str] = deque(maxlen=_NAMED)
+        self.words = "wait for a response" if url is None else f"wait for a response from {url_words(url)}"
+
+    @property
+    def seen(self) -> str:
+        """What came and did not match, for messages."""
+        if not self._others:
+            return "no response came"
+        return f"{self._others} others came, at last {', '.join(self._latest)}"
+
+    async def next_in(self, stream: ActivityStream) -> Response:
+        """Return the first response of a stream ("responses", "finished") that matches."""
+        async for item in stream:
+            if isinstance(item, Response):
+                if self._matches(item):
+                    return item
+                self._note(f"{item.status} {shown_url(item.url)}")
+            elif isinstance(item, RequestEnded) and item.request.response is None:
+                self._note(f"{shown_url(item.request.url)} failed ({item.request.failure})")
+        raise AssertionError("a stream ends with an error")
+
+    def _matches(self, response: Response) -> bool:
+        if self._matches_url is not None and not self._matches_url(response.url):
+            return False
+        return self._where is None or bool(self._where(response))
+
+    def _note(self, words: str) -> None:
+        self._others += 1
+        self._latest.append(words)

@@ -17,10 +17,10 @@ import attrs
 from cdpengine._activity.bodies import ActivityOptions, check_options
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.context import BrowserContext, make_context, plan_context
-from cdpengine._api.page import Page
-from cdpengine._api.page_core import PageCore
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.expecting import Expected, wait_for_arrival
+from cdpengine._api.page.page import Page
 from cdpengine._api.scopes.measure import BrowserMeasure
-from cdpengine._api.verbs.expecting import Expected, wait_for_arrival
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.options import EmulationOptions, Proxy
 from cdpengine._emulation.permissions import PermissionState
@@ -192,7 +192,7 @@ class Browser:
     def set_dialog_policy(
         self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None
     ) -> None:
-        """Say how the dialogs of pages that appear from now on are answered, as `Page.set_dialog_policy` does.
+        """Say how the dialogs of pages that appear from now on are answered, as `page.dialogs.set_policy` does.
 
         A page that another page opens has the policy of that page. Raises InvalidArgumentError.
         """

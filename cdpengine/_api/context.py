@@ -20,7 +20,7 @@ from cdpengine._activity.bodies import ActivityOptions
 from cdpengine._api.browser_state import BrowserState, ContextCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._api.scopes.emulation import ContextEmulation
-from cdpengine._api.scopes.network import Network
+from cdpengine._api.scopes.network import Network, route_requests
 from cdpengine._api.scopes.scripts import Scripts
 from cdpengine._api.scopes.setting_scope import SettingScope
 from cdpengine._api.scopes.storage import ContextStorage, load_state
@@ -39,7 +39,7 @@ from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteEr
 
 if TYPE_CHECKING:
     from cdpengine._api.browser import Browser
-    from cdpengine._api.page import Page
+    from cdpengine._api.page.page import Page
 
 
 class BrowserContext:
@@ -87,10 +87,25 @@ class BrowserContext:
         limit: float = 30,
         timeout: float = 30,
     ) -> AwaitableScope[RouteRegistration]:
-        """Have `handler` answer the requests whose URL matches: `network.route`, which says how."""
-        return self.network.route(
-            pattern, handler, resource_type=resource_type, stage=stage, limit=limit, timeout=timeout
-        )
+        """Have `handler` answer the requests whose URL matches, in all pages of the context.
+
+        `async with` it for a block; `await` it to last, until `network.unroute`.
+
+        `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
+        of the URL; `resource_type` narrows it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
+        function that is given a Route and answers it: `continue_`, `fulfill`, `abort`, or `fallback` to the next
+        route. The latest route is asked first. With `stage="response"`, it gets the request when its response has
+        begun. They hold for all its pages, their frames and workers, from their first request;
+        of what a service worker or the memory cache answers they see nothing.
+
+        A handler that raises, gives no answer, or takes more than `limit` seconds, fails its request
+        (net::ERR_FAILED) and nothing else: see `network.routes.failures` and the log. What it holds at the end of
+        the block goes on as if there had been no route.
+
+        Raises InvalidArgumentError, DeadlineExceededError, and ConnectionLostError.
+        """
+        routes = self.network.routes
+        return route_requests(self._scope, routes, pattern, handler, resource_type, stage, limit, timeout)
 
     def end_lasting(self) -> None:
         """End all that was awaited to last, without waiting: the context is gone. For the engine."""

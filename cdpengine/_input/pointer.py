@@ -213,6 +213,17 @@ async def scroll_at(
     return outcome
 
 
+async def scroll_here(dx: float, dy: float, frame_id: str, *, context: ActionContext) -> ActionOutcome:
+    """Turn the wheel where the mouse is; `frame_id` is the main frame's. Raises InvalidArgumentError."""
+    delta = check_point(dx, dy, what="dx, dy")
+    at = context.mouse.position
+    at = at if at != (0, 0) else Point(1, 1)
+    dialog = await context.mouse.wheel_at(at, delta)
+    if not dialog:
+        await rest(context.mouse.session, context.worlds, frame_id)
+    return ActionOutcome("scroll", "", at, dialog_opened=dialog)
+
+
 @cache
 def _rest_source() -> str:
     return own(f"({script('_input/rest')})()")

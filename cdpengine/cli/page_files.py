@@ -297,7 +297,7 @@ def screenshot(
         async def take() -> None:
             async with source.open_page("about:blank", timeout=timeout) as page:
                 if viewport is not None:
-                    await page.set_viewport(int(viewport[0]), int(viewport[1]), timeout=timeout)
+                    await page.emulation.set_viewport(int(viewport[0]), int(viewport[1]), timeout=timeout)
                 await page.goto(url, timeout=timeout)
                 found = None if target is None else await page.find(css=target, timeout=timeout)
                 data = await page.screenshot(
@@ -393,7 +393,7 @@ def pdf(
 
         async def save() -> None:
             async with source.open_page(url, timeout=timeout) as page:
-                size = await page.save_pdf(output, overwrite=overwrite, timeout=timeout, **options)
+                size = await page.pictures.save_pdf(output, overwrite=overwrite, timeout=timeout, **options)
                 if as_json:
                     print_json({"url": page.url, "path": output, "bytes": size})
                 else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
 import pytest
@@ -129,11 +130,11 @@ async def test_every_way_of_looking_waits(page: cdpengine.Page, site: Site, opti
     assert text.startswith(LOADING), text
 
 
-@pytest.mark.parametrize("way", ["extract_text", "extract_markdown", "labelled_screenshot"])
+@pytest.mark.parametrize("way", ["extract_text", "extract_markdown", "pictures.labelled_screenshot"])
 async def test_other_readers_wait_too(page: cdpengine.Page, site: Site, way: str) -> None:
     site.parts = RESPONSES["slow in the middle"]
-    seen = await looked(page, site, "Next", getattr(page, way))
-    assert "Go on" in (seen.snapshot.text if way == "labelled_screenshot" else seen)
+    seen = await looked(page, site, "Next", attrgetter(way)(page))
+    assert "Go on" in (seen.snapshot.text if way == "pictures.labelled_screenshot" else seen)
 
 
 async def test_a_frame_that_an_action_sent_elsewhere_is_waited_for(page: cdpengine.Page, site: Site) -> None:

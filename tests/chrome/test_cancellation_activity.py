@@ -31,8 +31,8 @@ class Stage:
             await page.activity.stop()
             assert await page.evaluate("1 + 1", timeout=10) == 2
             assert set(page.session._domains) == {"Page"}
-            assert not page.activity.collector._on
-            assert not [count for count in page.activity.collector._users.values() if count]
+            assert not page.activity._collector._on
+            assert not [count for count in page.activity._collector._users.values() if count]
             while trio.lowlevel.current_statistics().tasks_living != self.tasks:
                 await page.browser.session.call("Browser.getVersion")
             assert not [path for path in self.directory.iterdir() if path.name != "a.har"]
@@ -83,7 +83,7 @@ async def waiting(stage: Stage) -> None:
     with trio.CancelScope(shield=True):
         await stage.page.evaluate("asking = setInterval(() => fetch('/data').then(r => r.text()), 30), 0")
     try:
-        found = await stage.page.wait_for_response(timeout=60)
+        found = await stage.page.activity.wait_for_response(timeout=60)
         assert await found.text()
     finally:
         with trio.CancelScope(shield=True):

@@ -49,7 +49,7 @@ class Stage:
         page = self.page
         assert page.mouse.buttons == 0
         assert await page.evaluate("[...(self.held || [])]", timeout=20) == []
-        assert len(page.dialogs) == 0
+        assert len(page.dialogs.records) == 0
         if not await page.evaluate("'clicks' in self && document.readyState == 'complete'", timeout=20):
             await self.reset()
         before = await page.evaluate("clicks", timeout=20)
@@ -125,10 +125,10 @@ OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {
     "bring_to_front": lambda stage: stage.page.bring_to_front(),
     "snapshot": lambda stage: stage.page.snapshot(),
     "screenshot": lambda stage: stage.page.screenshot(format="jpeg", quality=10),
-    "labelled_screenshot": lambda stage: stage.page.labelled_screenshot(),
+    "labelled_screenshot": lambda stage: stage.page.pictures.labelled_screenshot(),
     "extract_text": lambda stage: stage.page.extract_text(),
     "extract_markdown": lambda stage: stage.page.extract_markdown(stage.go),
-    "outer_html": lambda stage: stage.page.outer_html(stage.go),
+    "outer_html": lambda stage: stage.page.elements.outer_html(stage.go),
     "pdf": lambda stage: stage.page.pdf(),
     "click": lambda stage: stage.page.click(stage.go),
     "click far away": lambda stage: stage.page.click(stage.far, modifiers=["Shift"]),
@@ -139,7 +139,7 @@ OPERATIONS: dict[str, Callable[[Stage], Awaitable[object]]] = {
     "press": lambda stage: stage.page.press("Control+Shift+A", stage.name),
     "focus": lambda stage: stage.page.focus(stage.name),
     "scroll_into_view": lambda stage: stage.page.scroll_into_view(stage.far),
-    "set_viewport": lambda stage: stage.page.set_viewport(700, 500),
+    "set_viewport": lambda stage: stage.page.emulation.set_viewport(700, 500),
     "evaluate": lambda stage: stage.page.evaluate("async (a) => a", 5),
     "evaluate on a node": lambda stage: stage.page.evaluate("(el) => el.tagName", target=stage.go),
     "evaluate what hangs": hang,

@@ -119,7 +119,7 @@ async def test_text_main_target_and_size(site: cdpengine.Page) -> None:
     assert await site.extract_markdown("aside") == "ad"
     button = (await site.snapshot()).find("button")
     assert await site.extract_markdown(button) == "Go **on**"
-    assert await site.outer_html(button) == "<button>Go <b>on</b></button>"
+    assert await site.elements.outer_html(button) == "<button>Go <b>on</b></button>"
     cut = await site.extract_text(max_chars=100)
     assert len(cut) <= 100 or cut.startswith("[cut: ")
     with pytest.raises(cdpengine.InvalidArgumentError):
@@ -204,10 +204,10 @@ async def test_refs_on_a_picture(page: cdpengine.Page, httpserver: HTTPServer) -
         f"<style>body{{margin:0}}</style><button style='{square}'></button>", content_type="text/html"
     )
     await page.goto(f"{here}/main")
-    await page.set_viewport(500, 400, device_scale_factor=2)
+    await page.emulation.set_viewport(500, 400, device_scale_factor=2)
     await page.evaluate("scrollTo(0, 20)")
     before = await page.content()
-    shot = await page.labelled_screenshot()
+    shot = await page.pictures.labelled_screenshot()
     buttons = shot.snapshot.find_all("button")
     assert len(buttons) == 3
     with Image.open(io.BytesIO(shot.image)) as image:
@@ -240,7 +240,7 @@ async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
 ) -> None:
     square = "position:absolute;left:40px;top:330px;width:50px;height:40px;border:0;background:white"
     await site.set_content(f"<style>body{{margin:0;height:3000px}}</style><button style='{square}'></button>")
-    await site.set_viewport(500, 400, device_scale_factor=2)
+    await site.emulation.set_viewport(500, 400, device_scale_factor=2)
     sent = 0
 
     def scroll(traffic: Traffic) -> None:
@@ -251,7 +251,7 @@ async def test_a_picture_is_taken_again_where_the_page_scrolled_meanwhile(
                 site.session.post("Runtime.evaluate", expression="scrollBy(0, 100)")
 
     with browser.instruments.attached(scroll):
-        shot = await site.labelled_screenshot()
+        shot = await site.pictures.labelled_screenshot()
     assert sent == pictures
     assert await site.evaluate("scrollY") == 100 * min(scrolls, pictures)
     if scrolls < pictures:
@@ -292,7 +292,7 @@ async def test_a_picture_and_its_refs_are_of_one_document(
 
     try:
         with browser.instruments.attached(replace_document):
-            shot = await page.labelled_screenshot()
+            shot = await page.pictures.labelled_screenshot()
     finally:
         go.set()
     assert there.is_set()

@@ -38,7 +38,7 @@ CASES = [
 @pytest.mark.parametrize(("kind", "policy", "source"), CASES)
 async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: str) -> None:
     accepted = accepts(policy, kind)
-    page.set_dialog_policy(policy)  # type: ignore[arg-type]
+    page.dialogs.set_policy(policy)  # type: ignore[arg-type]
     await page.set_content(f'<button onclick="self.got = [{ASK[kind]}]">Go</button>'.replace("'", "&#39;"))
     with trio.fail_after(20):
         if source == "timer":
@@ -50,30 +50,30 @@ async def test_policies(page: cdpengine.Page, kind: str, policy: str, source: st
             with pytest.raises(cdpengine.DialogOpenedError, match="hello") as caught:
                 await (page.click(button) if source == "click" else page.evaluate(script))
             assert caught.value.kind == kind
-            assert caught.value.dialog == page.dialogs[-1]
+            assert caught.value.dialog == page.dialogs.records[-1]
         elif source == "click":
             outcome = await page.click(button)
             assert outcome.dialog_opened
-            assert outcome.dialogs == tuple(page.dialogs)
+            assert outcome.dialogs == tuple(page.dialogs.records)
         else:
             await page.evaluate(script)
-    (dialog,) = page.dialogs
+    (dialog,) = page.dialogs.records
     assert (dialog.type, dialog.message, dialog.accepted) == (kind, "hello", accepted)
     assert dialog.answered_by == "policy"
     if kind != "alert":
-        page.set_dialog_policy("default")
+        page.dialogs.set_policy("default")
         assert await page.evaluate("self.got[0]") == ANSWERS[kind, accepted]
     assert len((await page.snapshot()).refs) == 1, "the page goes on"
 
 
 async def test_texts_of_prompts(page: cdpengine.Page) -> None:
-    page.set_dialog_policy("accept", prompt_text="mine")
+    page.dialogs.set_policy("accept", prompt_text="mine")
     assert await page.evaluate("prompt('q', 'd')") == "mine"
-    page.set_dialog_policy(lambda dialog: f"{dialog.message} {dialog.default_prompt}")
+    page.dialogs.set_policy(lambda dialog: f"{dialog.message} {dialog.default_prompt}")
     assert await page.evaluate("prompt('q', 'd')") == "q d"
-    page.set_dialog_policy(lambda _dialog: cdpengine.DialogAnswer(accept=False))
+    page.dialogs.set_policy(lambda _dialog: cdpengine.DialogAnswer(accept=False))
     assert await page.evaluate("prompt('q', 'd')") is None
-    assert [dialog.prompt_text for dialog in page.dialogs] == ["mine", "q d", None]
+    assert [dialog.prompt_text for dialog in page.dialogs.records] == ["mine", "q d", None]
 
 
 async def test_several_dialogs_of_one_click(page: cdpengine.Page) -> None:
@@ -81,7 +81,7 @@ async def test_several_dialogs_of_one_click(page: cdpengine.Page) -> None:
         await trio.sleep(0.1)
         return dialog.message == "two"
 
-    page.set_dialog_policy(slow)
+    page.dialogs.set_policy(slow)
     await page.set_content(
         "<button onclick=\"self.got = ['one', 'two', 'three'].map(t => confirm(t))\">Go</button>"
     )
@@ -113,7 +113,7 @@ async def asking(page: cdpengine.Page, httpserver: HTTPServer) -> AsyncIterator[
 @pytest.mark.parametrize("policy", ["default", "accept", "dismiss", "raise"])
 async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, policy: str, way: str) -> None:
     before = page.url
-    page.set_dialog_policy(policy)  # type: ignore[arg-type]
+    page.dialogs.set_policy(policy)  # type: ignore[arg-type]
     with trio.fail_after(20):
         if policy == "dismiss":
             with pytest.raises(cdpengine.NavigationFailedError, match="beforeunload") as caught:
@@ -126,24 +126,24 @@ async def test_leaving_a_page_that_asks(page: cdpengine.Page, asking: str, polic
             arrived = await (page.goto(asking) if way == "goto" else page.reload())
             assert arrived.status == 200
     left = policy in ("default", "accept")
-    assert [(dialog.type, dialog.accepted) for dialog in page.dialogs] == [("beforeunload", left)]
+    assert [(dialog.type, dialog.accepted) for dialog in page.dialogs.records] == [("beforeunload", left)]
     assert page.url == (asking if left and way == "goto" else before)
     assert await page.evaluate("typeof onbeforeunload") == ("object" if left else "function")
 
 
 async def test_closing_does_not_ask(page: cdpengine.Page, asking: str) -> None:
-    page.set_dialog_policy("dismiss")
+    page.dialogs.set_policy("dismiss")
     with trio.fail_after(20):
         await page.close()
     assert page.closed
 
 
 async def test_popups_ask_as_their_opener_may(browser: cdpengine.Browser, page: cdpengine.Page) -> None:
-    page.set_dialog_policy("accept")
+    page.dialogs.set_policy("accept")
     await page.evaluate("void open('').setTimeout(\"self.got = confirm('hello')\", 0)")
     popup = await browser.wait_for_page(opener=page)
     with trio.fail_after(20):
-        while not popup.dialogs or popup.dialogs[-1].accepted is None:
+        while not popup.dialogs.records or popup.dialogs.records[-1].accepted is None:
             await browser.session.call("Browser.getVersion")
     assert await popup.evaluate("self.got") is True
     await popup.close()
@@ -154,13 +154,15 @@ async def test_a_dialog_held_by_a_handler_when_an_evaluate_ends(page: cdpengine.
         while True:
             await trio.sleep_forever()
 
-    page.set_dialog_policy(never)
+    page.dialogs.set_policy(never)
     with trio.fail_after(HANDLER_LIMIT - 1), pytest.raises(cdpengine.EvaluationTimeoutError) as caught:
         await page.evaluate("confirm('hello')", timeout=0.3)
     assert caught.value.report.steps[0].name == "dialog"
     with trio.fail_after(20):  # where the machine is busy, Chrome confirms it later than the report can wait
         await page._core.target.dialogs.wait_for_answer()
-    assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs] == [(False, "elsewhere")]
+    assert [(dialog.accepted, dialog.answered_by) for dialog in page.dialogs.records] == [
+        (False, "elsewhere")
+    ]
     assert await page.evaluate("1 + 1", timeout=20) == 2
 
 
@@ -177,7 +179,7 @@ async def test_frames_of_other_processes_ask_as_their_page_may(httpserver: HTTPS
     inner = url.replace("127.0.0.1", "localhost")
     async with cdpengine.launch(args=["--site-per-process"]) as browser:
         page = await browser.new_page(url)
-        page.set_dialog_policy("accept", prompt_text="mine")
+        page.dialogs.set_policy("accept", prompt_text="mine")
         await page.evaluate(
             "url => new Promise(done => { const frame = document.createElement('iframe');"
             " frame.src = url; frame.onload = done; document.body.append(frame) }).then(() => 1)",
@@ -185,4 +187,4 @@ async def test_frames_of_other_processes_ask_as_their_page_may(httpserver: HTTPS
         )
         frame = next(frame for frame in page.frames if frame.url == inner)
         assert await page.evaluate("prompt('q')", frame=frame, timeout=20) == "mine"
-        assert [(dialog.frame_id, dialog.url) for dialog in page.dialogs] == [(frame.id, inner)]
+        assert [(dialog.frame_id, dialog.url) for dialog in page.dialogs.records] == [(frame.id, inner)]

@@ -195,7 +195,7 @@ async def test_lasting_settings_add_up_until_they_are_reset(shown: cdpengine.Pag
             assert (await told(shown))["zone"] == before["zone"]
         assert (await told(shown))["zone"] == "Europe/Paris"
     assert (await told(shown))["zone"] == "Asia/Tokyo"
-    await shown.set_viewport(600, 300)
+    await shown.emulation.set_viewport(600, 300)
     with trio.fail_after(10):
         while (await told(shown))["size"] != [600, 300]:
             pass
@@ -366,7 +366,7 @@ async def test_a_page_that_hangs_holds_up_no_context(browser: cdpengine.Browser,
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_hang, stuck)
             with trio.fail_after(20):
-                while await stuck.unresponsive_for() == 0:
+                while await stuck.measure.unresponsive_for() == 0:
                     pass
             with trio.fail_after(20):
                 async with context.emulation.set(color_scheme="dark"):

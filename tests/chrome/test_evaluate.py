@@ -169,7 +169,7 @@ async def test_a_navigation_ends_it_by_name(page: cdpengine.Page) -> None:
 async def test_dialogs_wait_for_nobody(page: cdpengine.Page, kind: str) -> None:
     value = await page.evaluate(f"{kind}('hello')", timeout=20)
     assert value is (False if kind == "confirm" else None)
-    (dialog,) = page.dialogs
+    (dialog,) = page.dialogs.records
     assert (dialog.type, dialog.message, dialog.accepted) == (kind, "hello", kind == "alert")
 
 

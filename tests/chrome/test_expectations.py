@@ -268,7 +268,7 @@ async def test_expected_dialogs(apart: cdpengine.Page) -> None:
         ("#later", {"accept": False}, False, "confirm"),
         ("#innerask", {}, True, "confirm"),
     ]
-    apart.set_dialog_policy("raise")
+    apart.dialogs.set_policy("raise")
     for css, answer, got, kind in cases:
         async with apart.expect_dialog(timeout=20, **answer) as expected:
             await click(apart, css)
@@ -280,7 +280,7 @@ async def test_expected_dialogs(apart: cdpengine.Page) -> None:
         )
         await apart.wait_for(expression="typeof got !== 'undefined'", timeout=20)
         assert await apart.evaluate("got") == got, (css, answer)
-        assert dialog == apart.dialogs[-1]
+        assert dialog == apart.dialogs.records[-1]
 
 
 async def test_one_expectation_is_one_dialog(apart: cdpengine.Page) -> None:

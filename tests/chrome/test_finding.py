@@ -240,7 +240,7 @@ async def test_it_never_comes_and_the_deadline_cuts_in(
     shown: cdpengine.Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As on a busy machine, where the time to say so is over before anybody gets to say it."""
-    monkeypatch.setattr("cdpengine._api.verbs.finding._MARGIN", 0.0)
+    monkeypatch.setattr("cdpengine._api.page.finding._MARGIN", 0.0)
     await refused(
         cdpengine.NodeNotFoundError,
         lambda timeout: shown.find("video", timeout=timeout),
@@ -251,7 +251,7 @@ async def test_it_never_comes_and_the_deadline_cuts_in(
 async def test_a_page_that_does_not_answer(shown: cdpengine.Page) -> None:
     await shown.evaluate("void setTimeout(() => { for (;;); }, 0)")
     with trio.fail_after(20):
-        while await shown.unresponsive_for() == 0:  # until the script runs
+        while await shown.measure.unresponsive_for() == 0:  # until the script runs
             pass
     with trio.fail_after(20), pytest.raises(cdpengine.PageUnresponsiveError):
         await shown.find("h1", timeout=0.6)

@@ -120,7 +120,7 @@ async def test_a_hang_is_told_in_time_and_the_page_goes_on(
 async def test_a_dialog_hangs_nothing(page: cdpengine.Page, site: HTTPServer, kind: str) -> None:
     await page.goto(site.url_for("/"))
     await page.evaluate(f"{kind}('hello')", timeout=20)
-    assert [dialog.type for dialog in page.dialogs] == [kind]
+    assert [dialog.type for dialog in page.dialogs.records] == [kind]
     await still_works(page)
 
 
@@ -130,7 +130,7 @@ async def test_beforeunload_hangs_nothing(new_tab: cdpengine.Page, site: HTTPSer
     await page.click((await page.snapshot()).find(role="button"))  # without a gesture Chrome does not ask
     await page.evaluate("addEventListener('beforeunload', event => event.preventDefault())")
     await page.goto(site.url_for("/"), timeout=10)
-    assert [dialog.type for dialog in page.dialogs] == ["beforeunload"]
+    assert [dialog.type for dialog in page.dialogs.records] == ["beforeunload"]
     await still_works(page)
 
 
@@ -144,10 +144,10 @@ async def test_a_popup_that_hangs_leaves_its_opener_alone(
         nursery.start_soon(popup.evaluate, "while (true) {}")
         await trio.testing.wait_all_tasks_blocked()
         with trio.fail_after(20):
-            while not await popup.unresponsive_for():
+            while not await popup.measure.unresponsive_for():
                 pass
         await still_works(page)
-        assert await popup.unresponsive_for()
+        assert await popup.measure.unresponsive_for()
         nursery.cancel_scope.cancel()
     await still_works(popup)
     await popup.close()

@@ -296,7 +296,7 @@ async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpeng
         async with page.measure.coverage(timeout=3):
             await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
             with trio.fail_after(20):
-                while await page.unresponsive_for() == 0:  # until the script runs
+                while await page.measure.unresponsive_for() == 0:  # until the script runs
                     pass
     await page.recover()
     async with page.measure.coverage() as coverage:
@@ -401,7 +401,7 @@ OPERATIONS: dict[str, Callable[[cdpengine.Page, Path], Awaitable[object]]] = {
     "trace": trace,
     "metrics": lambda page, _: page.measure.metrics(),
     "heap snapshot": lambda page, tmp_path: page.measure.heap_snapshot(tmp_path / "h"),
-    "save_pdf": lambda page, tmp_path: page.save_pdf(tmp_path / "a.pdf"),
+    "save_pdf": lambda page, tmp_path: page.pictures.save_pdf(tmp_path / "a.pdf"),
     "screenshot": lambda page, tmp_path: page.screenshot(
         tmp_path / "a.png", full_page=True, omit_background=True
     ),

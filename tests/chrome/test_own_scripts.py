@@ -82,7 +82,7 @@ async def test_all_scripts_but_the_users_are_noted(
 
     await page.type(await node("#field"), "typed", submit=True)
     await page.press("End", await node("#field"))
-    await page.blur(await node("#field"))
+    await page.elements.blur(await node("#field"))
     for css, value in {
         "#field": "filled",
         "#area": "filled",
@@ -110,8 +110,8 @@ async def test_all_scripts_but_the_users_are_noted(
     await page.evaluate(f"{USERS} void (gone.style.cssText = 'position: relative; z-index: -1')")
     gone = await node("#gone")
     await refused(cdpengine.CoveredError, lambda timeout: page.click(gone, timeout=timeout))
-    async with page.highlight(await node("#to")):
-        await page.bounding_box(await node("#to"))
+    async with page.elements.highlight(await node("#to")):
+        await page.elements.bounding_box(await node("#to"))
     await page.find(text="Head")
     await page.find(role="heading", name="Head")
     await page.wait_for(text="Head", css="h1", load_state="load")
@@ -121,10 +121,10 @@ async def test_all_scripts_but_the_users_are_noted(
     await page.evaluate(f"{USERS} void document.querySelector('h1').remove()")
     with pytest.raises(cdpengine.StaleRefError):
         await page.click(ref, timeout=5)
-    await page.outer_html(await node("#to"))
+    await page.elements.outer_html(await node("#to"))
     await page.screenshot(full_page=True)
-    await page.labelled_screenshot()
-    await page.unresponsive_for()
+    await page.pictures.labelled_screenshot()
+    await page.measure.unresponsive_for()
     await page.recover()
     # Beside what the user gave: what brings the values of that back.
     bringing = (USERS, "(watch) => watch.next()", script("_evaluate/value"))

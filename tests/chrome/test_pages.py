@@ -120,7 +120,7 @@ async def test_contexts_are_apart_and_end_with_their_block(
 
 
 async def test_a_picture_is_a_picture(page: cdpengine.Page) -> None:
-    await page.set_viewport(300, 200)
+    await page.emulation.set_viewport(300, 200)
     await page.set_content("<body style='margin:0; background:#0a0'><div style='height:900px'></div>")
     png = await page.screenshot()
     assert png.startswith(b"\x89PNG")

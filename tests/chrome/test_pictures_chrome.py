@@ -49,7 +49,7 @@ def near(seen: Any, wanted: tuple[int, ...]) -> bool:
 
 @pytest.fixture
 async def tall(page: cdpengine.Page) -> cdpengine.Page:
-    await page.set_viewport(400, 300)
+    await page.emulation.set_viewport(400, 300)
     await page.set_content(TALL)
     return page
 
@@ -94,7 +94,7 @@ async def test_formats_that_cannot_hold_it_are_refused_by_name(tall: cdpengine.P
 
 
 async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
-    await tall.set_viewport(400, 300, device_scale_factor=1.5)
+    await tall.emulation.set_viewport(400, 300, device_scale_factor=1.5)
     assert opened(await tall.screenshot()).size == (600, 450)
     await tall.evaluate("scrollTo(0, 2500)")
     clip = await tall.screenshot(
@@ -151,7 +151,7 @@ async def test_a_page_behind_another_and_a_page_that_hangs(
     await front.close()
     await page.session.call("Runtime.evaluate", expression="void setTimeout(() => { while (true) {} })")
     with trio.fail_after(20):
-        while await page.unresponsive_for() == 0:  # until the script runs
+        while await page.measure.unresponsive_for() == 0:  # until the script runs
             pass
     with pytest.raises(cdpengine.PageUnresponsiveError):
         await page.screenshot(full_page=True, timeout=0.7)
@@ -199,7 +199,7 @@ async def test_a_pdf_is_as_large_as_was_asked(page: cdpengine.Page, tmp_path: Pa
     assert b"1 0 0 rg" not in streams(await page.pdf(background=False))
     path = tmp_path / "a.pdf"
     assert (
-        await page.save_pdf(path, outline=True, footer="<span class=pageNumber></span>")
+        await page.pictures.save_pdf(path, outline=True, footer="<span class=pageNumber></span>")
         == path.stat().st_size
     )
     assert path.read_bytes().startswith(b"%PDF")
@@ -207,9 +207,9 @@ async def test_a_pdf_is_as_large_as_was_asked(page: cdpengine.Page, tmp_path: Pa
     with pytest.raises(cdpengine.InvalidArgumentError, match="pages that there are"):
         await page.pdf(pages="90")
     with pytest.raises(cdpengine.InvalidArgumentError, match="pages that there are"):
-        await page.save_pdf(tmp_path / "b.pdf", pages="90")
+        await page.pictures.save_pdf(tmp_path / "b.pdf", pages="90")
     with pytest.raises(cdpengine.MeasurementFailedError):
-        await page.save_pdf(tmp_path / "none" / "b.pdf")
+        await page.pictures.save_pdf(tmp_path / "none" / "b.pdf")
     assert list(tmp_path.iterdir()) == [path]
 
 

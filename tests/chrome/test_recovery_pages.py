@@ -40,7 +40,7 @@ async def hang(page: cdpengine.Page, script: str = "for (;;) {}") -> None:
     """Have the page hang by itself, and wait until it does."""
     await page.evaluate(f"setTimeout(() => {{ {script} }}, 0); 0")
     with trio.fail_after(10):
-        while not await page.unresponsive_for():
+        while not await page.measure.unresponsive_for():
             pass
 
 
@@ -60,7 +60,7 @@ async def test_a_page_that_answers_is_left_alone(site: cdpengine.Page) -> None:
         nursery.start_soon(wait_for_ever, site)
         await trio.testing.wait_all_tasks_blocked()
         with trio.fail_after(20):  # on a busy machine an answer can take a moment
-            while await site.unresponsive_for():
+            while await site.measure.unresponsive_for():
                 pass
         report = await site.recover(allow="close")
         assert (report.responsive, report.steps, report.sent) == (True, (), False)
@@ -79,7 +79,7 @@ async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
     assert report.terminated
     await works(site)
     with trio.fail_after(20):
-        while await site.unresponsive_for():
+        while await site.measure.unresponsive_for():
             pass
 
 
@@ -158,7 +158,7 @@ async def test_a_hang_while_the_page_navigates(site: cdpengine.Page, silent_port
         f"setTimeout(() => {{ location = 'http://127.0.0.1:{silent_port}/?next'; setTimeout(hang, 300) }}, 0); 0"
     )
     with trio.fail_after(20):
-        while not await site.unresponsive_for() or not site._core.target.navigation.under_way:
+        while not await site.measure.unresponsive_for() or not site._core.target.navigation.under_way:
             pass
         await trio.sleep(0.5)  # into the request: nobody tells of it
         report = await site.recover(allow="reload", timeout=10)

@@ -307,7 +307,7 @@ async def test_ctrl_c_ends_a_script_and_leaves_no_hung_page(
         process.stdin.write(b'!use %s\nRuntime.evaluate expression="%s"\n' % (number, LOOP.encode()))
         process.stdin.flush()
         with trio.fail_after(20):
-            while not await page.unresponsive_for():
+            while not await page.measure.unresponsive_for():
                 pass
             process.send_signal(signal.SIGINT)
             # Its standard input stays open: nothing but the signal ends it.

@@ -86,17 +86,17 @@ async def test_a_response_that_a_block_brings(page: cdpengine.Page, here: str) -
 async def test_waiting_for_a_response(page: cdpengine.Page, here: str) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(page.evaluate, f"setTimeout(() => {fetching('/data', '/wrong')}, 50), 0")
-        response = await page.wait_for_response(url=lambda url: url.endswith("/wrong"))
+        response = await page.activity.wait_for_response(url=lambda url: url.endswith("/wrong"))
     with pytest.raises(cdpengine.BodyUndecodableError, match="JSON"):
         await response.json()
     await page.evaluate(f"setTimeout(() => {fetching('/pixel')}, 50), 0")
     with pytest.raises(
         cdpengine.DeadlineExceededError, match=r"wait for a response from \*/never[\s\S]*/pixel"
     ):
-        await page.wait_for_response("*/never", timeout=1.5)
+        await page.activity.wait_for_response("*/never", timeout=1.5)
     for wrong in ({"url": 5}, {"url": ""}, {"where": 1}):
         with pytest.raises(cdpengine.InvalidArgumentError):
-            await page.wait_for_response(**wrong)
+            await page.activity.wait_for_response(**wrong)
     with pytest.raises(cdpengine.DeadlineExceededError, match="no response came"):
         async with page.expect_response(timeout=0.2):
             pass

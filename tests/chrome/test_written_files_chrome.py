@@ -40,7 +40,7 @@ async def record(page: cdpengine.Page, path: Path, overwrite: bool) -> None:
 
 WRITING: dict[str, Write] = {
     "a.png": lambda page, path, overwrite: page.screenshot(path, overwrite=overwrite),
-    "a.pdf": lambda page, path, overwrite: page.save_pdf(path, overwrite=overwrite),
+    "a.pdf": lambda page, path, overwrite: page.pictures.save_pdf(path, overwrite=overwrite),
     "a.heapsnapshot.gz": lambda page, path, overwrite: page.measure.heap_snapshot(path, overwrite=overwrite),
     "a.har": lambda page, path, overwrite: page.activity.save_har(path, overwrite=overwrite),
     "a.json": trace,

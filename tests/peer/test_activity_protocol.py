@@ -90,7 +90,7 @@ async def test_a_burst_loses_nothing_where_one_keeps_up_and_costs_nothing_where_
     assert (len(activity.console), activity.console.dropped) == (500, 19_500)
     assert (len(activity.requests), activity.requests.dropped) == (500, 4_500)
     assert (activity.console[0].args, activity.requests[0].id) == (("message", 19_500), "4500")
-    assert len(activity.collector._exchanges._known) <= 201
+    assert len(activity._collector._exchanges._known) <= 201
 
 
 async def test_a_page_that_does_not_answer_is_not_started_on(

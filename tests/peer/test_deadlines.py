@@ -36,7 +36,7 @@ def guard() -> None:
     """Seconds of the clock of these tests are no measure of whether one hangs; pytest-timeout's are."""
 
 
-WRITING = {"expect_download", "measure.heap_snapshot", "save_pdf", "measure.trace"}
+WRITING = {"expect_download", "measure.heap_snapshot", "pictures.save_pdf", "measure.trace"}
 """Methods that write files, in threads: a clock that jumps does not wait for these."""
 
 

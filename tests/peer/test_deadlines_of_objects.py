@@ -45,7 +45,9 @@ def guard() -> None:
 
 def test_no_method_is_left_out() -> None:
     named = {name.partition(",")[0] for name in CALLS}
-    assert named == {each for each in methods_with_timeout() if each.partition(".")[0] not in NOT_HERE}
+    elsewhere = {"PageActivity.wait_for_response"}  # it ends by its deadline alone: page_calls.py
+    here = {each for each in methods_with_timeout() if each.partition(".")[0] not in NOT_HERE}
+    assert named == here - elsewhere
 
 
 def running() -> list[str]:

@@ -51,10 +51,10 @@ async def test_handlers_are_sync_or_async(
 ) -> None:
     handlers: list[Callable[[cdpengine.Dialog], bool | Awaitable[bool]]] = [lambda _dialog: True, _later]
     for handler in handlers:
-        page.set_dialog_policy(handler)
+        page.dialogs.set_policy(handler)
         scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
         await trio.sleep(2)
-        dialog = page.dialogs[-1]
+        dialog = page.dialogs.records[-1]
         assert (dialog.accepted, dialog.answered_by, dialog.failure) == (True, "handler", "")
     assert answers(scripted) == [{"accept": True}] * 2
 
@@ -71,10 +71,10 @@ async def test_a_handler_that_raises_leaves_nothing_open(
         assert dialog.accepted is None
         raise KeyError("no such answer")
 
-    page.set_dialog_policy(handler)
+    page.dialogs.set_policy(handler)
     scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
     await quiet()
-    (dialog,) = page.dialogs
+    (dialog,) = page.dialogs.records
     assert (dialog.accepted, dialog.answered_by) == (False, "default")
     assert dialog.failure == "KeyError: 'no such answer'"
     assert page._core.target.dialogs.handler_failures == 1
@@ -92,25 +92,25 @@ async def test_a_handler_that_hangs_is_given_up_on(
         while True:
             await trio.sleep_forever()
 
-    page.set_dialog_policy(handler)
+    page.dialogs.set_policy(handler)
     scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
     await quiet()
     started = trio.current_time()
-    assert [dialog.accepted for dialog in page.dialogs] == [None]
+    assert [dialog.accepted for dialog in page.dialogs.records] == [None]
     await page._core.target.dialogs.wait_for_answer()
     assert trio.current_time() - started == HANDLER_LIMIT
-    assert (page.dialogs[-1].accepted, page.dialogs[-1].answered_by) == (False, "default")
-    assert "5 s" in page.dialogs[-1].failure
+    assert (page.dialogs.records[-1].accepted, page.dialogs.records[-1].answered_by) == (False, "default")
+    assert "5 s" in page.dialogs.records[-1].failure
 
 
 async def test_who_was_faster_is_believed(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    page.set_dialog_policy(_later)
+    page.dialogs.set_policy(_later)
     scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
     scripted.page_event("Page.javascriptDialogClosed", {"result": True})
     await trio.sleep(5)
-    assert [(d.accepted, d.answered_by) for d in page.dialogs] == [(True, "elsewhere")]
+    assert [(d.accepted, d.answered_by) for d in page.dialogs.records] == [(True, "elsewhere")]
     assert answers(scripted) == [], "its handler was stopped"
 
 
@@ -128,7 +128,7 @@ async def test_the_end_of_the_engine_ends_its_handlers(
 
     async with scripted.engine() as browser:
         page = await browser.new_page()
-        page.set_dialog_policy(handler)
+        page.dialogs.set_policy(handler)
         scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
         await quiet()
     assert ended.is_set()
@@ -137,7 +137,7 @@ async def test_the_end_of_the_engine_ends_its_handlers(
 async def test_raise_belongs_to_the_action_it_opened_in(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    page.set_dialog_policy("raise")
+    page.dialogs.set_policy("raise")
     scripted.page_event("Page.javascriptDialogOpening", CONFIRM)
     await quiet()
     assert await page.evaluate("1", timeout=1) == 1, "it opened before"
@@ -173,7 +173,7 @@ async def test_one_handler_knows_the_page_of_each_dialog(
             scripted.tell("Page.javascriptDialogClosed", {"result": True}, f"S-{target_id}")
             await quiet()
         assert asked == [second, first, browser.page("T9")]
-        assert [dialog.page for dialog in second.dialogs] == [second]
+        assert [dialog.page for dialog in second.dialogs.records] == [second]
         with trio.move_on_after(1):
             async with first.expect_dialog() as expected:
                 scripted.page_event("Page.javascriptDialogOpening", CONFIRM)

@@ -129,7 +129,7 @@ async def test_settings_that_nobody_ends_do_not_pile_up(browser: cdpengine.Brows
     first = page.emulation.set(timezone="Europe/Rome")
     await first
     for width in range(150):
-        await page.set_viewport(100 + width, 100)
+        await page.emulation.set_viewport(100 + width, 100)
     kept = browser._state.emulations._lasting[page.target_id]
     assert len(kept.parts) == 100
     await first.aclose()  # too old to be told from the others: it stays

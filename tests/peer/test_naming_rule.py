@@ -41,8 +41,11 @@ async def test_only_a_coroutine_takes_a_timeout(kind: type) -> None:
         found = inspect.getattr_static(kind, name)
         if not inspect.isfunction(found) or "timeout" not in inspect.signature(found).parameters:
             continue
-        entered = inspect.isasyncgenfunction(inspect.unwrap(found))
-        lasting = str(inspect.signature(found).return_annotation).startswith("AwaitableScope[")
+        returned = str(inspect.signature(found).return_annotation).partition("[")[0]
+        entered = (
+            inspect.isasyncgenfunction(inspect.unwrap(found)) or returned == "AbstractAsyncContextManager"
+        )
+        lasting = returned == "AwaitableScope"
         assert inspect.iscoroutinefunction(found) or entered or lasting, name
 
 

@@ -301,17 +301,17 @@ async def test_a_page_that_vanishes_in_the_middle(
 async def test_how_long_a_page_has_been_silent(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    assert await page.unresponsive_for() == 0.0
+    assert await page.measure.unresponsive_for() == 0.0
     held = scripted.hold("Runtime.evaluate")
-    assert await page.unresponsive_for() == pytest.approx(0.05)
+    assert await page.measure.unresponsive_for() == pytest.approx(0.05)
     await trio.sleep(3)
-    assert await page.unresponsive_for() == pytest.approx(3.1)
+    assert await page.measure.unresponsive_for() == pytest.approx(3.1)
     asked = scripted.count("Runtime.evaluate")
     held.release(NUMBER)
     await quiet()
     scripted.on("Runtime.evaluate", SILENCE)
     # The old answer says nothing of now: it is asked anew, and counted from there.
-    assert await page.unresponsive_for() == pytest.approx(0.05)
+    assert await page.measure.unresponsive_for() == pytest.approx(0.05)
     assert scripted.count("Runtime.evaluate") == asked + 1
 
 
@@ -423,9 +423,9 @@ async def test_the_nearest_deadline_is_asked_before_whichever_action_came_first(
 async def test_what_ends_in_time_asks_nothing_before_its_deadline(
     page: cdpengine.Page, scripted: ScriptedBrowser, autojump_clock: MockClock
 ) -> None:
-    await page.set_viewport(300, 300, timeout=5)
-    await page.set_viewport(300, 300, timeout=1)
-    await page.set_viewport(300, 300, timeout=math.inf)
+    await page.emulation.set_viewport(300, 300, timeout=5)
+    await page.emulation.set_viewport(300, 300, timeout=1)
+    await page.emulation.set_viewport(300, 300, timeout=math.inf)
     asked = scripted.count("Runtime.evaluate")
     await trio.sleep(20)
     assert scripted.count("Runtime.evaluate") == asked

@@ -36,7 +36,7 @@ async def _hold(page: cdpengine.Page) -> None:
 
 
 USES: dict[str, Callable[[cdpengine.Page], Awaitable[object]]] = {
-    "bounding_box": lambda page: page.bounding_box(NODE),
+    "bounding_box": lambda page: page.elements.bounding_box(NODE),
     "click": lambda page: page.click(NODE),
     "hover": lambda page: page.hover(NODE),
     "fill": lambda page: page.fill(NODE, "text"),

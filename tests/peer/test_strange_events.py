@@ -76,7 +76,7 @@ async def test_a_dialog_that_nobody_understands_is_dismissed(
     scripted.page_event("Page.javascriptDialogOpening", {"type": ["new"]})
     request = await scripted.wait_for("Page.handleJavaScriptDialog")
     assert request.params == {"accept": False}
-    assert [dialog.type for dialog in page.dialogs] == ["unknown"]
+    assert [dialog.type for dialog in page.dialogs.records] == ["unknown"]
 
 
 async def test_a_dialog_ends_with_a_crash(

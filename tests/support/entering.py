@@ -13,7 +13,7 @@ import attrs
 from network_site import Site, ask
 
 import cdpengine
-from cdpengine._api.verbs.forms import ExpectedFileChooser
+from cdpengine._api.page.expecting import ExpectedFileChooser
 from cdpengine._evaluate.evaluation import JSHandle
 from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse
@@ -40,6 +40,9 @@ CLASSES: tuple[type, ...] = (
     cdpengine.PageMeasure,
     cdpengine.BrowserMeasure,
     cdpengine.PageWindow,
+    cdpengine.PageElements,
+    cdpengine.PagePictures,
+    cdpengine.Dialogs,
     Route,
     ExpectedFileChooser,
     JSHandle,
@@ -95,13 +98,13 @@ async def _fill_form(stage: Stage, secret: str) -> None:
 
 
 async def _policy(stage: Stage, secret: str) -> None:
-    stage.page.set_dialog_policy("accept", prompt_text=secret)
+    stage.page.dialogs.set_policy("accept", prompt_text=secret)
     await stage.page.evaluate("void prompt('?')")
-    stage.page.set_dialog_policy(
+    stage.page.dialogs.set_policy(
         lambda _dialog: cdpengine.DialogAnswer(accept=True, prompt_text=f"{secret}!")
     )
     await stage.page.evaluate("void prompt('?')")
-    stage.page.set_dialog_policy("default")
+    stage.page.dialogs.set_policy("default")
 
 
 async def _policy_of_all(stage: Stage, secret: str) -> None:
@@ -197,8 +200,8 @@ KEYS = "keys one by one: recorders put them together"
 
 WAYS: dict[str, dict[str, Way] | str] = {
     "Scripts.add_init_script": CODE,
-    "Page.blur": POINTS,
-    "Page.bounding_box": READS,
+    "PageElements.blur": POINTS,
+    "PageElements.bounding_box": READS,
     "Page.bring_to_front": SWITCHES,
     "Network.bypass_service_workers": SWITCHES,
     "Page.check": POINTS,
@@ -237,14 +240,14 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.go_forward": SWITCHES,
     "Page.goto": ADDRESS,
     "PageMeasure.heap_snapshot": READS,
-    "Page.highlight": POINTS,
+    "PageElements.highlight": POINTS,
     "Page.hover": POINTS,
     "Network.http_credentials": {"page": _credentials, "context": _credentials_of_context},
-    "Page.labelled_screenshot": READS,
+    "PagePictures.labelled_screenshot": READS,
     "PageMeasure.metrics": READS,
     "Network.conditions": SWITCHES,
     "Network.offline": SWITCHES,
-    "Page.outer_html": READS,
+    "PageElements.outer_html": READS,
     "Page.pdf": READS,
     "Page.press": KEYS,
     "PageMeasure.profile": READS,
@@ -257,14 +260,14 @@ WAYS: dict[str, dict[str, Way] | str] = {
         "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
         "fulfill": _routed(lambda route, secret: route.fulfill(headers={"Set-Cookie": f"sid={secret}"})),
     },
-    "Page.save_pdf": FILES,
+    "PagePictures.save_pdf": FILES,
     "Page.screenshot": READS,
     "Page.scroll": POINTS,
     "Page.scroll_into_view": POINTS,
     "Page.select": "values and labels are the page's own",
     "Page.set_content": MARKUP,
-    "Page.set_dialog_policy": {"prompt_text": _policy},
-    "Page.set_viewport": SWITCHES,
+    "Dialogs.set_policy": {"prompt_text": _policy},
+    "PageEmulation.set_viewport": SWITCHES,
     "PageWindow.set_bounds": SWITCHES,
     "Page.settled": WAITS,
     "Page.settling": WAITS,
@@ -276,11 +279,10 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "Page.type": {"password": _type, "delay": _type_slowly},
     "Page.uncheck": POINTS,
     "Scripts.unexpose": ENDS,
-    "Page.unresponsive_for": READS,
+    "PageMeasure.unresponsive_for": READS,
     "Network.unroute": ENDS,
     "Page.upload": FILES,
     "Page.wait_for": LOOKS_FOR,
-    "Page.wait_for_response": WAITS,
     "PageWindow.bounds": READS,
     "BrowserContext.allow_downloads": FILES,
     "ContextStorage.caches": READS,
@@ -355,9 +357,6 @@ WAYS: dict[str, dict[str, Way] | str] = {
     "PageStorage.delete_cookies": ENDS,
     "PageStorage.set_cookies": {
         "value": lambda stage, secret: stage.page.storage.set_cookies([_cookie(stage, secret)])
-    },
-    "Network.route": {
-        "continue": _routed(lambda route, secret: route.continue_(headers={"X-Token": secret})),
     },
     "DocumentStorage.clear": ENDS,
     "DocumentStorage.delete": "keys of items, not what they hold",

@@ -86,8 +86,8 @@ FILE, PATH = Path(__file__), Path("to be written")
 
 CALLS = {
     "scripts.add_init_script": given("1"),
-    "blur": given(NODE),
-    "bounding_box": given(NODE),
+    "elements.blur": given(NODE),
+    "elements.bounding_box": given(NODE),
     "bring_to_front": given(),
     "network.bypass_service_workers": given(),
     "check": given(NODE, kind="checkbox"),
@@ -118,14 +118,14 @@ CALLS = {
     "go_forward": given(),
     "goto": given("https://a.example/"),
     "measure.heap_snapshot": given(PATH),
-    "highlight": given(NODE),
+    "elements.highlight": given(NODE),
     "hover": given(NODE),
     "network.http_credentials": given("user", "secret"),
-    "labelled_screenshot": given(),
+    "pictures.labelled_screenshot": given(),
     "measure.metrics": given(),
     "network.conditions": given(next(iter(NETWORKS))),
     "network.offline": given(),
-    "outer_html": given(NODE),
+    "elements.outer_html": given(NODE),
     "pdf": given(),
     "press": given("Control+A", NODE),
     "measure.profile": given(),
@@ -135,14 +135,13 @@ CALLS = {
     "emulation.reset": given(),
     "network.reset": given(),
     "route": given("**", print),
-    "network.route": given("**", print),
-    "save_pdf": given(PATH),
+    "pictures.save_pdf": given(PATH),
     "screenshot": given(target=NODE),
     "scroll": given(0, 10, NODE),
     "scroll_into_view": given(NODE),
     "select": given(NODE, "a", kind="select"),
     "set_content": given("<p>"),
-    "set_viewport": given(300, 300),
+    "emulation.set_viewport": given(300, 300),
     "window.set_bounds": given(left=1),
     "settled": given(timeout=0.1),
     "settling": given(timeout=0.1),
@@ -157,7 +156,7 @@ CALLS = {
     "network.unroute": given(),
     "upload": given(NODE, FILE, kind="file"),
     "wait_for": given(css="a"),
-    "wait_for_response": given(),
+    "activity.wait_for_response": given(),
     "window.bounds": given(),
 }
 
@@ -169,18 +168,21 @@ PARTS = {
     "emulation.": cdpengine.PageEmulation,
     "measure.": cdpengine.PageMeasure,
     "window.": cdpengine.PageWindow,
+    "elements.": cdpengine.PageElements,
+    "pictures.": cdpengine.PagePictures,
 }
 """A page and its parts; what it stores has its rows in object_calls.py."""
 
 
 def methods() -> dict[str, Callable[..., Any]]:
     """All public methods of a page that can wait: those with a timeout."""
-    return {
+    of_parts = {
         f"{part}{name}": method
         for part, kind in PARTS.items()
         for name, method in inspect.getmembers(kind, inspect.isfunction)
         if not name.startswith("_") and "timeout" in inspect.signature(method).parameters
     }
+    return of_parts | {"activity.wait_for_response": cdpengine.PageActivity.wait_for_response}
 
 
 Harm: TypeAlias = "Callable[[FaultyBrowser, Request, Answer], Answer]"

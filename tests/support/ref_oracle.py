@@ -13,7 +13,7 @@ import attrs
 from pytest_httpserver import HTTPServer
 
 import cdpengine
-from cdpengine._api.targets import resolve
+from cdpengine._api.page.targets import resolve
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
 from cdpengine._snapshot.refs import Ref

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from cdpengine._api.verbs.reading import make_snapshot
+from cdpengine._api.page.snapshots import make_snapshot
 from cdpengine._protocol.domains.accessibility import AXTree
 from cdpengine._snapshot.capture import Capture
 from cdpengine._snapshot.node import Document

@@ -6,7 +6,7 @@ import pytest
 from entering import WAYS, public_methods
 
 from cdpengine._api.opening import _passwords
-from cdpengine._api.verbs.forms import _shown_key
+from cdpengine._api.page.actions import _name_key
 from cdpengine._launch.endpoint import secrets_in_endpoint
 from cdpengine._network.messages import secret_values
 
@@ -73,4 +73,4 @@ def test_passwords_in_switches() -> None:
     ],
 )
 def test_names_of_actions_do_not_hold_what_is_typed(key: str, shown: str) -> None:
-    assert _shown_key(key) == shown
+    assert _name_key(key) == shown

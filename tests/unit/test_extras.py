@@ -172,9 +172,9 @@ async def main():
 def test_archives_of_requests_name_what_they_lack() -> None:
     program = f"""
 from types import SimpleNamespace
-from cdpengine._api.verbs.expecting import ExpectingVerbs
+from cdpengine import Page
 page = SimpleNamespace(_core=SimpleNamespace(state=SimpleNamespace(instruments=SimpleNamespace(secrets=[]))))
-{caught("ExpectingVerbs._redactor(page)")}
+{caught("Page._redactor(page)")}
 """
     assert_one_line(run(MODULES["debug"], program).stdout, "ahocorasick-rs", "debug")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cdpengine._api.verbs.forms import Field, _fields
+from cdpengine._api.page.actions import Field, _check_fields
 from cdpengine._input.forms.fill import check_field_value
 from cdpengine._input.forms.option import Option, kind_of, request_for
 from cdpengine._input.forms.upload import arrived
@@ -38,13 +38,13 @@ def test_no_options(parts: dict[str, object]) -> None:
     "fields", [{"e1": "a"}, [("e1", "a")], [["e1", "a"]], [Field("e1", "a")], iter([Field("e1", "a")])]
 )
 def test_fields_in_every_form(fields: object) -> None:
-    assert _fields(fields) == [Field("e1", "a")]
+    assert _check_fields(fields) == [Field("e1", "a")]
 
 
 @pytest.mark.parametrize("fields", ["e1", b"e1", 7, None, ["e1"], [("e1",)], [("e1", "a", "b")]])
 def test_no_fields(fields: object) -> None:
     with pytest.raises(InvalidArgumentError, match="fields"):
-        _fields(fields)
+        _check_fields(fields)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Literal, Unpack
 import attrs
 
 from cdpengine._api.browser_state import ContextCore
-from cdpengine._api.page_core import PageCore
+from cdpengine._api.page.core import PageCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope
 from cdpengine._budget import within
 from cdpengine._emulation.emulation import Layer
@@ -71,6 +71,17 @@ class PageEmulation:
                 await emulations.end(layer)
 
         return AwaitableScope("page.emulation.set(...)", last, scope)
+
+    async def set_viewport(
+        self, width: int, height: int, *, device_scale_factor: float = 1, timeout: float = 30
+    ) -> None:
+        """Make the viewport that large, in CSS pixels, from now on; `set(viewport=...)` can do it for a block."""
+        await self.set(
+            viewport=(width, height),
+            device_scale_factor=device_scale_factor,
+            mobile=False,
+            timeout=timeout,
+        )
 
     async def reset(self, *, timeout: float = 30) -> None:
         """Take back all that was emulated to last for this page; what its context emulates stays."""

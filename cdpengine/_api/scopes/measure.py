@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 import attrs
 
-from cdpengine._api.page_core import PageCore, explain_deadline
+from cdpengine._api.page.core import PageCore
 from cdpengine._budget import check_timeout
 from cdpengine._evaluate.counters import EvaluationStatistics
 from cdpengine._measure.coverage import Coverage, measure_coverage
@@ -28,6 +28,7 @@ from cdpengine._measure.profiles import (
 )
 from cdpengine._measure.tracing import Trace, TraceOptions, TraceProgress, trace_browser
 from cdpengine._page.downloads.output_file import checked_path
+from cdpengine._page.navigation.liveness import QUICK_PROBE, explain_deadline
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError
 
@@ -45,6 +46,15 @@ class PageMeasure:
         """
         async with self._core.action("metrics", timeout):
             return await page_metrics(self._core.session)
+
+    async def unresponsive_for(self) -> float:
+        """Return for how many seconds at least the page has not answered; 0.0 when it answers within 50 ms.
+
+        It counts from the first question that was left without an answer: ask early, or use `recover_after` of
+        `launch` and `connect`. Raises TargetCrashedError, SessionGoneError, ConnectionLostError when there is no
+        page to ask.
+        """
+        return await self._core.target.pulse.silence(QUICK_PROBE)
 
     @asynccontextmanager
     async def coverage(

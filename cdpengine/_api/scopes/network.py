@@ -54,61 +54,12 @@ class Routes:
 class Network:
     """The network of a page, or of a context: `page.network`, `context.network`.
 
-    `routes` are the routes in effect, and the requests that failed because of a handler.
+    `routes` are the routes in effect (`page.route` makes them), and the requests that failed because of a handler.
     """
 
     def __init__(self, scope: SettingScope) -> None:
         self._scope = scope
         self.routes = Routes()
-
-    def route(
-        self,
-        pattern: UrlPattern,
-        handler: RouteHandler,
-        *,
-        resource_type: ResourceType | Collection[ResourceType] = (),
-        stage: Stage = "request",
-        limit: float = 30,
-        timeout: float = 30,
-    ) -> AwaitableScope[RouteRegistration]:
-        """Have `handler` answer the requests whose URL matches.
-
-        `async with` it for a block; `await` it to last, until `unroute`.
-
-        `pattern` is a glob ("*/api/*", in which only "*" is special), a compiled regular expression or a function
-        of the URL; `resource_type` narrows it ("Image", "XHR", ...; `fetch()` is "XHR"). `handler` is an async
-        function that is given a Route and answers it: `continue_`, `fulfill`, `abort`, or `fallback` to the next
-        route. The latest route is asked first. With `stage="response"`, it gets the request when its response has
-        begun. A page's routes hold for its frames, workers, and the pages that it opens, from their first request;
-        of what a service worker or the memory cache answers they see nothing.
-
-        A handler that raises, gives no answer, or takes more than `limit` seconds, fails its request
-        (net::ERR_FAILED) and nothing else: see `routes.failures` and the log. What it holds at the end of the
-        block goes on as if there had been no route.
-
-        Raises InvalidArgumentError, DeadlineExceededError, and why the page cannot be told.
-        """
-
-        @asynccontextmanager
-        async def scope() -> AsyncIterator[RouteRegistration]:
-            match = _route_match(pattern, resource_type, stage)
-            check_function("handler", handler)
-            check_limit(limit)
-            async with open_body_nursery() as nursery:
-                routed = RouteRegistration(match, handler, limit, nursery, self.routes.failures)
-                hold = Hold(
-                    self._scope.reach,
-                    lambda session: interceptor_of(session).add(routed),
-                    lambda session: interceptor_of(session).remove(routed),
-                )
-                self.routes.active.insert(0, routed)
-                try:
-                    async with self._scope.held(hold, f"route {match.words}", timeout, routed.close):
-                        yield routed
-                finally:
-                    self.routes.active.remove(routed)
-
-        return self._scope.lasting("route", "route", scope)
 
     async def unroute(self, pattern: UrlPattern | None = None, *, timeout: float = 30) -> int:
         """End the routes that were awaited to last, those of `pattern` or all; return how many there were.
@@ -235,6 +186,40 @@ class Network:
         """End what was awaited to last of headers, credentials, conditions and slowness; routes stay."""
         with within("reset the network", timeout):
             await self._scope.end("network")
+
+
+def route_requests(
+    scope: SettingScope,
+    routes: Routes,
+    pattern: UrlPattern,
+    handler: RouteHandler,
+    resource_type: ResourceType | Collection[ResourceType],
+    stage: Stage,
+    limit: float,
+    timeout: float,
+) -> AwaitableScope[RouteRegistration]:
+    """Have `handler` answer requests in a scope: `Page.route`, `BrowserContext.route`."""
+
+    @asynccontextmanager
+    async def hold_route() -> AsyncIterator[RouteRegistration]:
+        match = _route_match(pattern, resource_type, stage)
+        check_function("handler", handler)
+        check_limit(limit)
+        async with open_body_nursery() as nursery:
+            routed = RouteRegistration(match, handler, limit, nursery, routes.failures)
+            hold = Hold(
+                scope.reach,
+                lambda session: interceptor_of(session).add(routed),
+                lambda session: interceptor_of(session).remove(routed),
+            )
+            routes.active.insert(0, routed)
+            try:
+                async with scope.held(hold, f"route {match.words}", timeout, routed.close):
+                    yield routed
+            finally:
+                routes.active.remove(routed)
+
+    return scope.lasting("route", "route", hold_route)
 
 
 def _route_match(

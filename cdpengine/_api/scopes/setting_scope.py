@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from cdpengine._api.browser_state import ContextCore
-from cdpengine._api.page_core import PageCore
+from cdpengine._api.page.core import PageCore
 from cdpengine._api.scopes.awaitable_scope import AwaitableScope, ScopeRegistry
 from cdpengine._budget import Budget, check_seconds
 from cdpengine._page.page_scope import Hold, PageScope

@@ -7,13 +7,14 @@ page's process, other pages' too: it is sent only where that is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import trio
 
+from cdpengine._logs import get_logger
 from cdpengine._page.scripts.page_functions import post_nothing, post_shared_nothing
 from cdpengine._protocol.calls import SharedCall
 from cdpengine._protocol.domains.page import (
@@ -28,12 +29,19 @@ from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Event
 from cdpengine.errors import (
     ConnectionLostError,
+    DeadlineExceededError,
+    PageUnresponsiveError,
     ProtocolError,
     RemoteError,
     SessionGoneError,
     TargetCrashedError,
     UndecodableReplyError,
 )
+
+if TYPE_CHECKING:
+    from cdpengine._page.page_target import PageTarget
+
+logger = get_logger("cdpengine.recovery")
 
 _HIT = ("Inspected target navigated or closed", "Execution was terminated", "Internal error")
 """Chrome's words where the question itself was hit: by a navigation (the page can still hang after it), or by a
@@ -367,3 +375,40 @@ class EarlyQuestion:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self._questions.remove(self)
+
+
+@asynccontextmanager
+async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[None]:
+    """Turn a DeadlineExceededError of the body into PageUnresponsiveError where the page did not answer.
+
+    `deadline` is that of the body, on trio's clock.
+    """
+    try:
+        with page.early_questions.before(deadline):
+            yield
+    except DeadlineExceededError as late:
+        if (explained := await find_silence(page, late)) is None:
+            raise
+        raise explained from late
+
+
+async def find_silence(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
+    """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
+    silence = 0.0 if late.timeout == 0 else await _measure_silence(page)
+    if not silence:
+        return None
+    waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
+    steps = (*late.steps, *(waits if page.navigation.under_way else ()))
+    logger.debug("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
+    return PageUnresponsiveError(late.action, late.timeout, steps, silence)
+
+
+async def _measure_silence(page: PageTarget) -> float:
+    silence = 0.0
+    # Gone or lost: nobody is there to ask, and that has names of its own.
+    with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
+        if page.pulse.owed_for() + QUICK_PROBE < KNOWN_SILENCE:
+            page.pulse.ask()  # so the next action knows more
+        else:
+            silence = await page.pulse.silence(QUICK_PROBE)
+    return silence if silence >= KNOWN_SILENCE else 0.0

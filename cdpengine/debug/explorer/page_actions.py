@@ -16,7 +16,7 @@ from cdpengine.errors import InvalidArgumentError, OptionNotFoundError, ValueRef
 from cdpengine.errors.texts import escape_json, escape_lines
 
 if TYPE_CHECKING:
-    from cdpengine._api.page import Page
+    from cdpengine._api.page.page import Page
 
 
 @attrs.frozen

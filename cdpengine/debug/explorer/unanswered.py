@@ -27,7 +27,7 @@ from cdpengine.errors import (
 )
 
 if TYPE_CHECKING:
-    from cdpengine._api.page import Page
+    from cdpengine._api.page.page import Page
 
 NOTICE_AFTER = 1.0
 """Seconds without an answer of the page after which a person is told."""
@@ -137,7 +137,7 @@ class LineTarget:
 
     async def _silence(self) -> float:
         if self.page is not None:
-            return await self.page.unresponsive_for()
+            return await self.page.measure.unresponsive_for()
         return await self._pulse.silence(_PROBE)
 
     def _state(self, silence: float) -> str:

@@ -109,7 +109,7 @@ OPERATIONS: dict[str, Callable[[Scene], Awaitable[object]]] = {
     "type slowly": lambda scene: scene.page.type(scene.nodes["text"], "AB", delay=0.001),
     "press": lambda scene: scene.page.press("Control+Shift+ArrowLeft", scene.nodes["text"]),
     "compose": lambda scene: scene.page.keyboard.compose("\u4f60", "n", delay=0.001),
-    "focus and blur": lambda scene: scene.page.blur(scene.nodes["text"]),
+    "focus and blur": lambda scene: scene.page.elements.blur(scene.nodes["text"]),
     "fill": lambda scene: scene.page.fill(scene.nodes["text"], "new"),
     "fill with nothing": lambda scene: scene.page.fill(scene.nodes["text"], ""),
     "fill a date": lambda scene: scene.page.fill(scene.nodes["day"], "2026-01-01"),

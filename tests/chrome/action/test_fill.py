@@ -79,7 +79,7 @@ async def test_text_takes_the_place_of_what_was_there(form: FormPage, markup: st
     # Chrome tells of each line of a text on its own.
     assert told[:3] == [("focus", target, True), *edits]
     assert set(told[3:]) <= (set(edits) if "\n" in value else set())
-    await form.page.blur(await form.node("#field"))
+    await form.page.elements.blur(await form.node("#field"))
     assert await form.told("change", "blur") == [("change", target, True), ("blur", target, True)]
 
 

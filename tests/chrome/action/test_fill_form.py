@@ -8,7 +8,7 @@ import trio
 from form_page import FormPage
 
 import cdpengine
-from cdpengine._api.verbs.forms import Field
+from cdpengine._api.page.actions import Field
 from cdpengine._input.forms.fill import FieldValue
 from cdpengine._input.forms.option import Option
 from cdpengine.errors import (

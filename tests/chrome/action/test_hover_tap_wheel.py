@@ -89,14 +89,14 @@ async def test_scroll_into_view_boxes_and_pictures(page: cdpengine.Page) -> None
         "<div style='height:2000px'></div><i id=gone hidden></i>",
     )
     go = await node(page, "go")
-    below = await page.bounding_box(go)
+    below = await page.elements.bounding_box(go)
     assert below is not None
     assert (below.y, below.width, below.height) == (2000, 120, 40)
     await page.scroll_into_view(go, timeout=20)
-    box = await page.bounding_box(go)
+    box = await page.elements.bounding_box(go)
     assert box is not None
     assert 0 <= box.y <= await page.evaluate("innerHeight - 40")
-    assert await page.bounding_box(await node(page, "gone")) is None
+    assert await page.elements.bounding_box(await node(page, "gone")) is None
     aim = await node(page, "gone")
     await refused(InvisibleError, lambda timeout: page.scroll_into_view(aim, timeout=timeout))
     aim = await node(page, "gone")
@@ -112,7 +112,7 @@ async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
     await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
     go = await node(page, "go")
     before, markup = await page.screenshot(), await page.content()
-    async with page.highlight(go, info=False):
+    async with page.elements.highlight(go, info=False):
         assert await page.content() == markup
         with trio.fail_after(20):
             while await page.screenshot() == before:
@@ -121,11 +121,11 @@ async def test_highlight_is_drawn_and_undone(page: cdpengine.Page) -> None:
         while await page.screenshot() != before:
             await trio.lowlevel.checkpoint()
     with pytest.raises(InvalidArgumentError):
-        async with page.highlight(go, color="blue"):
+        async with page.elements.highlight(go, color="blue"):
             pass
     await page.evaluate("go.remove()")
     with pytest.raises(InvisibleError):
-        async with page.highlight(go):
+        async with page.elements.highlight(go):
             pass
 
 

@@ -170,7 +170,7 @@ async def test_focus_and_blur(form: FormPage) -> None:
     await form.show("<input id=field value=a><input id=other>")
     await form.page.focus(await form.node("#field"))
     await form.page.keyboard.type("b")
-    outcome = await form.page.blur(await form.node("#field"))
+    outcome = await form.page.elements.blur(await form.node("#field"))
     assert outcome.action == "blur"
     assert await form.told("focus", "change", "blur") == [
         ("focus", "field", True),
@@ -179,7 +179,7 @@ async def test_focus_and_blur(form: FormPage) -> None:
     ]
     assert await form.js("document.activeElement === document.body")
     await form.page.focus(await form.node("#other"))
-    await form.page.blur(await form.node("#field"))
+    await form.page.elements.blur(await form.node("#field"))
     assert await form.js("document.activeElement.id") == "other"
 
 
@@ -188,7 +188,7 @@ async def test_blur_of_what_holds_the_focus_within(form: FormPage) -> None:
     await form.js(
         "host.attachShadow({mode: 'open'}).innerHTML = '<input>'; host.shadowRoot.firstChild.focus()"
     )
-    await form.page.blur(await form.node("#host"))
+    await form.page.elements.blur(await form.node("#host"))
     assert await form.js("document.activeElement === document.body")
 
 

@@ -97,7 +97,7 @@ async def test_the_click_of_another_client_is_not_claimed(page: cdpengine.Page, 
     await page.click(go, timeout=20)
     async with cdpengine.connect(shared_endpoint) as other:
         session = (await other_page(other, page)).session
-        box = await page.bounding_box(go)
+        box = await page.elements.bounding_box(go)
         assert box is not None
         place = {"x": box.x + box.width // 2, "y": box.y + box.height // 2, "button": "left", "clickCount": 1}
 
@@ -148,7 +148,7 @@ async def test_a_waiting_click_holds_nothing_back_from_others(page: cdpengine.Pa
     async with trio.open_nursery() as nursery:
         nursery.start_soon(page.click, go)
         await trio.sleep(0.05)
-        box = await page.bounding_box(go)
+        box = await page.elements.bounding_box(go)
         assert box is not None
         await page.click(veil, position=(box.x + box.width / 2, box.y + box.height / 2))
     assert [entry["target"] for entry in await record(page, "click")] == ["veil", "go"]

@@ -203,7 +203,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
     go, src, dst, knob, far = [await backend(page, each) for each in names]
 
     async def mark() -> None:
-        async with page.highlight(go):
+        async with page.elements.highlight(go):
             pass
 
     operations: dict[str, Callable[[], Awaitable[object]]] = {
@@ -215,7 +215,7 @@ async def test_cancelled_at_every_await(page: cdpengine.Page, name: str) -> None
         "drag": lambda: page.drag(src, dst, steps=2),
         "drag by pointer": lambda: page.drag(knob, (200, 230), steps=2),
         "scroll": lambda: page.scroll(0, 10, go),
-        "box": lambda: page.bounding_box(go),
+        "box": lambda: page.elements.bounding_box(go),
         "picture": lambda: page.screenshot(target=go),
         "highlight": mark,
     }

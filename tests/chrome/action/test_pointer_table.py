@@ -86,7 +86,7 @@ async def test_where_a_click_lands(page: cdpengine.Page, name: str) -> None:
 
 
 async def test_device_scale_factor(page: cdpengine.Page) -> None:
-    await page.set_viewport(600, 400, device_scale_factor=2.5)
+    await page.emulation.set_viewport(600, 400, device_scale_factor=2.5)
     await show(page, f"<button id=go style='{at(100, 50)}'>Go</button>")
     await page.click(await node(page, "go"), timeout=20)
     assert [(e["target"], e["x"], e["y"]) for e in await record(page, "click")] == [("go", 140, 65)]

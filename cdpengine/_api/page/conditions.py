@@ -319,7 +319,7 @@ class Expression:
 
     def _watch(self) -> str:
         condition = self.source if is_function(self.source) else f"() => ({self.source}\n)"
-        return f"(({script('_api/verbs/expression')})(({condition}\n)))"
+        return f"(({script('_api/page/expression')})(({condition}\n)))"
 
     def _budget(self) -> Budget:
         """Wait without a deadline: the caller has one."""

@@ -8,14 +8,13 @@ that was spent before it began asks nothing, because nothing was sent.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
 import attrs
-import trio
 
 from cdpengine._api.browser_state import BrowserState
-from cdpengine._api.targets import (
+from cdpengine._api.page.targets import (
     ElementTarget,
     explain_stale,
     find_staleness,
@@ -32,10 +31,9 @@ from cdpengine._input.actionability.input_observer import NavigationWatch
 from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.devices.touch import Touch
-from cdpengine._logs import get_logger
 from cdpengine._page.activity import Activity, watch_activity
 from cdpengine._page.dialogs import Span
-from cdpengine._page.navigation.liveness import KNOWN_SILENCE, QUICK_PROBE
+from cdpengine._page.navigation.liveness import explain_deadline, find_silence
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.worlds import IsolatedWorlds
@@ -43,15 +41,10 @@ from cdpengine._protocol.instruments import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.refs import Ref, RefTable, ref_tables
 from cdpengine.errors import (
-    ConnectionLostError,
     CoveredError,
     DeadlineExceededError,
-    PageUnresponsiveError,
-    SessionGoneError,
     StaleRefError,
 )
-
-logger = get_logger("cdpengine.recovery")
 
 
 class PageCore:
@@ -162,6 +155,19 @@ class PageCore:
                     error.covered_ref = self._ref_of(error.covering_node)
                     raise
 
+    async def act(
+        self,
+        action: str,
+        do: Callable[..., Awaitable[ActionOutcome]],
+        target: ElementTarget,
+        heal: bool,
+        timeout: float,
+    ) -> ActionOutcome:
+        """Do one action to a node, `do(node, context=...)`; return its outcome, with what happened meanwhile."""
+        async with self.input(action, timeout) as act:
+            node = await act.resolve_target(target, heal)
+            return await act.with_effects(await do(node, context=act.context))
+
     def _ref_of(self, covering_node: int | None) -> str:
         """Return the ref of what covers a node of the main frame, "" where no snapshot has given it one."""
         if covering_node is None:
@@ -223,47 +229,3 @@ class InputAction:
             healed=self.effects.healed,
             healed_destination=self.effects.healed_destination,
         )
-
-
-@asynccontextmanager
-async def explain_deadline(page: PageTarget, deadline: float) -> AsyncIterator[None]:
-    """Turn a DeadlineExceededError of the body into PageUnresponsiveError where the page did not answer.
-
-    `deadline` is that of the body, on trio's clock.
-    """
-    try:
-        with page.early_questions.before(deadline):
-            yield
-    except DeadlineExceededError as late:
-        if (explained := await find_silence(page, late)) is None:
-            raise
-        raise explained from late
-
-
-async def find_silence(page: PageTarget, late: DeadlineExceededError) -> PageUnresponsiveError | None:
-    """Return what to raise in place of an error that came at a deadline; None where no long silence is known."""
-    silence = 0.0 if late.timeout == 0 else await _measure_silence(page)
-    if not silence:
-        return None
-    waits = ("the page waits for another document; Chrome holds back what is asked of it until then",)
-    steps = (*late.steps, *(waits if page.navigation.under_way else ()))
-    logger.debug("%s: no answer for %.2f s at a deadline", page.session.describe(), silence)
-    return PageUnresponsiveError(late.action, late.timeout, steps, silence)
-
-
-async def _measure_silence(page: PageTarget) -> float:
-    silence = 0.0
-    # Gone or lost: nobody is there to ask, and that has names of its own.
-    with trio.CancelScope(shield=True), suppress(SessionGoneError, ConnectionLostError):
-        if page.pulse.owed_for() + QUICK_PROBE < KNOWN_SILENCE:
-            page.pulse.ask()  # so the next action knows more
-        else:
-            silence = await page.pulse.silence(QUICK_PROBE)
-    return silence if silence >= KNOWN_SILENCE else 0.0
-
-
-class PageVerbs:
-    """Verbs of a page. `_core` is what they work on."""
-
-    def __init__(self, core: PageCore) -> None:
-        self._core = core

@@ -1,4 +1,4 @@
-"""FindingVerbs: nodes by CSS, visible text, role and accessible name; frames and roots by what names them.
+"""Finding: nodes by CSS, visible text, role and accessible name; frames and roots by what names them.
 
 Rule: one node that is asked for is one node: where several match, that is an error which lists them, not a guess.
 """
@@ -12,8 +12,8 @@ from typing import TypeAlias
 import msgspec
 import trio
 
-from cdpengine._api.page_core import PageVerbs
-from cdpengine._api.targets import BackendNode, ElementTarget, describe_target
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.targets import BackendNode, ElementTarget, describe_target
 from cdpengine._budget import Budget, check_timeout
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
@@ -50,7 +50,10 @@ _SHOWN = 5
 """Candidates that an error lists."""
 
 
-def _wanted(css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool) -> Wanted:
+def make_wanted(
+    css: str | None, role: str | None, name: Words | None, text: Words | None, exact: bool
+) -> Wanted:
+    """Return what is looked for. Raises InvalidArgumentError for a role that there is not."""
     if role is None:
         return Wanted(css, None, name, text, exact, called=role_name)
     known = check_role(role)
@@ -58,123 +61,79 @@ def _wanted(css: str | None, role: str | None, name: Words | None, text: Words |
     return Wanted(css, known, name, text, exact, told, UNTOLD.get(known), role_name)
 
 
-class FindingVerbs(PageVerbs):
-    """The part of a Page that finds."""
+async def find_one(
+    core: PageCore, wanted: Wanted, frame: Frame | None, nth: int | None, timeout: float
+) -> FoundNode:
+    """Return the one node that matches, or the one of that number: `Page.find`."""
+    needed = 1 if nth is None else nth + 1
+    found = await look_for(core, wanted, frame, needed, timeout)
+    if nth is None and len(found) > 1:
+        candidates = tuple(node.description for node in found[:_SHOWN])
+        raise AmbiguousNodeError(target=f"find {wanted}", count=len(found), candidates=candidates)
+    if len(found) >= needed:
+        return found[needed - 1]
+    waited = f" within {timeout:g} s" if timeout else ""
+    reason = f"only {len(found)} of these{waited}" if found else f"there is none{waited}"
+    raise NodeNotFoundError(target=f"find {wanted}", reason=f"{reason}, in {_where(core, frame)}")
 
-    async def find(
-        self,
-        css: str | None = None,
-        *,
-        role: str | None = None,
-        name: Words | None = None,
-        text: Words | None = None,
-        exact: bool = False,
-        nth: int | None = None,
-        frame: Frame | None = None,
-        timeout: float = 0,
-    ) -> FoundNode:
-        """Return the one node that matches all that is given; it can be the target of any action.
 
-        `css` is a selector, asked in the documents of all frames (the main one first) and in each open shadow
-        root. `role` is what a snapshot calls it, in any mode; `name` is the whole name, as Chrome computes it,
-        white space collapsed, in the same case or, where no name has the same case and `exact` is False, in any.
-
-        `text` is visible text, in any case of letters: it finds the smallest element that holds it, or with
-        `css`, `role` or `name` those that hold it. With `exact` it is all that an element says, in the same case,
-        as it is shown. Name and text can be compiled patterns, too, which are searched for; `exact` changes
-        nothing then.
-        `nth` (from 0) chooses one of several. `frame` restricts the search to one of `frames`.
-
-        `timeout` (seconds) above 0 waits until there is one. Raises NodeNotFoundError when there is none by then,
-        AmbiguousNodeError at once when several match and `nth` is None, DeadlineExceededError when the page does
-        not answer, and InvalidArgumentError for an invalid selector, and for an unknown role, naming the nearest
-        ones.
-        """
-        if nth is not None and (isinstance(nth, bool) or not isinstance(nth, int) or nth < 0):
-            raise InvalidArgumentError(what="nth", given=repr(nth), expected="0 or more")
-        wanted = _wanted(css, role, name, text, exact)
-        needed = 1 if nth is None else nth + 1
-        found = await self._find(wanted, frame, needed, timeout)
-        if nth is None and len(found) > 1:
-            candidates = tuple(node.description for node in found[:_SHOWN])
-            raise AmbiguousNodeError(target=f"find {wanted}", count=len(found), candidates=candidates)
-        if len(found) >= needed:
-            return found[needed - 1]
-        waited = f" within {timeout:g} s" if timeout else ""
-        reason = f"only {len(found)} of these{waited}" if found else f"there is none{waited}"
-        raise NodeNotFoundError(target=f"find {wanted}", reason=f"{reason}, in {self._where(frame)}")
-
-    async def find_all(
-        self,
-        css: str | None = None,
-        *,
-        role: str | None = None,
-        name: Words | None = None,
-        text: Words | None = None,
-        exact: bool = False,
-        frame: Frame | None = None,
-        timeout: float = 0,
-    ) -> list[FoundNode]:
-        """Return all nodes that match, as `find` does, in the order of the page; at most 2000 of a document.
-
-        `timeout` (seconds) above 0 waits until there is at least one. Without any, the list is empty.
-        """
-        return await self._find(_wanted(css, role, name, text, exact), frame, 1, timeout)
-
-    async def _find(
-        self, wanted: Wanted, frame: Frame | None, needed: int, timeout: float
-    ) -> list[FoundNode]:
-        seconds = check_timeout(timeout)
-        latest: list[list[FoundNode]] = []
-        try:
-            async with self._core.action(f"find {wanted}", seconds or _LOOK) as budget:
-                found = await self._look(wanted, frame)
-                if len(found) >= needed or not seconds:
-                    return found
-                latest.append(found)
-                with trio.move_on_at(budget.deadline - min(_MARGIN, seconds / 10)):
-                    await self._wait_for_nodes(wanted, frame, needed, latest, budget)
-        except PageUnresponsiveError:
+async def look_for(
+    core: PageCore, wanted: Wanted, frame: Frame | None, needed: int, timeout: float
+) -> list[FoundNode]:
+    """Return the nodes that match; with a timeout above 0, once so many are there, or what there is at its end."""
+    seconds = check_timeout(timeout)
+    latest: list[list[FoundNode]] = []
+    try:
+        async with core.action(f"find {wanted}", seconds or _LOOK) as budget:
+            found = await _look(core, wanted, frame)
+            if len(found) >= needed or not seconds:
+                return found
+            latest.append(found)
+            with trio.move_on_at(budget.deadline - min(_MARGIN, seconds / 10)):
+                await _wait_for_nodes(core, wanted, frame, needed, latest, budget)
+    except PageUnresponsiveError:
+        raise
+    except DeadlineExceededError:
+        if not latest:
             raise
-        except DeadlineExceededError:
-            if not latest:
-                raise
-            # On a busy machine the margin is over before anybody notices; what was seen is known all the same.
-        return latest[0]
+        # On a busy machine the margin is over before anybody notices; what was seen is known all the same.
+    return latest[0]
 
-    async def _look(self, wanted: Wanted, frame: Frame | None) -> list[FoundNode]:
-        return await find_nodes(self._core.target, self._core.worlds, wanted, self._frames_in(frame))
 
-    async def _wait_for_nodes(
-        self,
-        wanted: Wanted,
-        frame: Frame | None,
-        needed: int,
-        latest: list[list[FoundNode]],
-        budget: Budget,
-    ) -> None:
-        """Look again after each change of a document, until there are enough nodes."""
-        budget.step("waiting for it")
-        watches = FrameWatches(
-            self._core.target, self._core.worlds, [], frames=lambda: self._frames_in(frame), changes=True
-        )
-        async with open_body_nursery() as nursery:
-            nursery.start_soon(watches.run, name="watch for nodes")
-            seen = -1
-            while len(latest[0]) < needed:
-                await self._core.target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
-                seen = watches.rounds
-                latest[0] = await self._look(wanted, frame)
+async def _look(core: PageCore, wanted: Wanted, frame: Frame | None) -> list[FoundNode]:
+    return await find_nodes(core.target, core.worlds, wanted, _frames_in(core, frame))
 
-    def _frames_in(self, frame: Frame | None) -> list[Frame]:
-        if frame is None:
-            return list(self._core.target.frames)
-        present = self._core.target.frames.get(frame.id)
-        return [] if present is None else [present]
 
-    def _where(self, frame: Frame | None) -> str:
-        frames = self._frames_in(frame)
-        return f"{len(frames)} frames" if len(frames) != 1 else "the frame" if frame else "the page"
+async def _wait_for_nodes(
+    core: PageCore,
+    wanted: Wanted,
+    frame: Frame | None,
+    needed: int,
+    latest: list[list[FoundNode]],
+    budget: Budget,
+) -> None:
+    """Look again after each change of a document, until there are enough nodes."""
+    budget.step("waiting for it")
+    watches = FrameWatches(core.target, core.worlds, [], frames=lambda: _frames_in(core, frame), changes=True)
+    async with open_body_nursery() as nursery:
+        nursery.start_soon(watches.run, name="watch for nodes")
+        seen = -1
+        while len(latest[0]) < needed:
+            await core.target.wait_for(lambda: watches.rounds != seen)  # noqa: B023
+            seen = watches.rounds
+            latest[0] = await _look(core, wanted, frame)
+
+
+def _frames_in(core: PageCore, frame: Frame | None) -> list[Frame]:
+    if frame is None:
+        return list(core.target.frames)
+    present = core.target.frames.get(frame.id)
+    return [] if present is None else [present]
+
+
+def _where(core: PageCore, frame: Frame | None) -> str:
+    frames = _frames_in(core, frame)
+    return f"{len(frames)} frames" if len(frames) != 1 else "the frame" if frame else "the page"
 
 
 FrameTarget: TypeAlias = Frame | ElementTarget
@@ -254,7 +213,7 @@ async def find_root(worlds: IsolatedWorlds, frame: Frame, selector: str, page: P
     await trio.lowlevel.checkpoint_if_cancelled()
     with object_group("root") as group:
         reply = await context.post(
-            own(script("_api/verbs/query")), selector, how=deep(1), group=group
+            own(script("_api/page/query")), selector, how=deep(1), group=group
         ).decoded(CallReply)
     shown = shorten(quote(selector), 80)
     if reply.exception_details is not None:

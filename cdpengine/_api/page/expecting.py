@@ -1,0 +1,230 @@
+"""What an action brings about: dialogs, downloads, file choosers and responses, expected before it.
+
+Rule: each is an `async with` block around what makes it happen, and has subscribed when the block begins, so what
+happens in it is never missed. An exception of the block leaves as itself; what has not come by the deadline is an
+error that says what was seen instead. Nothing is polled: Chrome's events tell. A response that was waited for can
+be read afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import attrs
+import trio
+
+from cdpengine._activity.page_activity import stream_responses
+from cdpengine._activity.request import Response
+from cdpengine._activity.streams import AwaitedResponse
+from cdpengine._api.page.core import PageCore
+from cdpengine._budget import Budget, within
+from cdpengine._input.action import ActionContext, ActionOutcome
+from cdpengine._input.forms.upload import UploadFile, upload
+from cdpengine._page.dialogs import AwaitedDialog, Dialog, DialogAnswer
+from cdpengine._page.downloads.download import Download
+from cdpengine._page.downloads.downloads import AwaitedDownload
+from cdpengine._page.file_choosers import AwaitedChooser, FileChooser, OpenedChooser
+from cdpengine._page.navigation.liveness import explain_deadline
+from cdpengine._page.node import Node
+from cdpengine._page.page_target import PageTarget
+from cdpengine._page.urls import UrlPattern
+from cdpengine.errors import InvalidArgumentError, NotInteractableError
+
+T = TypeVar("T")
+
+
+@attrs.define(eq=False)
+class Expected(Generic[T]):
+    """What an `expect_...` block gives. `value` is there once the block has ended."""
+
+    what: str
+    _values: list[T] = attrs.field(factory=list, init=False, repr=False)
+
+    @property
+    def value(self) -> T:
+        """What came. Raises InvalidArgumentError when it is asked for before the block has ended."""
+        if not self._values:
+            raise InvalidArgumentError(
+                what="expected.value", given=f"asked for before {self.what} came", expected="after the block"
+            )
+        return self._values[0]
+
+    def take(self, value: T) -> None:
+        """Note what came."""
+        self._values[:] = [value]
+
+
+async def wait_for_arrival(
+    expected: Expected[T], budget: Budget, wait: Callable[[], Awaitable[T]], seen: Callable[[], str]
+) -> None:
+    """Wait until what is expected has come, and note it. Raises DeadlineExceededError, which says what was seen.
+
+    Where the block took all the time, what came in it still counts.
+    """
+    with trio.CancelScope(deadline=max(budget.deadline, trio.current_time() + _GRACE)) as scope:
+        expected.take(await wait())
+    if scope.cancelled_caught:
+        budget.step(f"{expected.what} did not come; {seen()}")
+        raise budget.exceeded()
+
+
+_GRACE = 0.08
+"""Seconds that what came in the block gets to be ready, at least."""
+
+
+@asynccontextmanager
+async def expect_dialog(
+    core: PageCore, *, accept: bool, text: str | None, timeout: float
+) -> AsyncIterator[Expected[Dialog]]:
+    """Expect that the block opens a dialog, and have it answered: `Page.expect_dialog`."""
+    if not isinstance(accept, bool):
+        raise InvalidArgumentError(what="accept", given=repr(accept)[:80], expected="True or False")
+    if text is not None and (not isinstance(text, str) or not accept):
+        raise InvalidArgumentError(
+            what="text", given=f"a {type(text).__name__}", expected="a str, and accept=True"
+        )
+    budget = Budget.start("expect a dialog", timeout)
+    expected: Expected[Dialog] = Expected("a dialog")
+    with core.target.dialogs.expecting(DialogAnswer(accept, text)) as awaited:
+        yield expected
+
+        def closed() -> Dialog | None:
+            return awaited.shown.dialog if awaited.shown is not None and not awaited.shown.open else None
+
+        async with explain_deadline(core.target, budget.deadline):
+            wait = core.target.wait_for
+            await wait_for_arrival(expected, budget, lambda: wait(closed), lambda: _dialog_seen(awaited))
+
+
+def _dialog_seen(awaited: AwaitedDialog) -> str:
+    if awaited.shown is None:
+        return "none opened"
+    return f"a {awaited.shown.dialog.type} opened, and Chrome has not told its end"
+
+
+@asynccontextmanager
+async def expect_download(
+    core: PageCore, directory: str | Path | None, *, timeout: float
+) -> AsyncIterator[Expected[Download]]:
+    """Expect that the block begins a download, and let it come: `Page.expect_download`."""
+    downloads = core.state.downloads
+    if directory is None:
+        directory = await downloads.directory_of(core.target.context_id)
+    if not isinstance(directory, str | Path) or not str(directory):
+        given = f"a {type(directory).__name__}"
+        raise InvalidArgumentError(what="directory", given=given, expected="a path, as str or Path")
+    budget = Budget.start("expect a download", timeout)
+    expected: Expected[Download] = Expected("a download")
+    async with AsyncExitStack() as stack:
+        with within("expect a download", timeout):
+            expecting = downloads.expecting(core.target, Path(directory))
+            awaited = await stack.enter_async_context(expecting)
+        seen = _downloads_seen(core, awaited)
+        yield expected
+        async with explain_deadline(core.target, budget.deadline):
+            wait = core.target.wait_for
+            await wait_for_arrival(expected, budget, lambda: wait(lambda: awaited.download), seen)
+
+
+def _downloads_seen(core: PageCore, awaited: AwaitedDownload) -> Callable[[], str]:
+    records = core.state.downloads.records
+    before = len(records)
+
+    def seen() -> str:
+        others = [record for record in list(records)[before:] if record is not awaited.download]
+        return f"{len(others)} others began" if others else "none began in this page or a popup of it"
+
+    return seen
+
+
+@asynccontextmanager
+async def expect_response(
+    core: PageCore,
+    url: UrlPattern | None,
+    where: Callable[[Response], bool] | None,
+    *,
+    timeout: float,
+) -> AsyncIterator[Expected[Response]]:
+    """Expect that the block brings a response: `Page.expect_response`."""
+    awaited = AwaitedResponse(url, where)
+    budget = Budget.start(awaited.words, timeout)
+    expected: Expected[Response] = Expected("a response")
+    async with AsyncExitStack() as stack:
+        async with explain_deadline(core.target, budget.deadline):
+            with within(awaited.words, timeout):
+                stream = await stack.enter_async_context(
+                    stream_responses(core.state.activities.of(core.target))
+                )
+        yield expected
+        async with explain_deadline(core.target, budget.deadline):
+            await wait_for_arrival(expected, budget, lambda: awaited.next_in(stream), lambda: awaited.seen)
+
+
+@asynccontextmanager
+async def expect_file_chooser(core: PageCore, *, timeout: float) -> AsyncIterator[ExpectedFileChooser]:
+    """Expect a file chooser to open in the block: `Page.expect_file_chooser`."""
+    budget = Budget.start("expect a file chooser", timeout)
+
+    @asynccontextmanager
+    async def choose(action: str, timeout: float) -> AsyncIterator[ActionContext]:
+        async with core.action(action, timeout) as budget:
+            yield core.context(budget)
+
+    async with AsyncExitStack() as stack:
+        async with core.action("expect a file chooser", timeout):
+            expecting = core.target.choosers.expecting(list(core.target.frame_sessions.values()))
+            awaited = await stack.enter_async_context(expecting)
+        expected = ExpectedFileChooser(core.target, awaited, choose)
+        yield expected
+        opened: Expected[OpenedChooser] = Expected("a file chooser")
+        async with explain_deadline(core.target, budget.deadline):
+            await wait_for_arrival(opened, budget, expected.opened, lambda: "the page asked for none")
+
+
+@attrs.frozen(eq=False)
+class ExpectedFileChooser:
+    """What `page.expect_file_chooser()` gives: the next file chooser of the page, once it has opened."""
+
+    _page: PageTarget
+    _awaited: AwaitedChooser
+    _act: Callable[[str, float], AbstractAsyncContextManager[ActionContext]]
+
+    @property
+    def value(self) -> FileChooser:
+        """The file chooser. Raises InvalidArgumentError while none has opened: ask after the block."""
+        if self._awaited.opened is None:
+            raise InvalidArgumentError(
+                what="value",
+                given="asked for before a file chooser opened",
+                expected="to be asked after the block",
+            )
+        return self._awaited.opened.record
+
+    async def opened(self) -> OpenedChooser:
+        """Wait until it has opened. Raises why the page ended."""
+        return await self._page.wait_for(lambda: self._awaited.opened)
+
+    async def set_files(self, *paths: UploadFile, timeout: float = 30) -> ActionOutcome:
+        """Wait until the chooser has opened, and choose these files in it. Raises as `page.upload` does.
+
+        The input need not be in a document: pages make one for the moment. NotInteractableError for a chooser
+        without an input: Chrome has refused it to the page.
+        """
+        async with self._act("choose files", timeout) as context:
+            opened = await self.opened()
+            record = opened.record
+            if record.backend_node_id is None:
+                raise NotInteractableError(
+                    action="choose files in",
+                    target="the file chooser",
+                    reason="a script opened it without an input of files; Chrome gives it no files",
+                )
+            node = Node(
+                opened.session, record.backend_node_id, record.frame_id, "the input of the file chooser"
+            )
+            outcome = await upload(node, *paths, context=context, attached=False)
+            opened.record = attrs.evolve(record, answer="files")
+            return outcome

@@ -1,0 +1,298 @@
+"""Pictures of a page, with its refs on them too, and the page on paper: `page.pictures`.
+
+Rule: one picture of a page is taken at a time, since Chrome changes its viewport for some; nothing is left
+changed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Unpack
+
+import attrs
+import trio
+
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.snapshots import capture_arrived, make_snapshot
+from cdpengine._api.page.targets import ElementTarget, describe_target
+from cdpengine._budget import Budget
+from cdpengine._input.view import BoundingBox, bounding_box, scroll_into_view
+from cdpengine._page.downloads.output_file import checked_path, output_file
+from cdpengine._page.scripts.worlds import context_gone
+from cdpengine._pictures.editing import (
+    Area,
+    ImageFormat,
+    ImageOptions,
+    check_colour,
+    check_pixels,
+    paint_boxes,
+)
+from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
+from cdpengine._pictures.screenshot import Picture, current_view, screen_scale, take_screenshot
+from cdpengine._protocol.domains.dom import BoxModelReply
+from cdpengine._snapshot.arrival import has_nothing
+from cdpengine._snapshot.capture import Capture, Scope
+from cdpengine._snapshot.labels import boxes_of, draw_labels
+from cdpengine._snapshot.node import walk
+from cdpengine._snapshot.render.lines import SnapshotOptions
+from cdpengine._snapshot.snapshot import Snapshot
+from cdpengine.errors import InvalidArgumentError, InvisibleError, RemoteError
+
+_TRIES = 2
+"""Pictures that are taken of a page that scrolls meanwhile, before the last one will do."""
+
+
+@attrs.frozen
+class LabelledScreenshot:
+    """A picture with refs drawn on it, and the snapshot whose refs they are."""
+
+    image: bytes = attrs.field(repr=False)
+    snapshot: Snapshot
+
+
+class PagePictures:
+    """Further pictures of a page, and the page on paper: `page.pictures`."""
+
+    def __init__(self, core: PageCore) -> None:
+        self._core = core
+
+    async def labelled_screenshot(
+        self,
+        *,
+        format: ImageFormat = "png",  # noqa: A002 - the protocol's own name for it
+        quality: int | None = None,
+        full_page: bool = False,
+        interactive: bool = True,
+        timeout: float = 30,
+    ) -> LabelledScreenshot:
+        """Return a picture on which elements are framed and labelled with their refs, and the snapshot of these.
+
+        With `interactive`, only what can be acted on is framed. The labels are drawn on the picture; the page is
+        not touched. Picture and refs are of one document, and of one scroll position where the page stands still
+        long enough for that. Needs Pillow. Raises InvalidArgumentError for odd options, DeadlineExceededError.
+        """
+        image = ImageOptions(format, quality)
+        return await _label(self._core, image, full_page=full_page, interactive=interactive, timeout=timeout)
+
+    async def save_pdf(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = True,
+        timeout: float = 30,
+        **options: Unpack[PdfOptions],
+    ) -> int:
+        """Write the page as PDF to `path`, piece by piece, and return how many bytes it has.
+
+        The file is readable by its owner only; one that exists is replaced once the new one is whole, or refused
+        where `overwrite` is False. Raises as `pdf`, and MeasurementFailedError when the file cannot be written;
+        there is none then.
+        """
+        place = checked_path("the PDF", path, overwrite=overwrite)
+        params = print_params(options)
+        async with (
+            self._core.action("pdf", timeout),
+            output_file("the PDF", place, overwrite=overwrite) as file,
+            print_pdf(self._core.session, params) as pieces,
+        ):
+            async for piece in pieces:
+                await file.write(piece)
+        return file.size
+
+
+@attrs.frozen
+class PictureRequest:
+    """What a picture is to show, as `Page.screenshot` is given it. Raises InvalidArgumentError."""
+
+    options: ImageOptions
+    target: ElementTarget | None = attrs.field(default=None, kw_only=True)
+    clip: BoundingBox | None = attrs.field(default=None, kw_only=True)
+    full_page: bool = attrs.field(default=False, kw_only=True)
+    refs: bool = attrs.field(default=False, kw_only=True)
+    mask: Sequence[ElementTarget] = attrs.field(default=(), kw_only=True)
+    mask_color: str = attrs.field(default="#ff00ff", kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if self.clip is not None:
+            _check_clip(self.clip)
+        _check_choice(target=self.target is not None, clip=self.clip is not None, full_page=self.full_page)
+        check_colour(self.mask_color)
+        if self.refs and not self._is_plain:
+            raise InvalidArgumentError(
+                what="refs", given="True, with other options", expected="full_page, format and quality"
+            )
+
+    @property
+    def area(self) -> Area | None:
+        """The rectangle that was asked for, as it is seen."""
+        clip = self.clip
+        return None if clip is None else Area(clip.x, clip.y, clip.width, clip.height)
+
+    @property
+    def _is_plain(self) -> bool:
+        options = self.options
+        others = (self.target, self.clip, options.scale)
+        return all(other is None for other in others) and not (options.omit_background or self.mask)
+
+
+async def take_picture(
+    core: PageCore, request: PictureRequest, place: Path | None, *, overwrite: bool, timeout: float
+) -> bytes:
+    """Take the picture, and write it to `place` too: `Page.screenshot`."""
+    if request.refs:
+        labelled = await _label(
+            core, request.options, full_page=request.full_page, interactive=True, timeout=timeout
+        )
+        if place is not None:
+            await _write(place, labelled.image, overwrite=overwrite)
+        return labelled.image
+    over = "" if request.target is None else f" of {describe_target(request.target)}"
+    options = request.options
+    async with core.action(f"screenshot{over}", timeout) as budget, core.target.pictures:
+        area = request.area
+        if request.target is not None:
+            box = await _box_in_view(core, request.target, budget)
+            area = Area(box.x, box.y, box.width, box.height)
+        view = await current_view(core.session)
+        screen = await _screen_scale(core)
+        if area is not None:
+            # Boxes count from the corner of what is seen, pictures from that of the document.
+            area = Area(area.x + view.x, area.y + view.y, max(area.width, 1), max(area.height, 1))
+        masked = [at for node in request.mask if (at := await bounding_box(core.node(node), core.worlds))]
+        plain = attrs.evolve(options, format="png", quality=None) if masked else options
+        if masked:
+            shown = area or (view.document if request.full_page else view.viewport)
+            check_pixels(options.format, *shown.pixels(options.scale or screen))
+            options.check_size(*shown.pixels(options.scale or screen))
+        picture = await take_screenshot(
+            core.session, plain, screen=screen, full_page=request.full_page, area=area
+        )
+        data = picture.data
+        if masked:
+            boxes = [_on_picture(box, view.x, view.y, picture) for box in masked]
+            data = await trio.to_thread.run_sync(
+                paint_boxes, data, boxes, request.mask_color, options.format, options.quality
+            )
+        if place is not None:
+            await _write(place, data, overwrite=overwrite)
+        return data
+
+
+async def _label(
+    core: PageCore, image: ImageOptions, *, full_page: bool, interactive: bool, timeout: float
+) -> LabelledScreenshot:
+    options = SnapshotOptions(interactive=interactive)
+    started = time.perf_counter()
+    async with core.action("labelled screenshot", timeout) as budget:
+        tries = 0
+        while True:
+            before = await current_view(core.session)
+            scope = Scope(frame=core.target.frames.main, boxes=True)
+            captured = await _captured(core, scope, budget)
+            origins = await _origins(core, captured)
+            async with core.target.pictures:
+                picture = await take_screenshot(
+                    core.session,
+                    ImageOptions(),
+                    screen=await _screen_scale(core),
+                    full_page=full_page,
+                )
+            after = await current_view(core.session)
+            if core.target.frames.main.loader_id != captured.document.loader_id:
+                budget.step("the document was replaced meanwhile; reading the new one")
+                continue
+            tries += 1
+            if after == before or tries == _TRIES:
+                break
+            budget.step("the page scrolled or changed its size meanwhile; once more")
+        snapshot = make_snapshot(captured, core.refs, options, started, partial=False, since=None)
+        refs = {(ref.frame_id, ref.backend_node_id): ref for ref in snapshot.refs.values()}
+        boxes = boxes_of(captured.document, refs, origins)
+        viewport = captured.document.viewport
+        width = before.width if viewport is None else viewport[0]  # with its scroll bar
+        if full_page:
+            boxes = [(ref, (x + before.x, y + before.y, w, h)) for ref, (x, y, w, h) in boxes]
+            width = before.content_width
+        drawn = draw_labels(
+            picture.data, boxes, width=width, image_format=image.format, quality=image.quality
+        )
+        return LabelledScreenshot(drawn, snapshot)
+
+
+async def _screen_scale(core: PageCore) -> float:
+    """Return how many pixels of the screen a CSS pixel of the page has."""
+    while True:
+        context = await core.worlds.context(core.session, core.target.frames.main.id)
+        try:
+            return await screen_scale(context)
+        except RemoteError as error:
+            if not context_gone(error):
+                raise
+
+
+async def _box_in_view(core: PageCore, target: ElementTarget, budget: Budget) -> BoundingBox:
+    node = core.node(target)
+    await scroll_into_view(node, worlds=core.worlds, budget=budget, interruptions=core.target)
+    box = await bounding_box(node, core.worlds)
+    if box is None:
+        raise InvisibleError(action="take a screenshot of", target=node.description, reason="it has no box")
+    return box
+
+
+async def _captured(core: PageCore, scope: Scope, budget: Budget) -> Capture:
+    async def choose() -> Scope:
+        return attrs.evolve(scope, frame=core.target.frames.main)
+
+    return await capture_arrived(core, choose, has_nothing, budget)
+
+
+async def _origins(core: PageCore, captured: Capture) -> dict[str, tuple[float, float]]:
+    """Return for each frame how far its viewport is from the corner of its element's box."""
+    origins = {}
+    for document in captured.documents:
+        frame = None if document.frame_id is None else core.target.frames.get(document.frame_id)
+        if frame is None:
+            continue
+        for node in walk(document.roots):
+            child = node.document
+            if child is None or child.frame_id is None or node.frame_id != document.frame_id:
+                continue
+            try:
+                reply = await core.target.session_of(frame).request(
+                    "DOM.getBoxModel", {"backendNodeId": node.backend_node_id}, BoxModelReply
+                )
+            except RemoteError:
+                continue  # it has no box any more
+            content, border = reply.model.content, reply.model.border
+            origins[child.frame_id] = content[0] - border[0], content[1] - border[1]
+    return origins
+
+
+def _check_choice(*, target: bool, clip: bool, full_page: bool) -> None:
+    given = {"target": target, "clip": clip, "full_page": full_page}
+    if sum(given.values()) > 1:
+        names = " and ".join(name for name, there in given.items() if there)
+        raise InvalidArgumentError(what=names, given="together", expected="one of them")
+
+
+def _check_clip(clip: object) -> None:
+    if not isinstance(clip, BoundingBox) or not (clip.width > 0 and clip.height > 0):
+        raise InvalidArgumentError(
+            what="clip", given=repr(clip)[:80], expected="a BoundingBox with a width and a height above 0"
+        )
+
+
+def _on_picture(
+    box: BoundingBox, view_x: float, view_y: float, picture: Picture
+) -> tuple[float, float, float, float]:
+    left = (box.x + view_x - picture.area.x) * picture.scale
+    top = (box.y + view_y - picture.area.y) * picture.scale
+    return left, top, left + box.width * picture.scale, top + box.height * picture.scale
+
+
+async def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
+    async with output_file("the screenshot", path, overwrite=overwrite) as file:
+        await file.write(data)

@@ -1,0 +1,205 @@
+"""How a page is read: as lines with refs, as text, as Markdown.
+
+Rule: nothing is changed in the page for it. What is read is read under the action's budget, of one document; where
+that is replaced meanwhile, the new one is read. Only then, in one go, refs are given and the text is made: a
+snapshot that is cancelled has changed nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import get_args
+
+import attrs
+
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.finding import FrameTarget, find_frame, find_root
+from cdpengine._api.page.targets import ElementTarget
+from cdpengine._budget import Budget
+from cdpengine._page.frames import Frame
+from cdpengine._snapshot.arrival import Arrival, has_nothing
+from cdpengine._snapshot.capture import Capture, Scope, capture
+from cdpengine._snapshot.content import Block, shorten
+from cdpengine._snapshot.node import Document, Source, pause_collector
+from cdpengine._snapshot.readable import ReadableDocument, readable_reader, says_nothing
+from cdpengine._snapshot.refs import RefTable, parse_ref_text
+from cdpengine._snapshot.render.ax_modes import loose_nodes
+from cdpengine._snapshot.render.lines import AX_MODES, Mode, SnapshotOptions
+from cdpengine._snapshot.render.render import render
+from cdpengine._snapshot.snapshot import Snapshot, SnapshotStats, common_source, sum_milliseconds
+from cdpengine.errors import InvalidArgumentError, NodeNotFoundError, shown_url
+
+_GRAFTING = 0.02
+"""The part of the time that is kept for what comes after capturing."""
+
+
+@attrs.frozen
+class PageSection:
+    """Which part of a page is read, and how: as `Page.snapshot` is given it."""
+
+    frame: FrameTarget | None = None
+    root: ElementTarget | None = None
+    source: Source | None = None
+    fresh: bool = False
+
+    async def scope(self, core: PageCore, options: SnapshotOptions) -> Scope:
+        """Return it as of now. Raises NodeNotFoundError, StaleRefError, InvalidArgumentError."""
+        chosen = core.target.frames.main
+        if self.frame is not None:
+            chosen = await find_frame(core.target, self.frame, core.node)
+        number = None
+        if isinstance(self.root, str) and parse_ref_text(self.root) is None:
+            number = await find_root(core.worlds, chosen, self.root, core.target)
+        elif self.root is not None:
+            node = core.node(self.root)
+            number, chosen = node.backend_node_id, self._frame_of_root(core, node.frame_id, chosen)
+        return Scope(
+            frame=chosen,
+            root=number,
+            source=self.source,
+            raw=options.mode in AX_MODES,
+            boxes=options.max_chars is not None or options.max_tokens is not None,
+            pointer=options.mode == "ai",
+            fresh=self.fresh,
+        )
+
+    def _frame_of_root(self, core: PageCore, frame_id: str, chosen: Frame) -> Frame:
+        found = core.target.frames.get(frame_id)
+        if found is None:
+            raise NodeNotFoundError(target="root", reason="its frame is not in the page any more")
+        if self.frame is not None and found is not chosen:
+            raise InvalidArgumentError(
+                what="root",
+                given=f"a node of {shown_url(found.url)}",
+                expected=f"one of the frame {shown_url(chosen.url)}, or frame=None",
+            )
+        return found
+
+
+async def read_snapshot(
+    core: PageCore, section: PageSection, options: SnapshotOptions, since: Snapshot | None, timeout: float
+) -> Snapshot:
+    """Read a section of the page, give the refs and make the text: `Page.snapshot`."""
+    if since is not None:
+        since.check_mode(options.mode)
+    started = time.perf_counter()
+    async with core.action("snapshot", timeout) as budget:
+        captured = await capture_arrived(core, lambda: section.scope(core, options), has_nothing, budget)
+        partial = section.root is not None
+        return make_snapshot(captured, core.refs, options, started, partial=partial, since=since)
+
+
+@attrs.frozen
+class TextOptions:
+    """How a page's text is written: `Page.extract_text`, `Page.extract_markdown`. Raises InvalidArgumentError."""
+
+    write: Callable[[Sequence[Block]], str]
+    main_only: bool = False
+    max_chars: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        most = self.max_chars
+        if most is not None and (isinstance(most, bool) or most < 1):
+            raise InvalidArgumentError(what="max_chars", given=repr(most), expected="1 or more, or None")
+
+
+async def extract(
+    core: PageCore, action: str, target: ElementTarget | None, options: TextOptions, timeout: float
+) -> str:
+    """Read what a reader sees of the page, or of `target` only."""
+    reader = readable_reader(main_only=options.main_only and target is None)
+    section = PageSection(root=target)
+    async with core.action(action, timeout) as budget:
+
+        async def choose() -> Scope:
+            return attrs.evolve(await section.scope(core, SnapshotOptions()), reader=reader)
+
+        captured = await capture_arrived(core, choose, says_nothing, budget)
+        assert isinstance(captured.document, ReadableDocument)
+        return shorten(captured.document.blocks(), options.write, options.max_chars)
+
+
+async def capture_arrived(
+    core: PageCore,
+    choose: Callable[[], Awaitable[Scope]],
+    is_empty: Callable[[Document], bool],
+    budget: Budget,
+) -> Capture:
+    """Capture what `choose` chooses, once a navigation that was asked for has come, and there is something."""
+    arrival = Arrival(core.target, core.worlds, budget.remaining, is_empty)
+    await arrival.begun()
+    while True:
+        scope = await choose()
+        budget.step(f"reading {shown_url(scope.frame.url)} and its frames")
+        seconds = budget.remaining * (1 - _GRAFTING)
+        arrival.begin_look()
+        captured = await capture(core.target, core.worlds, scope, seconds)
+        if captured is None:
+            budget.step("the document was replaced meanwhile; reading the new one")
+            continue
+        if scope.root is not None or not await arrival.may_come(captured):
+            arrival.remark(captured)
+            return captured
+        budget.step("the document had nothing in it yet, and was loading")
+
+
+def check_source(source: Source | None, mode: Mode) -> Source | None:
+    """Return where to read from in a mode, None for the best there is. Raises InvalidArgumentError."""
+    if source is not None and source not in get_args(Source):
+        raise InvalidArgumentError(
+            what="source", given=repr(source), expected=f"one of {', '.join(get_args(Source))}, or None"
+        )
+    if mode in AX_MODES:
+        if source not in (None, "ax"):
+            raise InvalidArgumentError(
+                what="source",
+                given=repr(source),
+                expected=f'"ax" or None in mode {mode}, which shows the accessibility tree itself',
+            )
+        return "ax"
+    return source
+
+
+def make_snapshot(
+    captured: Capture,
+    table: RefTable,
+    options: SnapshotOptions,
+    started: float,
+    *,
+    partial: bool,
+    since: Snapshot | None,
+) -> Snapshot:
+    """Give the refs and make the text. Nothing is awaited here."""
+    captured_at = time.perf_counter()
+    every = options.refs == "all"
+    with pause_collector():
+        if every and options.mode in AX_MODES:
+            for document in captured.documents:
+                document.loose = loose_nodes(document)
+        refs = table.assign(captured.documents, partial=partial, every=every)
+        assigned = time.perf_counter()
+        rendering = render(captured.document, refs, options)
+    ended = time.perf_counter()
+    documents = captured.documents
+    stats = SnapshotStats(
+        lines=rendering.lines,
+        chars=len(rendering.text),
+        tokens=rendering.tokens,
+        refs=len(rendering.shown),
+        interactive=rendering.interactive,
+        frames=len(documents),
+        nodes_seen=sum(document.nodes_seen for document in documents),
+        parts_reused=sum(document.parts_reused for document in documents),
+        source=common_source(document.source for document in documents),
+        sources=captured.sources,
+        milliseconds={
+            **sum_milliseconds(documents),
+            "read": (captured_at - started) * 1000,
+            "refs": (assigned - captured_at) * 1000,
+            "render": (ended - assigned) * 1000,
+            "total": (ended - started) * 1000,
+        },
+    )
+    document = captured.document
+    return Snapshot.of(rendering, document, refs, stats, options, since=since)

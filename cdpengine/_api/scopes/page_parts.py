@@ -1,0 +1,147 @@
+"""The small parts of a page: its dialogs, single elements of it, the window that it is in.
+
+Rule: nothing here changes the document. What is drawn over the page is taken away again; what is said of a window
+is what the browser says of it at that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import attrs
+
+from cdpengine._api.page.core import PageCore
+from cdpengine._api.page.targets import ElementTarget, describe_target
+from cdpengine._budget import within
+from cdpengine._input.action import ActionOutcome
+from cdpengine._input.forms.text_entry import blur
+from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
+from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
+from cdpengine._page.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
+from cdpengine._protocol.domains.browser import WindowState
+from cdpengine._protocol.domains.dom import OuterHTMLReply
+from cdpengine._protocol.instruments import span as action_span
+from cdpengine.errors import InvisibleError
+
+
+@attrs.frozen(eq=False)
+class Dialogs:
+    """The JavaScript dialogs of a page: `page.dialogs`. They never wait for a human."""
+
+    _core: PageCore
+
+    @property
+    def records(self) -> list[Dialog]:
+        """The latest dialogs that opened, oldest first, and how they were answered."""
+        return self._core.target.dialogs.records
+
+    def set_policy(self, policy: PolicyName | DialogHandler, *, prompt_text: str | None = None) -> None:
+        """Say how the page's dialogs are answered from now on, those of its frames and later popups included.
+
+        "default": alerts and questions before leaving are accepted, confirm and prompt dismissed. "accept"
+        (`prompt_text` goes into prompts; without it, what stands there), "dismiss". "raise" dismisses too, and the
+        action or evaluate during which the dialog opened raises DialogOpenedError at its end. Dismissing a
+        question before leaving keeps the page where it is: the navigation raises NavigationFailedError.
+
+        A function, sync or async, is given the Dialog and returns a DialogAnswer, a bool, the text of a prompt, or
+        None for the default answer. It runs as a task of the engine; it gets 5 s, and cannot ask the page anything
+        meanwhile: the page stands still. If it fails, the default answer is given, `Dialog.failure` says why, and
+        the error is logged. Raises InvalidArgumentError.
+        """
+        self._core.target.dialogs.set_policy(DialogPolicy.checked(policy, prompt_text))
+
+
+@attrs.frozen(eq=False)
+class PageElements:
+    """What there is to say of single elements of a page, and to see of them: `page.elements`."""
+
+    _core: PageCore
+
+    async def bounding_box(self, target: ElementTarget, *, timeout: float = 30) -> BoundingBox | None:
+        """Return the upright rectangle around the node, in CSS pixels of the page's viewport; None if it has none.
+
+        Nothing is scrolled: the box of what is further down lies below the viewport. Frames and transforms are
+        counted in. Raises StaleRefError, NodeNotFoundError.
+        """
+        async with self._core.action(f"measure {describe_target(target)}", timeout):
+            return await bounding_box(self._core.node(target), self._core.worlds)
+
+    async def outer_html(self, target: ElementTarget, *, timeout: float = 30) -> str:
+        """Return the element's HTML as it is now, its own tag included.
+
+        Raises NodeNotFoundError and StaleRefError.
+        """
+        async with self._core.action(f"outer HTML of {describe_target(target)}", timeout):
+            node = self._core.node(target)
+            reply = await node.session.request(
+                "DOM.getOuterHTML", {"backendNodeId": node.backend_node_id}, OuterHTMLReply
+            )
+            self._core.node(target)  # whether it still is the document that it was asked of
+            return reply.outer_html
+
+    async def blur(self, target: ElementTarget, *, heal: bool = False, timeout: float = 30) -> ActionOutcome:
+        """Take the keyboard focus away from the node: the page sees change, if it was edited, and blur.
+
+        Raises StaleRefError, and NotInteractableError for a node that takes the focus again.
+        """
+        return await self._core.act(f"blur {describe_target(target)}", blur, target, heal, timeout)
+
+    @asynccontextmanager
+    async def highlight(
+        self, target: ElementTarget, *, color: str = "#6fa8dc", info: bool = True, timeout: float = 30
+    ) -> AsyncIterator[None]:
+        """Mark the node while the block runs: `async with page.elements.highlight("e3"):`.
+
+        Chrome's overlay draws it: the page itself is not changed and cannot notice. Screenshots of the viewport
+        show it, those of a target or of the full page do not. `info` adds a label with name and size. `timeout` is
+        for the beginning; the block may take as long as it wants. Raises InvalidArgumentError for a colour that is
+        not "#rrggbb", InvisibleError for a node without a box, StaleRefError, NodeNotFoundError.
+        """
+        rgb = check_color(color)
+        async with AsyncExitStack() as stack:
+            async with self._core.action(f"highlight {describe_target(target)}", timeout):
+                node = self._core.node(target)
+                if await bounding_box(node, self._core.worlds) is None:
+                    raise InvisibleError(action="highlight", target=node.description, reason="it has no box")
+                await stack.enter_async_context(highlight_node(node, rgb, info=info))
+            yield
+
+
+@attrs.frozen(eq=False)
+class PageWindow:
+    """The window that a page is in: `page.window`."""
+
+    _core: PageCore
+
+    async def bounds(self, *, timeout: float = 30) -> WindowBounds:
+        """Return place, outer size (device-independent pixels) and state of the page's window.
+
+        Works on a page that is stuck. Raises RemoteError where the browser has no windows, SessionGoneError.
+        """
+        with action_span("page.window.bounds"), within("read the window's bounds", timeout):
+            await self._core.target.started()
+            return await window_bounds(self._core.state.session, self._core.target.target_id)
+
+    async def set_bounds(
+        self,
+        *,
+        left: int | None = None,
+        top: int | None = None,
+        width: int | None = None,
+        height: int | None = None,
+        state: WindowState | None = None,
+        timeout: float = 30,
+    ) -> WindowBounds:
+        """Move, resize, minimize, maximize the page's window, and return what it is then.
+
+        What is not given stays. All tabs of the window change with it. A place or a size puts the window into
+        its normal state first. The window system may allow less than was asked for: look at what is returned.
+        Raises InvalidArgumentError for a size together with another state, RemoteError, SessionGoneError.
+        """
+        numbers = checked_bounds(left, top, width, height, state)
+        with action_span("page.window.set_bounds"), within("set the window's bounds", timeout):
+            await self._core.target.started()
+            return await set_window_bounds(
+                self._core.state.session, self._core.target.target_id, numbers, state
+            )
