@@ -138,7 +138,7 @@ def usual_run(items: list[pytest.Item]) -> set[str]:
         mark = cases[0].get_closest_marker("sample")
         assert mark is not None
         places = places_of(cases)
-        kept = sample_of(places, *mark.args)
+        kept = sample_of(places, *mark.args, **mark.kwargs)
         usual -= {
             case.nodeid
             for case, place in zip(cases, places, strict=True)

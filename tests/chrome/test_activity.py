@@ -321,6 +321,7 @@ async def test_from_the_start_in_pages_and_their_popups(
     await page.close()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [

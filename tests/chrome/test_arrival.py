@@ -92,6 +92,7 @@ RESPONSES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("response", "name"),
     [
@@ -118,6 +119,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("options", LOOKS.values(), ids=LOOKS.keys())
 async def test_every_way_of_looking_waits(page: cdpengine.Page, site: Site, options: dict[str, Any]) -> None:
     site.parts = RESPONSES["slow in the middle"]

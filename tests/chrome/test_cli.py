@@ -211,6 +211,7 @@ def test_a_ref_means_nothing_in_a_tab_that_gave_none(shared_endpoint: str, cups:
 # --- evaluate ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("expression", "printed"),
     [

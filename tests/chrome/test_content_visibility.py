@@ -43,6 +43,7 @@ async def page(kept_page: cdpengine.Page) -> cdpengine.Page:
     return kept_page
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", SHOWING)
 async def test_all_of_it_is_shown(page: cdpengine.Page, source: Source | None) -> None:
     snapshot = await page.snapshot(source=source)
@@ -74,6 +75,7 @@ async def test_a_click_on_what_is_far_away_arrives(page: cdpengine.Page) -> None
     assert await page.evaluate("clicked") == last
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("mode", "source"), [("role", "ax"), ("ai", "ax"), ("aria", None), ("webarena", None)]
 )
@@ -155,6 +157,7 @@ ODD = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", [None, "dom"])
 @pytest.mark.parametrize("name", ODD)
 async def test_odd_things_say_the_same_far_away_and_near(

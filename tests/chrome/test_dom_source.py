@@ -151,6 +151,7 @@ async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpeng
     assert not document.cut
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("html", "expected"),
     [

@@ -294,6 +294,7 @@ async def test_a_page_that_crashed_is_told_when_it_is_back(shown: cdpengine.Page
     await back(shown, before)  # its first document is as Chrome remembers it
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("options", "what"),
     [

@@ -72,6 +72,7 @@ async def test_all_that_is_entered_is_known_before_it_is_sent(stage: Stage) -> N
     assert len(ways) > 30
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("css", DATES)
 async def test_a_value_is_known_in_the_form_in_which_it_is_sent(stage: Stage, css: str) -> None:
     value, form = DATES[css]

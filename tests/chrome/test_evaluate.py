@@ -21,6 +21,7 @@ HANGS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("source", "args", "value"),
     [
@@ -88,6 +89,7 @@ async def test_worlds_are_apart(page: cdpengine.Page) -> None:
         await page.evaluate("1", world="other")  # type: ignore[arg-type]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", HANGS.values(), ids=HANGS.keys())
 async def test_a_hang_is_ended_at_its_deadline_and_the_page_goes_on(
     page: cdpengine.Page, source: str

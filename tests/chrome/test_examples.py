@@ -115,6 +115,7 @@ def test_a_program_of_the_documentation_runs(block: Block, tmp_path: Path) -> No
     assert run(program)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "block", [block for block in EXAMPLES_OF_PAGES if not block.is_program], ids=lambda block: block.name
 )

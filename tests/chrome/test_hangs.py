@@ -95,6 +95,7 @@ async def still_works(page: cdpengine.Page) -> None:
     ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", HANGS)
 async def test_a_hang_is_told_in_time_and_the_page_goes_on(
     page: cdpengine.Page, site: HTTPServer, name: str
@@ -194,6 +195,7 @@ NEXT = 0.25
 """Seconds after the last of many was told, within which the page evaluates again."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "tabs", "each"),
     [("endless loop", 10, 20), ("endless microtasks, awaited", 1, 10), ("a timer", 1, 10)],

@@ -49,6 +49,7 @@ BOUNDS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_bounds_are_those_that_the_page_gave(page: cdpengine.Page, source: Source) -> None:
     await page.set_content("<!doctype html>" + "".join(BOUNDS))
@@ -95,6 +96,7 @@ WRAPPERS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WRAPPERS)
 async def test_what_wraps_controls_has_no_line_of_its_own(page: cdpengine.Page, name: str) -> None:
     html, expected = WRAPPERS[name]
@@ -149,6 +151,7 @@ SAID = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", SAID)
 async def test_what_is_said_once_and_what_is_not_lost(
@@ -282,6 +285,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_line_breaks_descriptions_and_options(page: cdpengine.Page, source: Source) -> None:
     wrong = []
@@ -296,6 +300,7 @@ async def test_line_breaks_descriptions_and_options(page: cdpengine.Page, source
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", SOURCES)
 async def test_descriptions_in_every_mode_and_as_data(page: cdpengine.Page, source: Source) -> None:
     await page.set_content(

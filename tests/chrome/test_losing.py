@@ -134,6 +134,7 @@ KILLED = ("awaited promise", "click", "wait for a page", "new page")
 """What a usual run kills the browser under; the other actions lose their page in it."""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", slow_but(ACTIONS, KILLED))
 async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) -> None:
     ended: list[float] = []
@@ -160,6 +161,7 @@ async def test_a_killed_browser_ends_every_call_at_once(name: str, slow: str) ->
     assert not os.path.exists(f"/proc/{pid}"), "no zombie is left"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("way", "name"),
     [

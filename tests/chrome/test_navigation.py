@@ -134,6 +134,7 @@ async def test_urls_without_http(page: cdpengine.Page) -> None:
     assert (await page.goto("data:text/html,hi")).url == "data:text/html,hi"
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("state", ["commit", "domcontentloaded", "load", "networkidle"])
 async def test_every_load_state_can_be_waited_for(page: cdpengine.Page, site: HTTPServer, state: str) -> None:
     navigation = await page.goto(site.url_for("/one"), wait_until=state)  # type: ignore[arg-type]

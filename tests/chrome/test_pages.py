@@ -158,6 +158,7 @@ async def test_snapshot_options_and_old_refs(page: cdpengine.Page) -> None:
     assert new.id != button.id, "numbers are not used again"
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("target", ["e999", "@e999", "nonsense", "", "button", "e0", "é3"])
 async def test_a_wrong_ref_is_named(page: cdpengine.Page, target: str) -> None:
     await page.set_content("<button onclick='n = (self.n || 0) + 1'>Go</button>")
@@ -178,6 +179,7 @@ async def test_a_ref_of_another_page_is_refused(browser: cdpengine.Browser, page
     await other.close()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("target", [None, 3, 4.5, object()])
 async def test_what_is_no_target_is_refused(page: cdpengine.Page, target: object) -> None:
     with pytest.raises(InvalidArgumentError, match="target"):
@@ -193,6 +195,7 @@ async def test_an_unknown_key_is_named_before_anything_is_sent(
     assert browser.statistics().main.sent == sent
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "3", None, True])
 async def test_a_wrong_timeout_is_named(page: cdpengine.Page, timeout: object) -> None:
     for coroutine in (

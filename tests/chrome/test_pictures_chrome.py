@@ -54,6 +54,7 @@ async def tall(page: cdpengine.Page) -> cdpengine.Page:
     return page
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -121,6 +122,7 @@ async def test_parts_of_a_page(tall: cdpengine.Page, tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["band.webp"]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "options",
     [

@@ -176,6 +176,7 @@ def test_a_usual_run_has_every_fault_with_two_operations() -> None:
     assert min(met.values()) >= 2
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", OPERATIONS)
 async def test_every_fault_ends_in_a_named_error(shared_endpoint: str, name: str) -> None:
     wrong: dict[str, str] = {}

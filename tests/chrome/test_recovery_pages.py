@@ -83,6 +83,7 @@ async def test_a_timer_that_hangs_is_terminated(site: cdpengine.Page) -> None:
             pass
 
 
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("action", ["snapshot", "screenshot", "title", "content", "click", "set_content"])
 async def test_an_action_on_a_stuck_page_says_so(site: cdpengine.Page, action: str) -> None:
     button = (await site.snapshot()).find(role="button")

@@ -259,6 +259,7 @@ def test_a_script_ends_at_its_first_failure_with_its_status(shared_endpoint: str
     assert "Target.closeTarget: " in done.stderr
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("script", "status"),
     [

@@ -79,6 +79,7 @@ STEPS = rounds(16, 90)
 FEW_STEPS = rounds(12, 25)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("markup", "steps", "again", "seed"),
     [
@@ -182,6 +183,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("change", "shown"), CHANGES.values(), ids=CHANGES)
 async def test_what_no_one_is_told_of_is_seen(page: cdpengine.Page, change: str, shown: str | None) -> None:
     await page.set_content(PAGE)
@@ -237,6 +239,7 @@ STILL_CHANGES = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("change", STILL_CHANGES.values(), ids=STILL_CHANGES)
 async def test_a_page_that_was_still(
     browser: cdpengine.Browser, page: cdpengine.Page, httpserver: HTTPServer, change: str

@@ -269,6 +269,7 @@ async def test_what_a_request_says(page: cdpengine.Page, site: Site) -> None:
     assert {request.frame_id for request in seen} == {page.target_id}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("reason", cdpengine.ABORT_REASONS)
 async def test_every_reason_is_one_that_chrome_takes(
     page: cdpengine.Page, reason: cdpengine.AbortReason

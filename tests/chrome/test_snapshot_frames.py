@@ -133,6 +133,7 @@ async def test_a_frame_alone(nested: cdpengine.Page) -> None:
         await nested.snapshot(frame=whole.find("button", "Main a"))
 
 
+@pytest.mark.sample(3, start=1)
 @pytest.mark.parametrize("source", [None, *get_args(Source)])
 async def test_what_is_in_one_element(nested: cdpengine.Page, source: Source | None) -> None:
     whole = await nested.snapshot()
@@ -167,6 +168,7 @@ async def test_roots_that_cannot_be(nested: cdpengine.Page) -> None:
         await nested.snapshot(root=gone)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("mode", ["ai", "aria", "numbered", "webarena"])
 async def test_every_mode_has_all_frames(nested: cdpengine.Page, mode: str) -> None:
     text = (await nested.snapshot(mode=mode)).text  # type: ignore[arg-type]

@@ -198,6 +198,7 @@ async def test_heal_after_a_reload(page: cdpengine.Page, httpserver: HTTPServer)
     assert healed.id != ref.id
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("change", "names"),
     [

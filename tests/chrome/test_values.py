@@ -71,6 +71,7 @@ SAME: list[tuple[str, object]] = [
 ]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("source", "value"), SAME, ids=[source for source, _ in SAME])
 async def test_a_value_is_itself(page: cdpengine.Page, source: str, value: object) -> None:
     if source == "(function named() {})":

@@ -112,6 +112,7 @@ async def test_every_role_that_is_shown_is_found(page: cdpengine.Page) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("source", get_args(Source))
 async def test_names_that_are_shown_are_found(page: cdpengine.Page, source: Source) -> None:
     """By role and name together, over what people look for most."""

@@ -56,14 +56,15 @@ def slow_but(members: Iterable[Any], kept: Collection[Any]) -> list[Any]:
     return [each if each in kept else pytest.param(each, marks=pytest.mark.slow) for each in table]
 
 
-def sample_of(cases: Sequence[tuple[int, ...]], n: int) -> set[tuple[int, ...]]:
+def sample_of(cases: Sequence[tuple[int, ...]], n: int, start: int = 0) -> set[tuple[int, ...]]:
     """Return one in `n` of the cases of a product, each given by its places in the tables that are crossed.
 
     The sample is a diagonal: what is taken of one table moves on with each member of the others. A member of a table
-    that the diagonal has not is in it with the first case that has it. Of a single table it is each n-th member.
-    This is what `@pytest.mark.sample(n)` means in a run without `--run-slow`.
+    that the diagonal has not is in it with the first case that has it. Of a single table it is each n-th member, from
+    `start` on: where tests share a table, another start for each keeps other members. This is what
+    `@pytest.mark.sample(n)` means in a run without `--run-slow`.
     """
-    kept = {case for case in cases if sum(case) % n == 0}
+    kept = {case for case in cases if sum(case) % n == start % n}
     if cases and len(cases[0]) > 1:
         for table in range(len(cases[0])):
             had = {case[table] for case in kept}

@@ -23,6 +23,7 @@ async def form(page: cdpengine.Page) -> FormPage:
     return FormPage(page)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "wanted", "clicked"),
     [
@@ -82,6 +83,7 @@ async def test_a_label_is_its_control(form: FormPage) -> None:
     assert await form.js("box.checked") is True
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("markup", "wanted", "error", "reason"),
     [

@@ -196,6 +196,7 @@ async def test_outcomes_agree_with_the_page(page: cdpengine.Page, tag: str) -> N
     assert tried > 80
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("gesture", ["click", "double click", "right click"])
 async def test_a_press_that_nobody_received_is_tried_again(page: cdpengine.Page, gesture: str) -> None:
     """What the page does to the target for an instant, as the pointer comes, is waited for."""

@@ -83,6 +83,7 @@ REORDERS = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("way", REORDERS)
 @pytest.mark.parametrize(
     ("source", "destination", "order"), [("a", "c", "bcad"), ("d", "b", "adbc"), ("b", "c", "acbd")]

@@ -134,6 +134,7 @@ async def act(page: cdpengine.Page, case: Case, path: Path) -> cdpengine.ActionO
         return await case.act(Scene(page, found[0], found[-1], path))
 
 
+@pytest.mark.sample(4, start=1)
 @pytest.mark.parametrize("name", CASES)
 async def test_navigates(used_page: cdpengine.Page, httpserver: HTTPServer, path: Path, name: str) -> None:
     case = CASES[name]
@@ -146,6 +147,7 @@ async def test_navigates(used_page: cdpengine.Page, httpserver: HTTPServer, path
             assert outcome.navigation.url.endswith("/landed"), event
 
 
+@pytest.mark.sample(4, start=2)
 @pytest.mark.parametrize("name", CASES)
 async def test_rewrites_its_document(
     used_page: cdpengine.Page, httpserver: HTTPServer, path: Path, name: str
@@ -157,6 +159,7 @@ async def test_rewrites_its_document(
         await act(used_page, CASES[name], path)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "way"), [*((name, "closes") for name in CASES), ("click", "crashes"), ("fill", "crashes")]
 )

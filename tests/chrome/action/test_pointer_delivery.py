@@ -50,6 +50,7 @@ async def test_a_cover_that_comes_and_goes_with_the_pointer(page: cdpengine.Page
     assert await page.evaluate("document.activeElement === document.body") is True
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("handler", "events", "delivered"),
     [
