@@ -45,10 +45,10 @@ from ._emulation.devices import UserAgent as UserAgent
 from ._emulation.options import EmulationOptions as EmulationOptions
 from ._emulation.options import Geolocation as Geolocation
 from ._emulation.options import Proxy as Proxy
-from ._evaluate.counters import EvaluationStatistics as EvaluationStatistics
-from ._evaluate.evaluation import JSHandle as JSHandle
+from ._evaluate.evaluation import EvaluationStatistics as EvaluationStatistics
 from ._evaluate.injection import Binding as Binding
 from ._evaluate.injection import BindingFailure as BindingFailure
+from ._evaluate.script import JSHandle as JSHandle
 from ._evaluate.values import JSDate as JSDate
 from ._evaluate.values import JSError as JSError
 from ._evaluate.values import JSFunction as JSFunction

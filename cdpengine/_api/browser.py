@@ -24,7 +24,7 @@ from cdpengine._api.scopes.measure import BrowserMeasure
 from cdpengine._budget import Budget, within
 from cdpengine._emulation.options import EmulationOptions, Proxy
 from cdpengine._emulation.permissions import PermissionState
-from cdpengine._evaluate.counters import EvaluationStatistics
+from cdpengine._evaluate.evaluation import EvaluationStatistics
 from cdpengine._evaluate.recovery import watch_pages
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.dialogs import DialogHandler, DialogPolicy, PolicyName
@@ -33,11 +33,11 @@ from cdpengine._page.navigation.navigation import check_url, go_to
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.tabs import Tabs
 from cdpengine._page.urls import UrlPattern, url_test
+from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.connection import Connection, ConnectionStatistics
 from cdpengine._protocol.domains.browser import BrowserVersion
 from cdpengine._protocol.domains.target import CreateTargetReply, TargetInfo
 from cdpengine._protocol.instruments import Instruments
-from cdpengine._protocol.instruments import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine._storage.storage_state import StorageState
 from cdpengine.errors import SessionGoneError, shown_url

@@ -32,8 +32,8 @@ from cdpengine._network.constants import ResourceType
 from cdpengine._network.interceptor import RouteHandler, RouteRegistration, Stage
 from cdpengine._page.downloads.download import Download
 from cdpengine._page.urls import UrlPattern
+from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.target import CreateBrowserContextReply
-from cdpengine._protocol.instruments import span as action_span
 from cdpengine._storage.storage_state import StorageState, apply_state
 from cdpengine.errors import ConnectionLostError, InvalidArgumentError, RemoteError
 

@@ -9,24 +9,27 @@ The commands and their object groups are those of `page_functions`, as for the e
 differ from these. A script is given to the page in its turn, as a call that the recovery waits for too. And its
 value is read as `results` says, with its exceptions: the engine knows the type that its own functions return, and
 of a user's script it does not.
+
+How many evaluations there were, how long they took and how they ended is counted, as are the recoveries of those
+that did not end. What is not an ordinary answer is counted by name. Of the durations the latest thousand are kept,
+and the percentiles are theirs.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
+import statistics
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Literal
+from typing import Any
 
 import attrs
 import trio
 
 from cdpengine._budget import Budget
-from cdpengine._evaluate.counters import EvaluationCounters
 from cdpengine._evaluate.recovery import Recovery, check_recovery, recover
 from cdpengine._evaluate.results import explain_refusal, holds_objects, receive_value
-from cdpengine._evaluate.source import is_function, to_literal
+from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._logs import get_logger
 from cdpengine._page.frames import Frame
 from cdpengine._page.node import Node
@@ -58,9 +61,6 @@ from cdpengine.errors import (
     SessionGoneError,
     StaleRefError,
 )
-from cdpengine.errors.texts import MARK
-
-World = Literal["main", "isolated"]
 
 _CHROME_MARGIN = 0.5
 """Seconds by which Chrome's own timeout is later than ours: it frees the page where this process is gone."""
@@ -69,89 +69,6 @@ _LONGEST = 1e6
 """Seconds. A longer timeout is not sent to Chrome: it is longer than any page lives."""
 
 logger = get_logger("cdpengine.evaluate")
-
-
-@attrs.frozen(eq=False)
-class JSHandle:
-    """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""
-
-    session: Session = attrs.field(repr=False)
-    object_id: str = attrs.field(repr=False)
-    description: str
-
-
-@attrs.frozen(eq=False)
-class Script:
-    """What is to be evaluated: an expression, or a function and its arguments.
-
-    A Node or a JSHandle among the arguments is passed as what it is in the page. `frame` None is the frame of the
-    first node, else the main frame. Checked when made: raises InvalidArgumentError.
-    """
-
-    source: str
-    args: Sequence[object] = ()
-    frame: Frame | None = None
-    world: World = "main"
-
-    def __attrs_post_init__(self) -> None:
-        if not isinstance(self.source, str):
-            raise InvalidArgumentError(
-                what="expression_or_function",
-                given=f"a {type(self.source).__name__}",
-                expected="JavaScript as a str",
-            )
-        if self.world not in ("main", "isolated"):
-            raise InvalidArgumentError(what="world", given=repr(self.world), expected='"main" or "isolated"')
-        for arg in self.args:
-            if not isinstance(arg, (Node, JSHandle)):
-                to_literal(arg)
-
-    @property
-    def objects(self) -> list[Node | JSHandle]:
-        """The arguments that are objects in the page."""
-        return [arg for arg in self.args if isinstance(arg, (Node, JSHandle))]
-
-    def expression(self) -> str:
-        """Return the source as one expression; for a script without nodes."""
-        if not self.args and not is_function(self.source):
-            return self.source
-        return f"({self.source}\n)({','.join(to_literal(arg) for arg in self.args)})"
-
-    def function(self) -> str:
-        """Return a function of the objects alone, which first sees that each node is still in its document."""
-        objects = self.objects
-        nodes = [number for number, each in enumerate(objects) if isinstance(each, Node)]
-        numbers = itertools.count()
-        args = [
-            f"arguments[{next(numbers)}]" if isinstance(arg, (Node, JSHandle)) else to_literal(arg)
-            for arg in self.args
-        ]
-        # `arguments` and not a parameter: a name of ours must not hide one that the function means. What the
-        # caller passes stands behind the last "\n)(", as in `expression`.
-        return (
-            f"function() {{ for (const i of {nodes}) if (!arguments[i].isConnected) throw '{_DETACHED}' + i; "
-            f"return (({self.source}\n).bind(this)\n)({','.join(args)}) }}"
-        )
-
-
-_DETACHED = "cdpengine: detached node "
-
-_LONG_ENOUGH = 6
-"""Characters from which on a text that a script was given is taken out of what it throws."""
-
-
-def _hide_given(failed: EvaluationFailedError, given: object) -> None:
-    """Take the texts that a script was given out of an error: they may be secrets, and its message is shown."""
-    if isinstance(given, str):
-        if len(given) >= _LONG_ENOUGH:
-            failed.text = failed.text.replace(given, MARK)
-            failed.stack = failed.stack.replace(given, MARK)
-    elif isinstance(given, Mapping):
-        for each in given.values():
-            _hide_given(failed, each)
-    elif isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
-        for each in given:
-            _hide_given(failed, each)
 
 
 @attrs.define(eq=False)
@@ -224,8 +141,9 @@ class Evaluator:
         """
         if not self.enabled and not own:
             raise EvaluationDisabledError(action=budget.action)
-        check_recovery(allow)
-        report = RecoveryReport(sent=False)
+        if allow != "terminate":
+            check_recovery(allow)
+        report: RecoveryReport | None = None
         if budget.timeout > 0:
             with budget.scope() as scope:
                 try:
@@ -249,6 +167,7 @@ class Evaluator:
                     raise
                 finally:
                     run.release()
+        report = report or RecoveryReport(sent=False)
         extra = {"target_id": self.page.target_id, "timeout": budget.timeout, "report": report}
         logger.info(
             "%s: %s timed out after %g s",
@@ -284,8 +203,7 @@ class Evaluator:
         try:
             return await receive_value(run.session, reply, run.group)
         except EvaluationFailedError as failed:
-            _hide_given(failed, script.args)
-            raise _stale_ref_error(failed, objects) or failed from None
+            raise script.explain(failed) from None
 
     def _frame_of(self, nodes: Sequence[Node]) -> Frame:
         return (self.page.frames.get(nodes[0].frame_id) if nodes else None) or self.page.frames.main
@@ -410,14 +328,88 @@ def _several_documents_error(given: str) -> InvalidArgumentError:
     )
 
 
-def _stale_ref_error(
-    failed: EvaluationFailedError, objects: Sequence[Node | JSHandle]
-) -> StaleRefError | None:
-    """Return what it means when our own check of the nodes threw, None for every other failure."""
-    found = re.search(rf"{_DETACHED}(\d+)", failed.text)
-    if found is None or int(found[1]) >= len(objects):
-        return None
-    description = objects[int(found[1])].description
-    return StaleRefError(
-        ref=description, description="a detached node", reason="it is no longer in the document"
-    )
+_DURATIONS_KEPT = 1000
+
+
+@attrs.frozen
+class EvaluationStatistics:
+    """Counts since the page (or the browser) was there; durations in seconds.
+
+    `evaluates` were sent, `answered` gave a value or threw. `terminations` were sent to Chrome, `confirmed` by it.
+    `recoveries` counts the steps of the ladder that were done, by name; `evaluation_session_rebuilds` and
+    `fallbacks` count by reason. `p50`, `p95` and `longest` are of the latest thousand that were answered, None
+    without any.
+    """
+
+    evaluates: int = 0
+    answered: int = 0
+    threw: int = 0
+    timeouts: int = 0
+    cancellations: int = 0
+    terminations: int = 0
+    confirmed: int = 0
+    recoveries: Mapping[str, int] = attrs.field(factory=dict)
+    evaluation_session_rebuilds: Mapping[str, int] = attrs.field(factory=dict)
+    fallbacks: Mapping[str, int] = attrs.field(factory=dict)
+    p50: float | None = None
+    p95: float | None = None
+    longest: float | None = None
+
+
+@attrs.define(eq=False)
+class EvaluationCounters:
+    """Counts for one page, and passes everything on to `outer`, the counters of its browser."""
+
+    outer: EvaluationCounters | None = None
+    _counts: Counter[str] = attrs.field(factory=Counter, init=False)
+    _recoveries: Counter[str] = attrs.field(factory=Counter, init=False)
+    _fallbacks: Counter[str] = attrs.field(factory=Counter, init=False)
+    _durations: deque[float] = attrs.field(factory=lambda: deque(maxlen=_DURATIONS_KEPT), init=False)
+
+    def sent(self) -> None:
+        """Count one that was given to the page."""
+        self._counts["evaluates"] += 1
+        if self.outer is not None:
+            self.outer.sent()
+
+    def answered(self, seconds: float, *, threw: bool) -> None:
+        """Count one that gave a value, or threw."""
+        self._counts["answered"] += 1
+        self._counts["threw"] += threw
+        self._durations.append(seconds)
+        if self.outer is not None:
+            self.outer.answered(seconds, threw=threw)
+
+    def note_given_up(self, *, timeout: bool) -> None:
+        """Count one whose budget ended, or whose caller was cancelled."""
+        self._counts["timeouts" if timeout else "cancellations"] += 1
+        if self.outer is not None:
+            self.outer.note_given_up(timeout=timeout)
+
+    def recovered(self, report: RecoveryReport) -> None:
+        """Count the steps of a recovery."""
+        for step in report.steps:
+            self._counts["terminations"] += step.name == "terminate"
+            self._counts["confirmed"] += step.name == "terminate" and step.done
+            self._recoveries[step.name] += step.done
+        if self.outer is not None:
+            self.outer.recovered(report)
+
+    def note_fallback(self, reason: str) -> None:
+        """Count one time that something simpler was done instead, with its reason."""
+        self._fallbacks[reason] += 1
+        if self.outer is not None:
+            self.outer.note_fallback(reason)
+
+    def statistics(self, evaluation_session_rebuilds: Mapping[str, int]) -> EvaluationStatistics:
+        """Return the counts so far."""
+        durations = sorted(self._durations)
+        return EvaluationStatistics(
+            **self._counts,
+            recoveries=dict(+self._recoveries),
+            fallbacks=dict(self._fallbacks),
+            evaluation_session_rebuilds=dict(evaluation_session_rebuilds),
+            p50=statistics.median(durations) if durations else None,
+            p95=durations[int(0.95 * (len(durations) - 1))] if durations else None,
+            longest=durations[-1] if durations else None,
+        )

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import trio
 
-from cdpengine._evaluate.values import deserialize, number
+from cdpengine._evaluate.values import LARGEST_EXACT, deserialize
 from cdpengine._javascript import script
 from cdpengine._page.scripts.page_functions import ObjectGroup, RemoteHandle, deep
 from cdpengine._protocol.domains.runtime import EvaluateReply, ExceptionDetails, RemoteObject
@@ -179,7 +179,9 @@ def _thrown(exception: RemoteObject) -> str:
 def _primitive(value: Any, kind: str, largest: int) -> Any:
     if isinstance(value, str) and len(value) > largest:
         raise _too_large(largest)
-    return number(value) if kind == "number" else value
+    if kind == "number" and abs(value) > LARGEST_EXACT:
+        return float(value)
+    return value
 
 
 def _received(answer: Any, largest: int) -> Any:

@@ -189,7 +189,8 @@ _FORMATS = {
 
 _PLAIN_BYTES = frozenset({"Uint8Array", "Uint8ClampedArray"})
 
-_LARGEST_EXACT = 2**53
+LARGEST_EXACT = 2**53
+"""From here on a JavaScript number cannot hold every integer."""
 
 _Child = tuple[Callable[[Any], object], Any]
 """Where a decoded value goes, and the value as it came."""
@@ -212,7 +213,7 @@ def number(value: float | str) -> int | float:
     """Return the number that JavaScript means: an integer beyond 2^53 was rounded, so it is a float."""
     if isinstance(value, str):
         return _NUMBERS[value]
-    if isinstance(value, int) and abs(value) > _LARGEST_EXACT:
+    if isinstance(value, int) and abs(value) > LARGEST_EXACT:
         return float(value)
     return value
 

@@ -25,7 +25,7 @@ import trio
 
 from cdpengine._logs import RepeatedWarning, get_logger
 from cdpengine._nursery import open_body_nursery
-from cdpengine._protocol.calls import PendingCall, SharedCall
+from cdpengine._protocol.calls import PendingCall, SharedCall, current_span
 from cdpengine._protocol.domains.target import (
     AttachedToTarget,
     DetachedFromTarget,
@@ -35,7 +35,7 @@ from cdpengine._protocol.domains.target import (
     TargetInfo,
     TargetInfoChanged,
 )
-from cdpengine._protocol.instruments import Instruments, Traffic, current_span
+from cdpengine._protocol.instruments import Instruments, Traffic
 from cdpengine._protocol.messages import Call, Mux, Notice, Reply, Stray, envelope_or_none
 from cdpengine._protocol.session import Session
 from cdpengine._protocol.streams import Consumers, Event

@@ -7,10 +7,8 @@ is taken out and logged: it must not break the connection that it watches.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager
 from typing import Literal, Protocol, runtime_checkable
 
 import attrs
@@ -70,47 +68,6 @@ class HttpExchange:
     body: bytes
     content_type: str = ""
     seconds: float = 0.0
-
-
-_span: ContextVar[Span | None] = ContextVar("cdpengine span", default=None)
-_numbers = itertools.count(1)
-
-
-class _SpanScope:
-    """What `span` returns. A class, as is all that every action enters: a generator costs five times as much."""
-
-    __slots__ = ("_begun", "_name", "_token")
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._begun: Span | None = None
-
-    def __enter__(self) -> None:
-        if _span.get() is None:
-            import trio
-
-            self._begun = Span(next(_numbers), self._name, trio.current_time())
-            self._token = _span.set(self._begun)
-
-    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None:
-        begun = self._begun
-        if begun is not None:
-            _span.reset(self._token)
-            for each in begun.seen_by:
-                each.end_span(begun, "" if kind is None else kind.__name__)
-
-
-def span(name: str) -> AbstractContextManager[None]:
-    """Name the action that the commands of the body, and of the tasks that it starts, are sent for.
-
-    The outermost name holds: an action that is made of others is one action. Must be called in trio.
-    """
-    return _SpanScope(name)
-
-
-def current_span() -> Span | None:
-    """Return the action that runs now, None when there is none."""
-    return _span.get()
 
 
 class Instrument(Protocol):

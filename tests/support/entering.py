@@ -14,7 +14,7 @@ from network_site import Site, ask
 
 import cdpengine
 from cdpengine._api.page.expecting import ExpectedFileChooser
-from cdpengine._evaluate.evaluation import JSHandle
+from cdpengine._evaluate.script import JSHandle
 from cdpengine._input.devices.keyboard import Keyboard
 from cdpengine._input.devices.mouse import Mouse
 from cdpengine._input.devices.touch import Touch

@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from cdpengine._protocol.instruments import Instruments, Span, Traffic, current_span, span
+from cdpengine._protocol.calls import current_span, span
+from cdpengine._protocol.instruments import Instruments, Span, Traffic
 
 
 def traffic(text: str) -> Traffic:

@@ -17,8 +17,8 @@ import attrs
 import trio
 
 from cdpengine._budget import Budget, check_seconds
-from cdpengine._evaluate.evaluation import Evaluator, JSHandle, Script
-from cdpengine._evaluate.source import is_function
+from cdpengine._evaluate.evaluation import Evaluator
+from cdpengine._evaluate.script import JSHandle, Script, is_function
 from cdpengine._javascript import own, script
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.navigation.frame_watches import STOP, FrameWatches

@@ -24,8 +24,8 @@ from cdpengine._api.page.targets import (
     resolve,
 )
 from cdpengine._budget import Budget, within
-from cdpengine._evaluate.counters import EvaluationCounters
-from cdpengine._evaluate.evaluation import Evaluator, Script
+from cdpengine._evaluate.evaluation import EvaluationCounters, Evaluator
+from cdpengine._evaluate.script import Script
 from cdpengine._input.action import ActionContext, ActionOutcome
 from cdpengine._input.actionability.input_observer import NavigationWatch
 from cdpengine._input.devices.keyboard import Keyboard
@@ -37,7 +37,7 @@ from cdpengine._page.navigation.liveness import explain_deadline, find_silence
 from cdpengine._page.node import Node
 from cdpengine._page.page_target import PageTarget
 from cdpengine._page.scripts.worlds import IsolatedWorlds
-from cdpengine._protocol.instruments import span as action_span
+from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine._snapshot.refs import Ref, RefTable, ref_tables
 from cdpengine.errors import (

@@ -57,7 +57,7 @@ from cdpengine._page.navigation.navigation import (
     reload,
 )
 from cdpengine._page.urls import UrlPattern
-from cdpengine._protocol.instruments import span as action_span
+from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.session import Session
 from cdpengine.errors import InvalidArgumentError, RecoveryReport, packages_named, shown_url
 

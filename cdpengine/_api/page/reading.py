@@ -36,8 +36,8 @@ from cdpengine._api.page.waiting import (
     wait_for_all,
 )
 from cdpengine._budget import Budget, check_seconds
-from cdpengine._evaluate.evaluation import JSHandle, Script, World
 from cdpengine._evaluate.recovery import Recovery
+from cdpengine._evaluate.script import JSHandle, Script, World
 from cdpengine._input.view import BoundingBox
 from cdpengine._javascript import own, script
 from cdpengine._page.downloads.output_file import checked_path
@@ -49,7 +49,7 @@ from cdpengine._page.urls import UrlPattern
 from cdpengine._page.wanted_text import Words, check_words
 from cdpengine._pictures.editing import ImageFormat, ImageOptions, format_of
 from cdpengine._pictures.pdf import PdfOptions, print_params, print_pdf
-from cdpengine._protocol.instruments import span as action_span
+from cdpengine._protocol.calls import span as action_span
 from cdpengine._snapshot.content import to_text
 from cdpengine._snapshot.markdown import to_markdown
 from cdpengine._snapshot.node import Source

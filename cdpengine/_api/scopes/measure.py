@@ -14,7 +14,7 @@ import attrs
 
 from cdpengine._api.page.core import PageCore
 from cdpengine._budget import check_timeout
-from cdpengine._evaluate.counters import EvaluationStatistics
+from cdpengine._evaluate.evaluation import EvaluationStatistics
 from cdpengine._measure.coverage import Coverage, measure_coverage
 from cdpengine._measure.profiles import (
     DEFAULT_INTERVAL,

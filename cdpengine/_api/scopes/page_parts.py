@@ -19,9 +19,9 @@ from cdpengine._input.forms.text_entry import blur
 from cdpengine._input.view import BoundingBox, bounding_box, check_color, highlight_node
 from cdpengine._page.dialogs import Dialog, DialogHandler, DialogPolicy, PolicyName
 from cdpengine._page.windows import WindowBounds, checked_bounds, set_window_bounds, window_bounds
+from cdpengine._protocol.calls import span as action_span
 from cdpengine._protocol.domains.browser import WindowState
 from cdpengine._protocol.domains.dom import OuterHTMLReply
-from cdpengine._protocol.instruments import span as action_span
 from cdpengine.errors import InvisibleError
 
 

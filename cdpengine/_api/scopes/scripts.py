@@ -20,7 +20,7 @@ from cdpengine._api.scopes.setting_scope import SettingScope, check_function, ch
 from cdpengine._budget import within
 from cdpengine._evaluate.injection import Binding, BindingFailure, ExposedFunction, InitScript
 from cdpengine._evaluate.results import holds_objects, receive_value
-from cdpengine._evaluate.source import to_literal
+from cdpengine._evaluate.script import to_literal
 from cdpengine._notifier import BoundedHistory
 from cdpengine._nursery import open_body_nursery
 from cdpengine._page.page_scope import Hold

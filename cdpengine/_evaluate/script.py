@@ -1,4 +1,4 @@
-"""JavaScript source: Python values as literals, and whether a text is a function or an expression. Pure.
+"""Script: what a user has evaluated: its text, a function or an expression, and its arguments as literals. Pure.
 
 Rule: an argument arrives in the page as exactly the value that it is, or is refused by name. Arguments travel as
 literals inside the evaluated source, because `Runtime.evaluate` alone honours a timeout; `Runtime.callFunctionOn`
@@ -8,12 +8,107 @@ That is decided by reading the text, never by trying it: a script must not run t
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
-from cdpengine.errors import InvalidArgumentError
+import attrs
+
+from cdpengine._page.frames import Frame
+from cdpengine._page.node import Node
+from cdpengine._protocol.session import Session
+from cdpengine.errors import EngineError, EvaluationFailedError, InvalidArgumentError, StaleRefError
+from cdpengine.errors.texts import MARK
+
+World = Literal["main", "isolated"]
+
+_DETACHED = "cdpengine: detached node "
+
+_LONG_ENOUGH = 6
+"""Characters from which on a text that a script was given is taken out of what it throws."""
+
+
+@attrs.frozen(eq=False)
+class JSHandle:
+    """A value that stays in the page. `description` is Chrome's own, such as "Array(3)" or "HTMLDivElement"."""
+
+    session: Session = attrs.field(repr=False)
+    object_id: str = attrs.field(repr=False)
+    description: str
+
+
+@attrs.frozen(eq=False)
+class Script:
+    """What is to be evaluated: an expression, or a function and its arguments.
+
+    A Node or a JSHandle among the arguments is passed as what it is in the page. `frame` None is the frame of the
+    first node, else the main frame. Checked when made: raises InvalidArgumentError.
+    """
+
+    source: str
+    args: Sequence[object] = ()
+    frame: Frame | None = None
+    world: World = "main"
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.source, str):
+            raise InvalidArgumentError(
+                what="expression_or_function",
+                given=f"a {type(self.source).__name__}",
+                expected="JavaScript as a str",
+            )
+        if self.world not in ("main", "isolated"):
+            raise InvalidArgumentError(what="world", given=repr(self.world), expected='"main" or "isolated"')
+        for arg in self.args:
+            if not isinstance(arg, (Node, JSHandle)):
+                to_literal(arg)
+
+    @property
+    def objects(self) -> list[Node | JSHandle]:
+        """The arguments that are objects in the page."""
+        return [arg for arg in self.args if isinstance(arg, (Node, JSHandle))]
+
+    def expression(self) -> str:
+        """Return the source as one expression; for a script without nodes."""
+        if not self.args and not is_function(self.source):
+            return self.source
+        return f"({self.source}\n)({','.join(to_literal(arg) for arg in self.args)})"
+
+    def function(self) -> str:
+        """Return a function of the objects alone, which first sees that each node is still in its document."""
+        objects = self.objects
+        nodes = [number for number, each in enumerate(objects) if isinstance(each, Node)]
+        numbers = itertools.count()
+        args = [
+            f"arguments[{next(numbers)}]" if isinstance(arg, (Node, JSHandle)) else to_literal(arg)
+            for arg in self.args
+        ]
+        # `arguments` and not a parameter: a name of ours must not hide one that the function means. What the
+        # caller passes stands behind the last "\n)(", as in `expression`.
+        return (
+            f"function() {{ for (const i of {nodes}) if (!arguments[i].isConnected) throw '{_DETACHED}' + i; "
+            f"return (({self.source}\n).bind(this)\n)({','.join(args)}) }}"
+        )
+
+    def explain(self, failed: EvaluationFailedError) -> EngineError:
+        """Return what the script's failure means: StaleRefError where its own check of the nodes threw.
+
+        Texts that the script was given are taken out: they may be secrets, and the message is shown.
+        """
+        _hide_given(failed, self.args)
+        found = re.search(rf"{_DETACHED}(\d+)", failed.text)
+        objects = self.objects
+        if found is None or int(found[1]) >= len(objects):
+            return failed
+        return StaleRefError(
+            ref=objects[int(found[1])].description,
+            description="a detached node",
+            reason="it is no longer in the document",
+        )
+
 
 _SPACE_AND_COMMENTS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _FUNCTION = re.compile(r"(?:async\b\s*)?function\b")
@@ -197,3 +292,16 @@ def _float(value: float) -> str:
     if math.isinf(value):
         return "Infinity" if value > 0 else "-Infinity"
     return repr(float(value))
+
+
+def _hide_given(failed: EvaluationFailedError, given: object) -> None:
+    if isinstance(given, str):
+        if len(given) >= _LONG_ENOUGH:
+            failed.text = failed.text.replace(given, MARK)
+            failed.stack = failed.stack.replace(given, MARK)
+    elif isinstance(given, Mapping):
+        for each in given.values():
+            _hide_given(failed, each)
+    elif isinstance(given, Sequence) and not isinstance(given, bytes | bytearray | memoryview):
+        for each in given:
+            _hide_given(failed, each)
