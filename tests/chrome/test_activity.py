@@ -395,7 +395,7 @@ async def test_a_crash_is_told_and_a_reload_goes_on(page: cdpengine.Page, httpse
 
 
 async def test_a_burst_loses_nothing_and_leaves_nothing(page: cdpengine.Page, httpserver: HTTPServer) -> None:
-    messages, requests = rounds(5_000, 20_000), rounds(200, 400)
+    messages, requests = rounds(2_000, 20_000), rounds(100, 400)
     here = serve(httpserver, main="<title>t</title>")
     await page.goto(f"{here}/main")
     await page.activity.start()

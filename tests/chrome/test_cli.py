@@ -114,7 +114,7 @@ def test_the_doctor_says_what_to_do_about_a_browser_that_is_none(tmp_path: Path)
 
 
 def test_a_snapshot_is_printed(shop: str) -> None:
-    done = run("snapshot", shop)
+    done = run_here("snapshot", shop)
     assert done.returncode == 0, done.stderr
     assert '- heading "Cups for slow mornings"' in done.stdout
     assert '- button "Add to cart" [ref=' in done.stdout

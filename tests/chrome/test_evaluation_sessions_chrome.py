@@ -93,7 +93,7 @@ async def test_five_cuts_in_a_row(page: cdpengine.Page) -> None:
     assert target(page).evaluation_session_rebuilds.total() == 5
 
 
-async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> None:
+async def test_a_cut_while_pages_are_opened(browser: cdpengine.Browser) -> None:
     pages: list[cdpengine.Page] = []
     some = trio.Event()
 
@@ -103,7 +103,7 @@ async def test_a_cut_while_ten_pages_are_opened(browser: cdpengine.Browser) -> N
             some.set()
 
     async with trio.open_nursery() as nursery:
-        for _ in range(10):
+        for _ in range(rounds(4, 10)):
             nursery.start_soon(open_one)
         await some.wait()
         cut(browser)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import runpy
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -35,6 +38,17 @@ def run(program: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def run_here(program: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
+    """Do what `run` does in this process: for what a program says. That programs start and end, others show."""
+    monkeypatch.setattr(sys, "argv", [str(program), *arguments])
+    monkeypatch.syspath_prepend(str(program.parent))
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        runpy.run_path(str(program), run_name="__main__")
+    assert err.getvalue() == ""
+    return out.getvalue()
+
+
 def test_every_example_has_a_test() -> None:
     programs = {path.name for path in EXAMPLES.glob("*.py")} - {"pages.py"}
     assert programs == {"read_and_act.py", "twenty_pages.py", "watch_traffic.py"}
@@ -51,36 +65,47 @@ def test_read_and_act() -> None:
 
 
 @pytest.mark.slow
-def test_twenty_pages() -> None:
-    lines = run(EXAMPLES / "twenty_pages.py").splitlines()
+def test_twenty_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = run_here(EXAMPLES / "twenty_pages.py", monkeypatch).splitlines()
     for number, line in enumerate(lines[:-1], start=1):
         assert re.fullmatch(rf"http://\S+/{number}: Page {number}, {number} refs", line)
     assert lines[-1].startswith("20 pages in ")
 
 
-def test_twenty_pages_goes_on_where_one_cannot_be_read() -> None:
-    output = run(EXAMPLES / "twenty_pages.py", "about:blank", "http://127.0.0.1:1/")
+def test_twenty_pages_goes_on_where_one_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = run_here(EXAMPLES / "twenty_pages.py", monkeypatch, "about:blank", "http://127.0.0.1:1/")
     assert re.search(r"^about:blank: , 0 refs$", output, re.MULTILINE)
     assert re.search(r"^http://127.0.0.1:1/: NavigationFailedError: ", output, re.MULTILINE)
 
 
-def test_watch_traffic() -> None:
-    output = run(EXAMPLES / "watch_traffic.py")
+def test_watch_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = run_here(EXAMPLES / "watch_traffic.py", monkeypatch)
     assert re.search(r"^-> GET http://\S+/$", output, re.MULTILINE)
     assert re.search(r"^<- 200 Document http://\S+/inner$", output, re.MULTILINE)
     assert re.search(r"^<- 404 Fetch http://\S+/missing$", output, re.MULTILINE)
 
 
+def recorded_tests() -> list[tuple[str, str]]:
+    """Return the files of the recorded tests in the documentation: their names and what is in them."""
+    files = [block.source for page in pages() for block in blocks(page) if block.language in ("py", "ini")]
+    return [(source.partition("\n")[0].removeprefix("# "), source) for source in files]
+
+
+def test_the_recorded_tests_of_the_documentation_are_whole() -> None:
+    assert [name for name, _source in recorded_tests()] == ["pytest.ini", "conftest.py", "test_site.py"]
+    for name, source in recorded_tests():
+        if name.endswith(".py"):
+            compile(source, name, "exec")
+
+
+@pytest.mark.slow
 def test_the_recorded_tests_of_the_documentation_run_in_a_fresh_folder(
     tmp_path: Path, httpserver: HTTPServer
 ) -> None:
     """As they are written, but for the site, which is on loopback here: recorded first, then without a browser."""
     page = "<title>Example Domain</title><h1>Example Domain</h1>"
     httpserver.expect_request("/").respond_with_data(page, content_type="text/html")
-    files = [block.source for page in pages() for block in blocks(page) if block.language in ("py", "ini")]
-    named = [(source.partition("\n")[0].removeprefix("# "), source) for source in files]
-    assert [name for name, _source in named] == ["pytest.ini", "conftest.py", "test_site.py"]
-    for name, source in named:
+    for name, source in recorded_tests():
         (tmp_path / name).write_text(source.replace("https://example.com", httpserver.url_for("/")))
     for record in ("1", "0"):
         done = subprocess.run(
@@ -109,10 +134,12 @@ SITE = "<title>Example Domain</title><h1>Example Domain</h1><a href='/more'>More
 @pytest.mark.parametrize(
     "block", [block for block in EXAMPLES_OF_PAGES if block.is_program], ids=lambda block: block.name
 )
-def test_a_program_of_the_documentation_runs(block: Block, tmp_path: Path) -> None:
+def test_a_program_of_the_documentation_runs(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "program.py"
     program.write_text(block.source)
-    assert run(program)
+    assert run_here(program, monkeypatch)
 
 
 @pytest.mark.sample(2)

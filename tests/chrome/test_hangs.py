@@ -176,7 +176,7 @@ async def test_a_hang_in_a_frame_of_another_site(page: cdpengine.Page, site: HTT
 
 
 async def test_many_pages_hang_at_once(browser: cdpengine.Browser) -> None:
-    pages = [await browser.new_page() for _ in range(rounds(8, 20))]
+    pages = [await browser.new_page() for _ in range(rounds(3, 20))]
 
     async def hang(page: cdpengine.Page) -> None:
         for _ in range(3):
@@ -198,7 +198,11 @@ NEXT = 0.25
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "tabs", "each"),
-    [("endless loop", 10, 20), ("endless microtasks, awaited", 1, 10), ("a timer", 1, 10)],
+    [
+        ("endless loop", rounds(3, 10), rounds(10, 20)),
+        ("endless microtasks, awaited", 1, 10),
+        ("a timer", 1, 10),
+    ],
 )
 async def test_many_evaluates_hang_at_once_in_one_tab(
     browser: cdpengine.Browser, name: str, tabs: int, each: int
@@ -227,7 +231,7 @@ async def test_many_evaluates_hang_at_once_in_one_tab(
 
 async def test_tabs_that_share_a_process_hang_at_once(browser: cdpengine.Browser, site: HTTPServer) -> None:
     pages = [await browser.new_page(site.url_for("/"))]
-    for _ in range(4):
+    for _ in range(rounds(2, 4)):
         async with pages[0].expect_popup() as expected:
             await pages[0].evaluate("void open('/')")
         pages.append(expected.value)

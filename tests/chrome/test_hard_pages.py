@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 from pytest_httpserver import HTTPServer
+from rounds import rounds
 
 import cdpengine
 
@@ -83,7 +84,7 @@ async def test_a_page_that_hung_before_we_came_can_be_taken_elsewhere(
 
 
 async def test_close_right_after_a_commit(browser: cdpengine.Browser, site: HTTPServer) -> None:
-    for _ in range(10):
+    for _ in range(rounds(3, 10)):
         page = await browser.new_page()
         await page.goto(site.url_for("/"), wait_until="commit")
         await page.close(timeout=10)

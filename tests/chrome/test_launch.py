@@ -138,7 +138,7 @@ async def test_a_wrong_timeout_is_named(timeout: float) -> None:
             pass
 
 
-PAGES = rounds(8, 20)
+PAGES = rounds(4, 20)
 
 
 async def test_many_pages_at_once(browser: cdpengine.Browser) -> None:

@@ -293,7 +293,7 @@ async def test_after_coverage_chrome_counts_no_more_and_debugger_statements_did_
 async def test_coverage_of_a_page_that_hangs_ends_with_its_deadline(page: cdpengine.Page, site: str) -> None:
     await page.goto(site + "/")
     with pytest.raises(cdpengine.PageUnresponsiveError):
-        async with page.measure.coverage(timeout=3):
+        async with page.measure.coverage(timeout=1.5):
             await page.session.call("Runtime.evaluate", expression="setTimeout(() => { while (true) {} })")
             with trio.fail_after(20):
                 while await page.measure.unresponsive_for() == 0:  # until the script runs

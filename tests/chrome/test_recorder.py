@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 import trio
+from command_line import run_here
 from pytest_httpserver import HTTPServer
 from rounds import one_in
 from werkzeug import Request, Response
@@ -256,10 +257,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
     assert any(line.m == "Runtime.evaluate" for line in read(path))
-    again = subprocess.run(
-        [sys.executable, "-m", "cdpengine", "evaluate", "--record", str(path), "data:text/html,", "1 + 1"],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    again = run_here("evaluate", "--record", str(path), "data:text/html,", "1 + 1")
     assert again.returncode == 2
     assert f"{path} exists already; --force overwrites it" in again.stderr
     assert list(tmp_path.iterdir()) == [path]

@@ -18,11 +18,11 @@ import cdpengine
 
 pytestmark = [pytest.mark.chrome, pytest.mark.timeout(rounds(300, 0))]  # as many rounds as somebody asks for
 
-HANGS = rounds(18, 999)
-NAVIGATIONS = rounds(12, 500)
+HANGS = rounds(9, 999)
+NAVIGATIONS = rounds(8, 500)
 LOOKS = rounds(4, 20)
 """Navigations for each time that the page is read and clicked, too. What is left by one in so many is more than one in all."""
-PAGES = rounds(6, 20)
+PAGES = rounds(4, 20)
 
 ONE_MORE = 1
 SOME = 10
@@ -146,7 +146,7 @@ async def test_navigations_leave_nothing(page: cdpengine.Page, httpserver: HTTPS
             await page.click((await page.snapshot()).find(role="button"))
             assert await page.evaluate("document.querySelector('h1').textContent") == "ab"[n % 2]
 
-    for n in range(rounds(6, 20)):
+    for n in range(rounds(4, 20)):
         await visit(n)
     before, open_before = await measure(page), descriptors()
     for n in range(NAVIGATIONS):
