@@ -134,13 +134,13 @@ async def test_a_page_that_names_its_fields_like_properties_is_read(page: cdpeng
     assert {"form", "listitem", "listbox", "button"} <= set(roles)
 
 
-LINKS = rounds(10_000, 20_000)
+LINKS = 20_000
 FRAGMENTS = "<!doctype html><title>t</title>" + "".join(
     f'<a href="#s{number}">Link {number}</a> ' for number in range(LINKS)
 )
 
 
-async def test_thousands_of_fragment_links_are_read_from_the_dom(page: cdpengine.Page) -> None:
+async def test_twenty_thousand_fragment_links_are_read_from_the_dom(page: cdpengine.Page) -> None:
     await page.set_content(FRAGMENTS, timeout=30)
     request = await request_for(page)
     counted = await probe(request)
